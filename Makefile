@@ -1,0 +1,86 @@
+# Everything is made from nothing: the first target you call builds .venv with the pinned dependencies.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+READY_BENCH := $(VENV)/.ready-bench
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+SAMPLE := sample_videos/kite_surf.mp4
+
+.PHONY: help run test lint format bench lock clean
+
+help:  ## Show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
+	    printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+run: $(READY)  ## Segment a sample clip, without a window, into out/
+	$(BIN)/scstream segment $(SAMPLE) --out out/
+
+test: lint  ## Check style, types and layers, then run the tests
+	$(BIN)/python -m pytest
+
+lint: $(READY)  ## Check style, types and layers only
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)  ## Rewrite the sources in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY_BENCH)  ## Measure speed and quality on video, beside other methods
+	$(BIN)/scstream bench video
+
+lock:  ## Renew constraints.txt with the newest releases for the oldest Python
+	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
+	python3.11 -m venv "$$scratch/venv"; \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e '.[dev,bench,parquet]'; \
+	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e '.[dev]'"; \
+	  "$$scratch/venv/bin/pip" freeze --exclude-editable; } > "$$scratch/constraints.txt"; \
+	mv "$$scratch/constraints.txt" constraints.txt
+
+clean:  ## Remove everything these targets made, .venv included
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A Python is suitable when it is new enough and can make virtual environments (Debian ships ensurepip apart).
+define find_python
+python=; \
+for candidate in python3.13 python3.12 python3.11 python3; do \
+    if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+        python=$$candidate; break; \
+    fi; \
+done
+endef
+
+define need_python
+if [ -z "$$python" ]; then \
+    echo 'No Python 3.11 or newer with the venv module was found on the PATH. Install one' \
+         '(on Debian or Ubuntu: apt-get install python3 python3-venv) and call make again.' >&2; \
+    exit 1; \
+fi
+endef
+
+$(READY): pyproject.toml constraints.txt
+	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
+	    $(find_python); \
+	    if [ -z "$$python" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	        echo 'Installing python3 and python3-venv with apt-get'; \
+	        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3 python3-venv; } >&2 || true; \
+	        $(find_python); \
+	    fi; \
+	    $(need_python); \
+	    echo "Making $(VENV) with $$("$$python" --version)"; \
+	    "$$python" -m venv --clear $(VENV); \
+	fi
+	$(PIP_INSTALL) -c constraints.txt -e '.[dev]'
+	@touch $@
+
+$(READY_BENCH): $(READY)
+	$(PIP_INSTALL) -c constraints.txt -e '.[bench]'
+	@touch $@

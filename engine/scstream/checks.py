@@ -1,0 +1,60 @@
+"""Checks of what users pass in, with errors that name the parameter, the value and what would be right."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from scstream.components.base import Array
+
+
+def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, strict: bool = False) -> None:
+    """A finite number in [low, high], or in (low, high] if ``strict``."""
+    number: Any = value
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not abs(number) <= sys.float_info.max:
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    if number < low or number > high or (strict and number == low):
+        above = f"{'>' if strict else '>='} {low:g}"
+        span = above if math.isinf(high) else f"{above} and at most {high:g}"
+        raise ValueError(f"{name} must be {span}, got {value!r}")
+
+
+def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
+    """A whole number in [low, high]."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= int(value) <= high:
+        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """One of some names."""
+    known = sorted(choices)
+    if not isinstance(value, str) or value not in known:
+        raise ValueError(f"{name} must be one of {known}, got {value!r}")
+
+
+def check_weight(weight: Any, n: int) -> Array:
+    """Weights (n,) of points, each finite and not negative; ones if None."""
+    if weight is None:
+        return np.ones(n)
+    w = np.atleast_1d(numeric("sample_weight", weight))
+    if w.shape != (n,):
+        raise ValueError(f"sample_weight must have one weight for each of the {n} points, got shape {w.shape}")
+    if (w < 0).any():
+        raise ValueError(f"sample_weight must not be negative, got {w.min():g}")
+    return np.ascontiguousarray(w)
+
+
+def numeric(name: str, value: Any) -> Array:
+    """The value as an array of finite numbers."""
+    try:
+        array = np.asarray(value, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be numeric, got {value!r}") from error
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {value!r}")
+    return array

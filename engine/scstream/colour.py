@@ -1,0 +1,42 @@
+"""Colour axes: the ones pixels are computed in, and the ones people read."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+COLOURS = ("rgb", "lab")
+
+# Rows: red - blue, magenta - green, lightness, in R, G, B. Orthonormal: the inverse is the transpose.
+_OPPONENT = np.array([[1.0, 0.0, -1.0], [1.0, -2.0, 1.0], [1.0, 1.0, 1.0]]) / np.sqrt([[2.0], [6.0], [3.0]])
+_XYZ_TO_RGB = np.array([[3.2405, -1.5371, -0.4985], [-0.9693, 1.8760, 0.0416], [0.0556, -0.2040, 1.0572]])
+_WHITE = np.array([0.95047, 1.0, 1.08883])
+
+
+def _turn(colour: str) -> Array:
+    """Matrix (5, 5) from the kernels' axes (row, column, two chroma, lightness) to (three channels, row, column)."""
+    turn = np.zeros((5, 5))
+    turn[3, 0] = turn[4, 1] = 1.0
+    # The kernels keep a, b, L; people read L, a, b.
+    turn[:3, 2:] = _OPPONENT.T if colour == "rgb" else np.eye(3)[[2, 0, 1]]
+    return turn
+
+
+def turn_to_public(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
+    """Means (..., 5) and covariances (..., 5, 5) in the kernels' axes as channels, row / H, column / W."""
+    turn = _turn(colour)
+    return mean @ turn.T, turn @ covariance @ turn.T
+
+
+def mean_rgb(channels: Array, colour: str) -> Array:
+    """R, G, B in [0, 1] of colours (N, 3) given in the colour space's own channels."""
+    if colour == "lab":
+        L, a, b = 100.0 * channels.T
+        fy = (L + 16.0) / 116.0
+        f = np.stack([fy + a / 500.0, fy, fy - b / 200.0], axis=1)
+        xyz = _WHITE * np.where(f > 6.0 / 29.0, f**3, 3.0 * (6.0 / 29.0) ** 2 * (f - 4.0 / 29.0))
+        linear = np.clip(xyz @ _XYZ_TO_RGB.T, 0.0, 1.0)
+        channels = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    return np.clip(channels, 0.0, 1.0)

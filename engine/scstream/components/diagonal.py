@@ -1,0 +1,178 @@
+"""Gaussian clusters with independent dimensions: cheap and robust where there are many features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln
+
+from scstream import kernels
+from scstream.checks import numeric
+from scstream.components.base import Array, Component, Labels
+from scstream.components.gaussian import weighted_mean_variance
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Products of one-dimensional densities: mean, precision (M, D); c, dof (M,), dof 0 for normals."""
+
+    mean: Array
+    precision: Array
+    c: Array
+    dof: Array
+
+
+class DiagonalGaussian(Component):
+    """Gaussian with a diagonal covariance; each dimension has its own normal-inverse-gamma prior.
+
+    Parameters
+    ----------
+    kappa : float
+        How many points the prior mean is worth.
+    m : array (D,), optional
+        Prior mean. By default the first batch's mean.
+    nu : float
+        How many points the prior variances are worth.
+    psi : array (D,) or float, optional
+        Prior guess of a cluster's variances. By default the first batch's variances.
+    """
+
+    name: ClassVar[str] = "diagonal"
+
+    def __init__(
+        self,
+        kappa: float = 1.0,
+        m: npt.ArrayLike | None = None,
+        nu: float = 3.0,
+        psi: npt.ArrayLike | None = None,
+    ) -> None:
+        self.kappa = kappa
+        self.m = m
+        self.nu = nu
+        self.psi = psi
+
+    def __repr__(self) -> str:
+        return f"DiagonalGaussian(kappa={self.kappa!r}, m={self.m!r}, nu={self.nu!r}, psi={self.psi!r})"
+
+    def bind(self, X: Array, weight: Array) -> Self:
+        D = X.shape[1]
+        mean, variance = weighted_mean_variance(X, weight)
+        m = mean if self.m is None else numeric("m", self.m)
+        psi = variance if self.psi is None else numeric("psi", self.psi)
+        if psi.ndim == 0:
+            psi = np.full(D, psi)
+        kappa, nu = float(numeric("kappa", self.kappa)), float(numeric("nu", self.nu))
+        if kappa <= 0:
+            raise ValueError(f"kappa must be > 0, got {self.kappa!r}")
+        if nu <= 0:
+            raise ValueError(f"nu must be > 0, got {self.nu!r}")
+        if m.shape != (D,) or not np.isfinite(m).all():
+            raise ValueError(f"m must be {D} finite numbers, one per feature, got {self.m!r}")
+        if psi.shape != (D,) or not np.isfinite(psi).all() or (psi <= 0).any():
+            raise ValueError(f"psi must be {D} positive variances, got {self.psi!r}")
+        return type(self)(kappa, m, nu, psi)
+
+    def hyperparameters(self) -> dict[str, Array]:
+        return {name: np.asarray(getattr(self, name), np.float64) for name in ("kappa", "m", "nu", "psi")}
+
+    @property
+    def n_statistics(self) -> int:
+        return 1 + 2 * int(np.asarray(self.m).shape[0])
+
+    def prepare(self, X: Array) -> Array:
+        return np.ascontiguousarray(X)
+
+    def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
+        out = np.zeros((n_groups, self.n_statistics))
+        kernels.diagonal_statistics(points, weight, groups, out)
+        return out
+
+    def _posterior(self, S: Array) -> tuple[Array, Array, Array, Array]:
+        """kappa* (M, 1), m* (M, D), nu* (M, 1) and nu* psi* (M, D)."""
+        prior, m, psi = self.hyperparameters(), np.asarray(self.m), np.asarray(self.psi)
+        D = len(m)
+        kappa = prior["kappa"] + S[:, :1]
+        mean = (prior["kappa"] * m + S[:, 1 : 1 + D]) / kappa
+        scatter = self.nu * psi + S[:, 1 + D :] + prior["kappa"] * m**2 - kappa * mean**2
+        # The prior's share cannot be lost to rounding.
+        return kappa, mean, self.nu + S[:, :1], np.maximum(scatter, 1e-9 * self.nu * psi)
+
+    def log_marginal(self, S: Array) -> Array:
+        kappa, _, nu, scatter = self._posterior(S)
+        D = scatter.shape[1]
+        psi = np.asarray(self.psi)
+        per_cluster = (
+            0.5 * np.log(self.kappa / kappa)
+            + gammaln(0.5 * nu)
+            - gammaln(0.5 * self.nu)
+            - 0.5 * S[:, :1] * np.log(np.pi)
+        )
+        per_dimension = 0.5 * self.nu * np.log(self.nu * psi) - 0.5 * nu * np.log(scatter)
+        out: Array = D * per_cluster[:, 0] + per_dimension.sum(axis=1)
+        return out
+
+    def draw(self, S: Array, rng: np.random.Generator) -> Independent:
+        kappa, mean, nu, scatter = self._posterior(S)
+        precision = 2.0 * rng.standard_gamma(np.broadcast_to(0.5 * nu, scatter.shape)) / scatter
+        drawn = mean + rng.standard_normal(mean.shape) / np.sqrt(kappa * precision)
+        c = 0.5 * np.log(precision / (2.0 * np.pi)).sum(axis=1)
+        return Independent(drawn, precision, c, np.zeros(len(S)))
+
+    def predictive(self, S: Array) -> Independent:
+        kappa, mean, nu, scatter = self._posterior(S)
+        precision = kappa * nu / ((kappa + 1.0) * scatter)
+        normaliser = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(nu * np.pi)
+        c = mean.shape[1] * normaliser[:, 0] + 0.5 * np.log(precision).sum(axis=1)
+        return Independent(mean, precision, c, nu[:, 0])
+
+    def scores(self, parameters: Independent, log_weight: Array, points: Array) -> Array:
+        w = parameters
+        out = np.empty((len(w.c), len(points)))
+        columns = np.ascontiguousarray(points.T)
+        kernels.diagonal_scores(columns, w.mean, w.precision, w.c + log_weight, w.dof, 0, len(points), out)
+        return np.ascontiguousarray(out.T)
+
+    def own_scores(self, parameters: Independent, log_weight: Array, points: Array, labels: Labels) -> Array:
+        w = parameters
+        out = np.empty((2, len(points)))
+        for side in range(2):
+            k = 2 * labels + side
+            q = w.precision[k] * np.square(points - w.mean[k])
+            dof = w.dof[k][:, None]
+            student = 0.5 * (dof + 1.0) * np.log1p(q / np.where(dof > 0, dof, 1.0))
+            out[side] = w.c[k] + log_weight[k] - np.where(dof > 0, student, 0.5 * q).sum(axis=1)
+        return out
+
+    def summary(self, S: Array) -> dict[str, Array]:
+        D = np.asarray(self.m).shape[0]
+        mean = S[1 : 1 + D] / S[0]
+        return {"mean": mean, "variance": np.maximum(S[1 + D :] / S[0] - mean**2, 0.0)}
+
+    def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
+        """A single dimension (D,): the one of most variance relative to the prior's, or one drawn by variance."""
+        D = np.asarray(self.m).shape[0]
+        mean = S[1 : 1 + D] / S[0]
+        share = np.maximum(S[1 + D :] / S[0] - mean**2, 0.0) / np.asarray(self.psi)
+        total = share.sum()
+        if principal or total <= 0:
+            chosen = int(np.argmax(share))
+        else:
+            chosen = int(rng.choice(D, p=share / total))
+        out = np.zeros(D)
+        out[chosen] = 1.0
+        return out
+
+    def halve(self, S: Array, axis: Array) -> Array:
+        """Half of a Gaussian cut at its mean along one dimension (see `Gaussian.halve`)."""
+        D = len(axis)
+        n = np.maximum(S[..., :1], 1e-300)
+        mean = S[..., 1 : 1 + D] / n
+        variance = np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
+        shift = axis * np.sqrt(2.0 / np.pi * variance)
+        half = 0.5 * S
+        half[..., 1 : 1 + D] += half[..., :1] * shift
+        half[..., 1 + D :] += half[..., :1] * 2.0 * mean * shift
+        return half

@@ -1,0 +1,240 @@
+"""Gaussian clusters with a normal-inverse-Wishart prior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels
+from scstream.checks import numeric
+from scstream.components.base import Array, Component, Labels
+
+#: A merge less likely than exp(this) is never accepted by a float32 uniform.
+_HOPELESS = -40.0
+
+
+@dataclass(frozen=True, slots=True)
+class Whitened:
+    """Densities of many clusters in whitened form (see `kernels`): A (M, D, D), b (M, D), c (M,), dof (M,)."""
+
+    A: Array
+    b: Array
+    c: Array
+    dof: Array
+
+
+class Gaussian(Component):
+    """Full-covariance Gaussian; mean and covariance have a normal-inverse-Wishart prior.
+
+    Parameters
+    ----------
+    kappa : float
+        How many points the prior mean is worth.
+    m : array (D,), optional
+        Prior mean. By default the first batch's mean.
+    nu : float, optional
+        How many points the prior covariance is worth, more than D - 1. By default D + 3.
+    psi : array (D, D) or float, optional
+        Prior guess of a cluster's covariance (the inverse-Wishart scale is ``nu * psi``). A number stands for that
+        multiple of the identity. By default the first batch's variances on the diagonal.
+
+    Examples
+    --------
+    The log marginal likelihood is the sum of one-step log predictives:
+
+    >>> import numpy as np
+    >>> X = np.array([[0.0, 1.0], [2.0, -1.0], [0.5, 0.5]])
+    >>> prior = Gaussian(m=np.zeros(2), nu=4.0, psi=1.0).bind(X, np.ones(3))
+    >>> everything = np.zeros(3, np.int32)
+    >>> total = prior.log_marginal(prior.statistics(prior.prepare(X), np.ones(3), everything, 1))[0]
+    >>> S, steps = np.zeros((1, prior.n_statistics)), 0.0
+    >>> for x in X[:, None]:
+    ...     steps += prior.scores(prior.predictive(S), np.zeros(1), prior.prepare(x))[0, 0]
+    ...     S += prior.statistics(prior.prepare(x), np.ones(1), everything[:1], 1)
+    >>> bool(np.isclose(total, steps))
+    True
+    """
+
+    name: ClassVar[str] = "gaussian"
+
+    def __init__(
+        self,
+        kappa: float = 1.0,
+        m: npt.ArrayLike | None = None,
+        nu: float | None = None,
+        psi: npt.ArrayLike | None = None,
+    ) -> None:
+        self.kappa = kappa
+        self.m = m
+        self.nu = nu
+        self.psi = psi
+
+    def __repr__(self) -> str:
+        return f"Gaussian(kappa={self.kappa!r}, m={self.m!r}, nu={self.nu!r}, psi={self.psi!r})"
+
+    def bind(self, X: Array, weight: Array) -> Self:
+        D = X.shape[1]
+        mean, variance = weighted_mean_variance(X, weight)
+        psi = np.diag(variance) if self.psi is None else numeric("psi", self.psi)
+        if psi.ndim == 0:
+            psi = psi * np.eye(D)
+        bound = type(self)(
+            kappa=float(numeric("kappa", self.kappa)),
+            m=mean if self.m is None else numeric("m", self.m),
+            nu=float(D + 3 if self.nu is None else numeric("nu", self.nu)),
+            psi=psi,
+        )
+        bound._check(D)
+        return bound
+
+    def _check(self, D: int) -> None:
+        m, psi, nu = np.asarray(self.m), np.asarray(self.psi), float(self.nu or 0.0)
+        if not (np.isfinite(self.kappa) and self.kappa > 0):
+            raise ValueError(f"kappa must be a finite number > 0, got {self.kappa!r}")
+        if not (np.isfinite(nu) and nu > D - 1):
+            raise ValueError(f"nu must be a finite number > D - 1 = {D - 1}, got {self.nu!r}")
+        if m.shape != (D,) or not np.isfinite(m).all():
+            raise ValueError(f"m must be {D} finite numbers, one per feature, got {self.m!r}")
+        if psi.shape != (D, D) or not np.isfinite(psi).all() or not np.allclose(psi, psi.T):
+            raise ValueError(f"psi must be a symmetric {D} x {D} matrix of finite numbers, got {self.psi!r}")
+        if np.linalg.eigvalsh(psi).min() <= 0:
+            raise ValueError(f"psi must be positive definite, got {self.psi!r}")
+
+    def hyperparameters(self) -> dict[str, Array]:
+        return {
+            "kappa": np.asarray(self.kappa, np.float64),
+            "m": np.asarray(self.m, np.float64),
+            "nu": np.asarray(self.nu, np.float64),
+            "psi": np.asarray(self.psi, np.float64),
+        }
+
+    def _prior(self) -> tuple[float, Array, float, Array]:
+        """kappa, m, nu and nu * psi, as the kernels take them."""
+        nu = float(self.nu or 0.0)
+        return float(self.kappa), np.asarray(self.m), nu, nu * np.asarray(self.psi)
+
+    @property
+    def _D(self) -> int:
+        return int(np.asarray(self.m).shape[0])
+
+    @property
+    def n_statistics(self) -> int:
+        D = self._D
+        return 1 + D + D * (D + 1) // 2
+
+    def prepare(self, X: Array) -> Array:
+        return np.ascontiguousarray(X)
+
+    def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
+        out = np.zeros((n_groups, self.n_statistics))
+        kernels.gaussian_statistics(points, weight, groups, out)
+        return out
+
+    def log_marginal(self, S: Array) -> Array:
+        out = np.empty(len(S))
+        kernels.niw_log_marginal(S, *self._prior(), out)
+        return out
+
+    def _empty(self, S: Array) -> Whitened:
+        M, D = len(S), self._D
+        return Whitened(np.zeros((M, D, D)), np.empty((M, D)), np.empty(M), np.zeros(M))
+
+    def draw(self, S: Array, rng: np.random.Generator) -> Whitened:
+        out = self._empty(S)
+        M, D = out.b.shape
+        normal = rng.standard_normal((M, D + D * (D - 1) // 2))
+        degrees = float(self.nu or 0.0) + S[:, :1] - np.arange(D - 1, -1, -1)
+        chi = np.sqrt(2.0 * rng.standard_gamma(0.5 * degrees))
+        kernels.niw_draw(S, *self._prior(), normal, chi, out.A, out.b, out.c)
+        return out
+
+    def predictive(self, S: Array) -> Whitened:
+        out = self._empty(S)
+        kernels.niw_predictive(S, *self._prior(), out.A, out.b, out.c, out.dof)
+        return out
+
+    def scores(self, parameters: Whitened, log_weight: Array, points: Array) -> Array:
+        out = np.empty((len(parameters.c), len(points)))
+        w = parameters
+        kernels.gaussian_scores(np.ascontiguousarray(points.T), w.A, w.b, w.c + log_weight, w.dof, 0, len(points), out)
+        return np.ascontiguousarray(out.T)
+
+    def own_scores(self, parameters: Whitened, log_weight: Array, points: Array, labels: Labels) -> Array:
+        out = np.empty((2, len(points)))
+        w = parameters
+        kernels.gaussian_own_scores(points.T, w.A, w.b, w.c + log_weight, w.dof, labels, 0, len(points), out)
+        return out
+
+    def moments(self, S: Array) -> tuple[Array, Array]:
+        """Mean (..., D) and covariance (..., D, D) of statistics S (..., P), zero where there is no weight."""
+        D = self._D
+        n = np.maximum(S[..., :1], 1e-300)
+        mean = S[..., 1 : 1 + D] / n
+        second = np.empty((*S.shape[:-1], D, D))
+        i, j = _lower(D)
+        second[..., i, j] = second[..., j, i] = S[..., 1 + D :] / n
+        return mean, second - mean[..., :, None] * mean[..., None, :]
+
+    def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
+        """Normal (D,) of the cutting plane: the principal axis, or a random one drawn in whitened space."""
+        _, covariance = self.moments(S)
+        # Features of different units: the principal axis is sought in correlations, relative to the prior's scale.
+        unit = np.sqrt(np.diag(np.asarray(self.psi)))
+        values, vectors = np.linalg.eigh(covariance / np.outer(unit, unit))
+        if principal:
+            principal_axis: Array = vectors[:, -1] / unit
+            return principal_axis
+        # Random in whitened space. Where there is hardly any spread there is nothing to cut but rounding errors.
+        wide = values > 1e-6 * values[-1]
+        weights = rng.standard_normal(len(values)) * wide / np.sqrt(np.where(wide, values, 1.0))
+        axis: Array = (vectors @ weights) / unit
+        return axis
+
+    def halve(self, S: Array, axis: Array) -> Array:
+        """Half of a Gaussian cut by the plane through its mean with normal ``axis``.
+
+        Half the points, mean moved by sqrt(2 / pi) standard deviations across the plane, covariance less the square
+        of that shift: the two halves add up to the whole exactly.
+        """
+        mean, covariance = self.moments(S)
+        across = covariance @ axis
+        variance = across @ axis
+        shift = across * np.sqrt(2.0 / np.pi / np.maximum(variance, 1e-300))[..., None]
+        shift[variance <= 0] = 0.0
+        half = 0.5 * S
+        n = half[..., :1]
+        D = len(axis)
+        i, j = _lower(D)
+        half[..., 1 : 1 + D] += n * shift
+        half[..., 1 + D :] += n * (mean[..., i] * shift[..., j] + shift[..., i] * mean[..., j])
+        return half
+
+    def summary(self, S: Array) -> dict[str, Array]:
+        mean, covariance = self.moments(S)
+        return {"mean": mean, "covariance": covariance}
+
+    def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+        K = len(S)
+        pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
+        n = kernels.niw_mergeable(S, log_marginal, log_alpha, _HOPELESS, *self._prior(), eligible, pairs)
+        return pairs[:n]
+
+
+@cache
+def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Indices of a lower triangle, row by row, the order of a row of statistics."""
+    return np.tril_indices(D)
+
+
+def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
+    """Mean and variance of each column; a constant column gets a variance that is small but usable as a prior."""
+    total = weight.sum()
+    w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
+    mean = w @ X
+    variance = w @ np.square(X - mean)
+    constant = variance <= 1e-14 * np.square(mean)
+    return mean, np.where(constant, 1e-6 * np.maximum(1.0, np.square(mean)), variance)

@@ -1,0 +1,198 @@
+"""Multinomial clusters with a Dirichlet prior, for counts such as bags of words; dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.special import gammaln
+
+from scstream import kernels
+from scstream.checks import numeric
+from scstream.components.base import Array, Component, Labels
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """A batch of N count vectors as CSR, and its distinct (column, count) pairs and totals.
+
+    A Dirichlet-multinomial score is a sum of one term per non-zero count that depends on the pair alone: each
+    distinct pair is worked out once per cluster (``entry`` says which pair a non-zero is), then only looked up.
+    """
+
+    indptr: npt.NDArray[np.int64]
+    column: npt.NDArray[np.int64]
+    value: Array
+    total: Array
+    entry: npt.NDArray[np.int64]
+    pair_column: npt.NDArray[np.int64]
+    pair_value: Array
+    total_entry: npt.NDArray[np.int64]
+    distinct_total: Array
+
+    def __len__(self) -> int:
+        return len(self.total)
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbabilities:
+    """Drawn parameters: log theta (M, D)."""
+
+    log_theta: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Concentrations:
+    """Posterior Dirichlet parameters (M, D), for the predictive."""
+
+    d: Array
+
+
+class Multinomial(Component):
+    """Multinomial whose probabilities have a Dirichlet prior. Multinomial coefficients cancel and are left out.
+
+    Parameters
+    ----------
+    concentration : float or array (D,)
+        Dirichlet parameter of each outcome.
+    """
+
+    name: ClassVar[str] = "multinomial"
+
+    def __init__(self, concentration: npt.ArrayLike = 1.0) -> None:
+        self.concentration = concentration
+
+    def __repr__(self) -> str:
+        return f"Multinomial(concentration={self.concentration!r})"
+
+    def bind(self, X: Any, weight: Array) -> Self:
+        D = X.shape[1]
+        d = numeric("concentration", self.concentration)
+        if d.ndim == 0:
+            d = np.full(D, d)
+        if d.shape != (D,) or not np.isfinite(d).all() or (d <= 0).any():
+            raise ValueError(f"concentration must be a positive number or {D} of them, got {self.concentration!r}")
+        return type(self)(d)
+
+    def hyperparameters(self) -> dict[str, Array]:
+        return {"concentration": np.asarray(self.concentration, np.float64)}
+
+    @property
+    def n_statistics(self) -> int:
+        return 1 + int(np.asarray(self.concentration).shape[0])
+
+    def prepare(self, X: Any) -> Counts:
+        indptr, column, value = _rows(X)
+        if (value < 0).any():
+            raise ValueError(f"counts must not be negative, got {value.min():g}")
+        entry, example = _distinct_pairs(column, value, X.shape[1])
+        total = np.add.reduceat(np.append(value, 0.0), np.minimum(indptr[:-1], len(value))) * (np.diff(indptr) > 0)
+        distinct_total, total_entry = np.unique(total, return_inverse=True)
+        return Counts(indptr, column, value, total, entry, column[example], value[example], total_entry, distinct_total)
+
+    def statistics(self, points: Counts, weight: Array, groups: Labels, n_groups: int) -> Array:
+        out = np.zeros((n_groups, self.n_statistics))
+        kernels.count_statistics(points.indptr, points.column, points.value, weight, groups, out)
+        return out
+
+    def log_marginal(self, S: Array) -> Array:
+        return self._log_marginal(S, np.arange(len(S)), np.full(len(S), -1))
+
+    def log_marginal_pairs(self, S: Array, pairs: npt.NDArray[np.int64]) -> Array:
+        return self._log_marginal(S, np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1]))
+
+    def _log_marginal(self, S: Array, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> Array:
+        out = np.empty(len(first))
+        kernels.dirichlet_log_marginal(S, np.asarray(self.concentration), first, second, out)
+        return out
+
+    def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
+        d = np.asarray(self.concentration) + S[:, 1:]
+        # log Gamma(d) = log Gamma(d + 1) + log(u) / d: no underflow for small d.
+        log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
+        top = log_gamma.max(axis=1, keepdims=True)
+        return LogProbabilities(log_gamma - top - np.log(np.exp(log_gamma - top).sum(axis=1, keepdims=True)))
+
+    def predictive(self, S: Array) -> Concentrations:
+        return Concentrations(np.asarray(self.concentration) + S[:, 1:])
+
+    def scores(self, parameters: LogProbabilities | Concentrations, log_weight: Array, points: Counts) -> Array:
+        out = np.empty((len(points), len(log_weight)))
+        if isinstance(parameters, LogProbabilities):
+            table = np.ascontiguousarray(parameters.log_theta.T)
+            entry, scale = points.column, points.value
+        else:
+            table = np.empty((len(points.pair_value), len(log_weight)))
+            by_outcome = np.ascontiguousarray(parameters.d.T)
+            kernels.rising_table(by_outcome, points.pair_column, points.pair_value, table)
+            entry, scale = points.entry, np.ones_like(points.value)
+        kernels.table_scores(points.indptr, entry, scale, table, log_weight, 0, len(points), out)
+        if isinstance(parameters, Concentrations):
+            sums = parameters.d.sum(axis=1)
+            per_total = gammaln(sums + points.distinct_total[:, None]) - gammaln(sums)
+            out -= per_total[points.total_entry]
+        return out
+
+    def own_scores(
+        self,
+        parameters: LogProbabilities | Concentrations,
+        log_weight: Array,
+        points: Counts,
+        labels: Labels,
+    ) -> Array:
+        out = np.empty((2, len(points)))
+        if isinstance(parameters, LogProbabilities):
+            table = np.ascontiguousarray(parameters.log_theta.T)
+            kernels.table_own_scores(points.indptr, points.column, points.value, table, log_weight, labels, out)
+        else:
+            d = parameters.d
+            kernels.rising_own_scores(
+                points.indptr, points.column, points.value, points.total, d, d.sum(axis=1), log_weight, labels, out
+            )  # fmt: skip
+        return out
+
+    def summary(self, S: Array) -> dict[str, Array]:
+        d = np.asarray(self.concentration) + S[1:]
+        return {"probabilities": d / d.sum()}
+
+    def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
+        """A random sign for each outcome (D,): sums alone do not tell which outcomes go together."""
+        return rng.choice(np.array([-1.0, 1.0]), len(S) - 1)
+
+    def halve(self, S: Array, axis: Array) -> Array:
+        """Half the points, with the outcomes of positive sign over-represented by half."""
+        half = 0.5 * S
+        half[..., 1:] *= 1.0 + 0.5 * axis
+        return half
+
+
+def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
+    """Row pointers, columns and values of the non-zero entries of a dense or CSR X."""
+    sparse: Any = X
+    if sp.issparse(X):
+        csr = sp.csr_array(sparse).copy()
+        csr.sum_duplicates()
+        csr.eliminate_zeros()
+        return csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.astype(np.float64)
+    n = np.count_nonzero(X)
+    indptr, column, value = np.zeros(len(X) + 1, np.int64), np.empty(n, np.int64), np.empty(n)
+    kernels.sparse_rows(X, indptr, column, value)
+    return indptr, column, value
+
+
+def _distinct_pairs(
+    column: npt.NDArray[np.int64], value: Array, D: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Which distinct (column, value) pair each non-zero is, and the index of one example of each pair."""
+    levels = int(value.max(initial=0.0)) + 1
+    if levels <= 256 and D * levels <= 1 << 22 and not np.any(value % 1.0):
+        table = np.full(D * levels, -1, np.int64)
+        entry, example = np.empty(len(value), np.int64), np.empty(len(value), np.int64)
+        n = kernels.code_pairs(column, value, levels, table, entry, example)
+        return entry, example[:n]
+    _, value_code = np.unique(value, return_inverse=True)
+    _, example, entry = np.unique(value_code * np.int64(D) + column, return_index=True, return_inverse=True)
+    return entry, example

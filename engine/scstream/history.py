@@ -1,0 +1,147 @@
+"""The damped window: what each batch contributed to each cluster, and how much of it still counts."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels
+
+Array = npt.NDArray[np.float64]
+#: Weight of a record as a function of its age.
+Kernel = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class Exponential:
+    """2 ** (-decay * age), the paper's kernel."""
+
+    decay: float
+
+    def __call__(self, age: float) -> float:
+        return float(2.0 ** (-self.decay * age))
+
+
+@dataclass(frozen=True, slots=True)
+class Rbf:
+    """exp(-(decay * age)^2 / 2): flat at first, then forgets quickly."""
+
+    decay: float
+
+    def __call__(self, age: float) -> float:
+        return math.exp(-0.5 * (self.decay * age) ** 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """1 while decay * age < 1, then 0: a sliding window over 1 / decay units of time."""
+
+    decay: float
+
+    def __call__(self, age: float) -> float:
+        return 1.0 if self.decay * age < 1.0 else 0.0
+
+
+KERNELS: dict[str, Callable[[float], Kernel]] = {"exponential": Exponential, "rbf": Rbf, "window": Window}
+
+
+def weigh(kernel: Kernel, age: float) -> float:
+    """The kernel's weight of a record of this age, checked."""
+    weight = kernel(age)
+    if not isinstance(weight, numbers.Real) or not 0.0 <= weight <= 1.0:
+        raise ValueError(f"a kernel must return a weight in [0, 1], got {weight!r} for the age {age:g}")
+    return float(weight)
+
+
+class History:
+    """Statistics of past batches for each cluster's two sub-clusters.
+
+    A cluster's own statistics are the sum over its sub-clusters, so that the invariant "cluster = sub-cluster 1 +
+    sub-cluster 2" holds by construction. Records live in one buffer (R, K, 2, P) with spare room, so that a move
+    touches only the clusters it is about.
+
+    Attributes
+    ----------
+    past : array (K, 2, P)
+        Time-weighted sum of the records, as of the last `advance`.
+    """
+
+    def __init__(self, n_clusters: int, n_statistics: int) -> None:
+        self.times: list[float] = []
+        self._weights: list[float] = []
+        self._buffer = np.zeros((4, max(8, n_clusters), 2, n_statistics))
+        self.past = np.zeros((n_clusters, 2, n_statistics))
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.past)
+
+    @property
+    def records(self) -> Array:
+        """The records (R, K, 2, P), oldest first; a view."""
+        return self._buffer[: len(self.times), : self.n_clusters]
+
+    def advance(self, time: float, kernel: Kernel, epsilon: float) -> None:
+        """Weigh the records as seen from ``time`` and drop those that no longer count."""
+        weights = [weigh(kernel, time - t) for t in self.times]
+        keep = [i for i, w in enumerate(weights) if w > epsilon]
+        if len(keep) < len(weights):
+            self._buffer[: len(keep)] = self._buffer[keep]
+            self.times = [self.times[i] for i in keep]
+            weights = [weights[i] for i in keep]
+        self._weigh(weights)
+
+    def _weigh(self, weights: list[float]) -> None:
+        """Sum the oldest ``len(weights)`` records into ``past``."""
+        self._weights = weights
+        flat = self._buffer.reshape(len(self._buffer), -1)[: len(weights), : self.past.size]
+        kernels.weighted_sum(np.array(weights), flat, self.past.reshape(-1))
+
+    @classmethod
+    def restore(cls, times: list[float], records: Array, kernel: Kernel) -> History:
+        """The history whose records (R, K, 2, P) these are, as it stood when the last of them was appended."""
+        history = cls(records.shape[1], records.shape[3])
+        for time, record in zip(times, records, strict=True):
+            history.append(time, record)
+        history._weigh([weigh(kernel, times[-1] - t) for t in times[:-1]])
+        return history
+
+    def append(self, time: float, statistics: Array) -> None:
+        """Add the finished batch's statistics (K, 2, P) as the newest record."""
+        R = len(self.times)
+        if R == len(self._buffer):
+            self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
+        self._buffer[R] = 0.0
+        self._buffer[R, : self.n_clusters] = statistics
+        self.times.append(time)
+
+    def refresh(self, k: int) -> None:
+        """Recompute ``past`` of cluster k after its records were changed."""
+        rows = self._buffer[: len(self._weights), k].reshape(len(self._weights), self.past[k].size)
+        kernels.weighted_sum(np.array(self._weights), rows, self.past[k].reshape(-1))
+
+    def grow(self) -> int:
+        """Make room for one more cluster, all zero; returns its index."""
+        K = self.n_clusters
+        if K == self._buffer.shape[1]:
+            wider = np.zeros((self._buffer.shape[0], 2 * K, *self._buffer.shape[2:]))
+            wider[:, :K] = self._buffer
+            self._buffer = wider
+        self._buffer[:, K] = 0.0
+        self.past = np.concatenate([self.past, np.zeros_like(self.past[:1])])
+        return K
+
+    def drop(self, k: int) -> None:
+        """Remove cluster k; the last cluster takes its index."""
+        last = self.n_clusters - 1
+        self._buffer[:, k] = self._buffer[:, last]
+        self.past[k] = self.past[last]
+        self.past = self.past[:last].copy()

@@ -1,0 +1,1212 @@
+"""Every compiled function of the engine: scores, bounds, labelling, moments, random numbers, exp and log.
+
+They live in one module because numba's cache does not notice an edit in a callee of another file. All release the
+GIL and none uses numba's threading layer: callers map them over independent ranges with ordinary threads.
+
+A Gaussian score, drawn or predictive, is always kept in *whitened form* ``(A, b, c, dof)``::
+
+    q(x) = |A x + b|^2          A lower triangular, so that A' A is the precision
+    score(x) = c - q / 2                                      dof = 0: a Gaussian with drawn parameters
+    score(x) = c - (dof + D) / 2 * log(1 + q / dof)           dof > 0: a Student t, the posterior predictive
+
+The log weight of the cluster is part of ``c``. Symmetric matrices are stored as their lower triangle, row by row.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numba import types
+from numba.core.extending import intrinsic
+
+#: Side of a square tile of pixels, and the pixels in it.
+TILE = 16
+PIXELS = TILE * TILE
+#: Dimensions of a pixel (row, column, three colours) and of its statistics (count, sum, lower triangle).
+PIXEL_D = 5
+PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
+#: Sampling ignores whatever lies this many nats under the best score: less than a float32 uniform can resolve.
+SAMPLING_NATS = 17.0
+
+_JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+# Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+# --- exp, log and random numbers ------------------------------------------------------------------------------
+
+
+@intrinsic
+def _float_bits(typingctx, value):
+    """Reinterpret a float32 as its int32 bit pattern."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.int32))
+
+    return types.int32(types.float32), codegen
+
+
+@intrinsic
+def _bits_float(typingctx, value):
+    """Reinterpret an int32 bit pattern as a float32."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.float32))
+
+    return types.float32(types.int32), codegen
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def log1p32(x):
+    """log(1 + x) of a float32 x >= 0 to about 2 ulp, small x included; vectorises, which a libm call does not."""
+    bits = _float_bits(np.float32(1.0) + x)
+    # Centre the mantissa on 1, in [sqrt(1/2), sqrt(2)): log(1 + m) = 2 atanh(m / (2 + m)).
+    exponent = (bits - np.int32(0x3F3504F3)) >> np.int32(23)
+    m = _bits_float(bits - (exponent << np.int32(23))) - np.float32(1.0)
+    # A small x is its own mantissa part: 1 + x would have rounded its low bits away.
+    m = x if x < np.float32(0.25) else m
+    s = m / (np.float32(2.0) + m)
+    z = s * s
+    p = np.float32(0.24279079)
+    p = p * z + np.float32(0.28498787)
+    p = p * z + np.float32(0.40000972)
+    p = p * z + np.float32(0.66666665)
+    return np.float32(exponent) * np.float32(0.6931472) + s * (np.float32(2.0) + z * p)
+
+
+@intrinsic
+def _double_bits(typingctx, value):
+    """Reinterpret a float64 as its int64 bit pattern."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def _bits_double(typingctx, value):
+    """Reinterpret an int64 bit pattern as a float64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), codegen
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def _log_centred(exponent, m):
+    """log(2^exponent (1 + m)) for m in [sqrt(1/2) - 1, sqrt(2) - 1], in double precision."""
+    s = m / (2.0 + m)
+    z = s * s
+    p = 1.0 / 21.0
+    p = p * z + 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    return np.float64(exponent) * 0.6931471805599453 + 2.0 * s * (1.0 + z * p)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def log1p64(x):
+    """log(1 + x) of a float64 x >= 0 to about 1e-15, as `log1p32`."""
+    bits = _double_bits(1.0 + x)
+    exponent = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
+    m = _bits_double(bits - (exponent << np.int64(52))) - 1.0
+    return _log_centred(exponent, x if x < 0.25 else m)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def log64(x):
+    """log(x) of a positive, normal float64 to about 1e-15; vectorises."""
+    bits = _double_bits(x)
+    exponent = (bits - np.int64(0x3FE6A09E667F3BCD)) >> np.int64(52)
+    return _log_centred(exponent, _bits_double(bits - (exponent << np.int64(52))) - 1.0)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def lgamma64(x):
+    """log Gamma(x) of a float64 x > 0 to about 1e-13; vectorises. Stirling's series, shifted by 8 where x is small."""
+    small = x < 1e6
+    y = x + 8.0 if small else x
+    product = x * (x + 1.0) * (x + 2.0) * (x + 3.0) * (x + 4.0) * (x + 5.0) * (x + 6.0) * (x + 7.0)
+    product = product if small else 1.0
+    r = 1.0 / y
+    r2 = r * r
+    series = r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 / 1188.0))))
+    return (y - 0.5) * log64(y) - y + 0.9189385332046727 + series - log64(product)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def exp32(x):
+    """exp(x) for a float32 x in [-87, 87], to about 2 ulp; vectorises."""
+    n = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
+    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
+    p = np.float32(1.9875691500e-4)
+    p = p * r + np.float32(1.3981999507e-3)
+    p = p * r + np.float32(8.3334519073e-3)
+    p = p * r + np.float32(4.1665795894e-2)
+    p = p * r + np.float32(1.6666665459e-1)
+    p = p * r + np.float32(5.0000001201e-1)
+    y = p * r * r + r + np.float32(1.0)
+    return y * _bits_float((np.int32(n) + np.int32(127)) << np.int32(23))
+
+
+@numba.njit(inline="always", **_JIT)
+def hash_uniform(key, index):
+    """A uniform float32 in (0, 1), a function of a 32-bit key and the point's index alone (multiply-xorshift)."""
+    # numba multiplies two uint32 into a uint64: every step is masked back.
+    h = np.uint32(np.uint32(index) * np.uint32(0x9E3779B1) + key)
+    h = np.uint32(h ^ (h >> np.uint32(16)))
+    h = np.uint32(h * np.uint32(0x21F0AAAD))
+    h = np.uint32(h ^ (h >> np.uint32(15)))
+    h = np.uint32(h * np.uint32(0xD35A2D97))
+    h = np.uint32(h ^ (h >> np.uint32(15)))
+    return (np.float32(np.int32(h >> np.uint32(9))) + np.float32(0.5)) * np.float32(1.0 / 8388608.0)
+
+
+# --- tiles of pixels ------------------------------------------------------------------------------------------
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high):
+    """Cut rows of tiles out of a frame and note each tile's bounding box.
+
+    frame (H, W, 3) uint8; table (256,) float32 maps a channel's byte to a value; lab: convert linear RGB to CIE Lab
+    (table is then the sRGB curve). Every ``stride``-th pixel in each direction is taken, from the middle of its
+    block. pixels (tiles, 5, PIXELS) float32, low and high (tiles, 5) float32 are written for tile rows
+    [first_row, last_row). A tile that hangs over the edge repeats the last pixel.
+
+    A pixel is (row / H, column / W, two chroma axes, lightness). The order and the turned colour axes leave the
+    model as it is, but make the boxes, and so the bounds over them, much tighter than R, G, B, row, column would.
+    """
+    height, width = frame.shape[0], frame.shape[1]
+    rows = (height + stride - 1) // stride
+    columns = (width + stride - 1) // stride
+    across = (columns + TILE - 1) // TILE
+    half = stride // 2
+    for tile_row in range(first_row, last_row):
+        for tile_column in range(across):
+            t = tile_row * across + tile_column
+            px = pixels[t]
+            for i in range(TILE):
+                y = min(min(tile_row * TILE + i, rows - 1) * stride + half, height - 1)
+                fy = np.float32((y + 0.5) / height)
+                for j in range(TILE):
+                    x = min(min(tile_column * TILE + j, columns - 1) * stride + half, width - 1)
+                    p = i * TILE + j
+                    px[0, p] = fy
+                    px[1, p] = np.float32((x + 0.5) / width)
+                    px[2, p] = table[frame[y, x, 0]]
+                    px[3, p] = table[frame[y, x, 1]]
+                    px[4, p] = table[frame[y, x, 2]]
+            if lab:
+                _lab(px)
+            else:
+                _opponent(px)
+            for d in range(PIXEL_D):
+                _extremes(px[d], low[t], high[t], d)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _extremes(values, low, high, d):
+    """low[d], high[d] = smallest and largest of values (PIXELS,), by halving, which vectorises."""
+    half = PIXELS // 2
+    lo = np.empty(PIXELS // 2, np.float32)
+    hi = np.empty(PIXELS // 2, np.float32)
+    for p in range(half):
+        a, b = values[p], values[p + half]
+        lo[p] = a if a < b else b
+        hi[p] = b if a < b else a
+    while half > 1:
+        half //= 2
+        for p in range(half):
+            lo[p] = lo[p] if lo[p] < lo[p + half] else lo[p + half]
+            hi[p] = hi[p] if hi[p] > hi[p + half] else hi[p + half]
+    low[d] = lo[0]
+    high[d] = hi[0]
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _opponent(px):
+    """R, G, B in px[2:] to red - blue, magenta - green and lightness, an orthonormal turn of the axes."""
+    for p in range(PIXELS):
+        r, g, b = px[2, p], px[3, p], px[4, p]
+        px[2, p] = np.float32(0.70710678) * (r - b)
+        px[3, p] = np.float32(0.40824829) * (r - g - g + b)
+        px[4, p] = np.float32(0.57735027) * (r + g + b)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def _lab_curve(t):
+    """CIE Lab's cube root with its linear toe."""
+    safe = max(t, np.float32(1e-6))
+    # Newton's step polishes a bit-trick cube root to float32 precision.
+    r = _bits_float(_float_bits(safe) // np.int32(3) + np.int32(709921077))
+    for _ in range(3):
+        r = np.float32(0.33333334) * (np.float32(2.0) * r + safe / (r * r))
+    return r if t > np.float32(0.008856452) else np.float32(7.787037) * t + np.float32(0.13793103)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _lab(px):
+    """Linear RGB in px[2:] to CIE a, b, L (D65), each divided by 100."""
+    for p in range(PIXELS):
+        r, g, b = px[2, p], px[3, p], px[4, p]
+        x = np.float32(0.43395) * r + np.float32(0.37622) * g + np.float32(0.18983) * b
+        y = np.float32(0.21267) * r + np.float32(0.71516) * g + np.float32(0.07217) * b
+        z = np.float32(0.01776) * r + np.float32(0.10946) * g + np.float32(0.87278) * b
+        fx, fy, fz = _lab_curve(x), _lab_curve(y), _lab_curve(z)
+        px[2, p] = np.float32(5.0) * (fx - fy)
+        px[3, p] = np.float32(2.0) * (fy - fz)
+        px[4, p] = np.float32(1.16) * fy - np.float32(0.16)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _bounds(low, high, A, b, c, dof, upper, lower):
+    """Bound every cluster's score over one tile's 5-D box.
+
+    low, high (5,) float32. A (15, K), b (5, K), c (K,), dof (K,) float32. upper, lower (K,) are written. Each
+    whitened coordinate is bounded by interval arithmetic, and the score falls with their sum of squares.
+    """
+    half = np.float32(0.5)
+    m0, m1, m2 = half * (low[0] + high[0]), half * (low[1] + high[1]), half * (low[2] + high[2])
+    m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
+    r0, r1, r2 = half * (high[0] - low[0]), half * (high[1] - low[1]), half * (high[2] - low[2])
+    r3, r4 = half * (high[3] - low[3]), half * (high[4] - low[4])
+    # Written out, so that the loop over clusters vectorises.
+    for k in range(c.shape[0]):
+        y0 = abs(b[0, k] + A[0, k] * m0)
+        y1 = abs(b[1, k] + A[1, k] * m0 + A[2, k] * m1)
+        y2 = abs(b[2, k] + A[3, k] * m0 + A[4, k] * m1 + A[5, k] * m2)
+        y3 = abs(b[3, k] + A[6, k] * m0 + A[7, k] * m1 + A[8, k] * m2 + A[9, k] * m3)
+        y4 = abs(b[4, k] + A[10, k] * m0 + A[11, k] * m1 + A[12, k] * m2 + A[13, k] * m3 + A[14, k] * m4)
+        s0 = abs(A[0, k]) * r0
+        s1 = abs(A[1, k]) * r0 + abs(A[2, k]) * r1
+        s2 = abs(A[3, k]) * r0 + abs(A[4, k]) * r1 + abs(A[5, k]) * r2
+        s3 = abs(A[6, k]) * r0 + abs(A[7, k]) * r1 + abs(A[8, k]) * r2 + abs(A[9, k]) * r3
+        s4 = abs(A[10, k]) * r0 + abs(A[11, k]) * r1 + abs(A[12, k]) * r2 + abs(A[13, k]) * r3 + abs(A[14, k]) * r4
+        n0, n1, n2, n3, n4 = y0 - s0, y1 - s1, y2 - s2, y3 - s3, y4 - s4
+        n0 = n0 if n0 > 0 else np.float32(0.0)
+        n1 = n1 if n1 > 0 else np.float32(0.0)
+        n2 = n2 if n2 > 0 else np.float32(0.0)
+        n3 = n3 if n3 > 0 else np.float32(0.0)
+        n4 = n4 if n4 > 0 else np.float32(0.0)
+        f0, f1, f2, f3, f4 = y0 + s0, y1 + s1, y2 + s2, y3 + s3, y4 + s4
+        near = n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
+        far = f0 * f0 + f1 * f1 + f2 * f2 + f3 * f3 + f4 * f4
+        d = dof[k]
+        inverse = np.float32(1.0) / (d if d > np.float32(1e-3) else np.float32(1e-3))
+        scale = np.float32(0.5) * (d + np.float32(PIXEL_D))
+        student_near = scale * log1p32(near * inverse)
+        student_far = scale * log1p32(far * inverse)
+        upper[k] = c[k] - (student_near if d > 0 else np.float32(0.5) * near)
+        lower[k] = c[k] - (student_far if d > 0 else np.float32(0.5) * far)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _score_pixels(px, A, b, c, dof, k, out):
+    """Score of cluster k at each pixel of a tile. px (5, PIXELS), whitened form as in `_bounds`; out (PIXELS,)."""
+    a0, a1, a2, a3, a4 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k]
+    a5, a6, a7, a8, a9 = A[5, k], A[6, k], A[7, k], A[8, k], A[9, k]
+    a10, a11, a12, a13, a14 = A[10, k], A[11, k], A[12, k], A[13, k], A[14, k]
+    b0, b1, b2, b3, b4 = b[0, k], b[1, k], b[2, k], b[3, k], b[4, k]
+    top = c[k]
+    student = dof[k] > 0
+    inverse = np.float32(1.0) / dof[k] if student else np.float32(0.0)
+    scale = np.float32(0.5) * (dof[k] + np.float32(PIXEL_D))
+    for p in range(PIXELS):
+        x0, x1, x2, x3, x4 = px[0, p], px[1, p], px[2, p], px[3, p], px[4, p]
+        y0 = b0 + a0 * x0
+        y1 = b1 + a1 * x0 + a2 * x1
+        y2 = b2 + a3 * x0 + a4 * x1 + a5 * x2
+        y3 = b3 + a6 * x0 + a7 * x1 + a8 * x2 + a9 * x3
+        y4 = b4 + a10 * x0 + a11 * x1 + a12 * x2 + a13 * x3 + a14 * x4
+        out[p] = y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3 + y4 * y4
+    if student:
+        for p in range(PIXELS):
+            out[p] = top - scale * log1p32(out[p] * inverse)
+    else:
+        for p in range(PIXELS):
+            out[p] = top - np.float32(0.5) * out[p]
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _raise_best(score, best, spare):
+    """best = max(best, score) pixel by pixel; returns the smallest of them. spare (PIXELS,) is overwritten."""
+    for p in range(PIXELS):
+        best[p] = score[p] if score[p] > best[p] else best[p]
+    # Halving vectorises where a running minimum does not.
+    half = PIXELS // 2
+    for p in range(half):
+        spare[p] = best[p] if best[p] < best[p + half] else best[p + half]
+    while half > 8:
+        half //= 2
+        for p in range(half):
+            spare[p] = spare[p] if spare[p] < spare[p + half] else spare[p + half]
+    worst = spare[0]
+    for p in range(1, half):
+        worst = spare[p] if spare[p] < worst else worst
+    return worst
+
+
+@numba.njit(**_JIT)
+def _evaluate(px, low, high, A, b, c, dof, nats, prune, upper, lower, chosen, row, scores, best, spare):
+    """Score the clusters that can matter in a tile: whatever comes within ``nats`` of some pixel's best score.
+
+    Clusters are evaluated in order of their upper bound until the next one cannot reach the worst best score. Writes
+    ``chosen`` (ascending cluster indices), ``row`` (where in ``scores`` each one's scores are) and ``best``; returns
+    how many. With ``prune`` False every cluster is evaluated: the brute force that pruning must equal.
+    """
+    K = c.shape[0]
+    n = 0
+    if prune:
+        _bounds(low, high, A, b, c, dof, upper, lower)
+        floor = np.float32(-np.inf)
+        for k in range(K):
+            floor = max(floor, lower[k])
+        for k in range(K):
+            # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
+            upper[k] += np.float32(0.01) + np.float32(1e-4) * abs(upper[k])
+            if upper[k] >= floor - nats:
+                j = n - 1
+                while j >= 0 and upper[row[j]] < upper[k]:
+                    row[j + 1] = row[j]
+                    j -= 1
+                row[j + 1] = k
+                n += 1
+    else:
+        for k in range(K):
+            upper[k] = np.float32(np.inf)
+            row[k] = k
+        n = K
+    best[:] = np.float32(-np.inf)
+    worst = np.float32(-np.inf)
+    count = 0
+    while count < n and upper[row[count]] >= worst - nats:
+        _score_pixels(px, A, b, c, dof, row[count], scores[count])
+        worst = _raise_best(scores[count], best, spare)
+        count += 1
+    # Insertion sort by cluster index, so that ties and sums do not depend on the order of evaluation.
+    for i in range(count):
+        k = row[i]
+        j = i - 1
+        while j >= 0 and chosen[j] > k:
+            chosen[j + 1] = chosen[j]
+            row[j + 1] = row[j]
+            j -= 1
+        chosen[j + 1] = k
+        row[j + 1] = i
+    return count
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _moments(px, centre, mask, out):
+    """Add count, sum and lower triangle of second moments of the masked pixels to out (21,) float64.
+
+    Summed in float32 around the tile's centre, where the numbers are small, then moved to the origin in float64.
+    """
+    c0, c1, c2, c3, c4 = centre[0], centre[1], centre[2], centre[3], centre[4]
+    z = np.float32(0.0)
+    n = s0 = s1 = s2 = s3 = s4 = z
+    m00 = m10 = m11 = m20 = m21 = m22 = m30 = m31 = m32 = m33 = m40 = m41 = m42 = m43 = m44 = z
+    for p in range(PIXELS):
+        w = mask[p]
+        x0 = px[0, p] - c0
+        x1 = px[1, p] - c1
+        x2 = px[2, p] - c2
+        x3 = px[3, p] - c3
+        x4 = px[4, p] - c4
+        w0, w1, w2, w3, w4 = w * x0, w * x1, w * x2, w * x3, w * x4
+        n += w
+        s0 += w0
+        s1 += w1
+        s2 += w2
+        s3 += w3
+        s4 += w4
+        m00 += w0 * x0
+        m10 += w1 * x0
+        m11 += w1 * x1
+        m20 += w2 * x0
+        m21 += w2 * x1
+        m22 += w2 * x2
+        m30 += w3 * x0
+        m31 += w3 * x1
+        m32 += w3 * x2
+        m33 += w3 * x3
+        m40 += w4 * x0
+        m41 += w4 * x1
+        m42 += w4 * x2
+        m43 += w4 * x3
+        m44 += w4 * x4
+    second = (m00, m10, m11, m20, m21, m22, m30, m31, m32, m33, m40, m41, m42, m43, m44)
+    first = (s0, s1, s2, s3, s4)
+    count = np.float64(n)
+    out[0] += count
+    e = 0
+    for i in range(PIXEL_D):
+        ci = np.float64(centre[i])
+        si = np.float64(first[i])
+        out[1 + i] += si + count * ci
+        for j in range(i + 1):
+            cj = np.float64(centre[j])
+            out[1 + PIXEL_D + e] += second[e] + ci * np.float64(first[j]) + cj * si + count * ci * cj
+            e += 1
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _argmax_pixels(scores, row, count, best, label):
+    """label[p] = position in ``chosen`` of the best score; the lowest one wins a tie."""
+    for p in range(PIXELS):
+        label[p] = 0
+    for n in range(count - 1, -1, -1):
+        s = scores[row[n]]
+        for p in range(PIXELS):
+            label[p] = n if s[p] == best[p] else label[p]
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _exponentiate(s, best, total):
+    """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
+    nats = np.float32(SAMPLING_NATS)
+    for p in range(PIXELS):
+        below = best[p] - s[p]
+        e = exp32(-(below if below < nats else nats))
+        e = e if below < nats else np.float32(0.0)
+        s[p] = e
+        total[p] += e
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _count_passed(s, u, total, label):
+    """total += s; label += 1 where the running total has not passed u."""
+    for p in range(PIXELS):
+        t = total[p] + s[p]
+        total[p] = t
+        label[p] += np.int32(1) if t <= u[p] else np.int32(0)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _sample_pixels(scores, row, count, best, u, total, label):
+    """label[p] = position in ``chosen`` drawn in proportion to exp(score), by inverting the running sum at u[p]."""
+    for p in range(PIXELS):
+        total[p] = np.float32(0.0)
+        label[p] = 0
+    for n in range(count):
+        _exponentiate(scores[row[n]], best, total)
+    for p in range(PIXELS):
+        u[p] *= total[p]
+        total[p] = np.float32(0.0)
+    for n in range(count - 1):
+        _count_passed(scores[row[n]], u, total, label)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _sides(first, second, u, sampling, side):
+    """side[p] = 0 or 1, which of the two sub-clusters with scores first, second a pixel goes to."""
+    if sampling:
+        limit = np.float32(60.0)
+        for p in range(PIXELS):
+            difference = first[p] - second[p]
+            difference = difference if difference < limit else limit
+            difference = difference if difference > -limit else -limit
+            # The second with probability 1 / (1 + exp(difference)).
+            share = u[p] * (np.float32(1.0) + exp32(difference))
+            side[p] = np.int32(1) if share < np.float32(1.0) else np.int32(0)
+    else:
+        for p in range(PIXELS):
+            side[p] = np.int32(1) if second[p] > first[p] else np.int32(0)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _split_pixels(side, label, n, k, weight, mask_first, mask_second, out):
+    """Give the pixels with label n to the sub-cluster of cluster k on their side.
+
+    Writes out[p] = 2 k + side for those pixels alone, and the two sub-clusters' masks (the weight, or 0).
+    """
+    for p in range(PIXELS):
+        own = label[p] == n
+        w = weight[p] if own else np.float32(0.0)
+        mask_first[p] = np.float32(0.0) if side[p] == 1 else w
+        mask_second[p] = w if side[p] == 1 else np.float32(0.0)
+        out[p] = np.int32(2 * k) + side[p] if own else out[p]
+
+
+@numba.njit(**_JIT)
+def _weigh_pixels(tile_row, tile_column, rows, columns, weight, out):
+    """out[p] = weight inside the picture, 0 in the part of the tile that hangs over its edge."""
+    for i in range(TILE):
+        for j in range(TILE):
+            inside = tile_row * TILE + i < rows and tile_column * TILE + j < columns
+            out[i * TILE + j] = weight if inside else np.float32(0.0)
+
+
+@numba.njit(**_JIT)
+def _draw_pixels(tile_row, tile_column, columns, key, out):
+    """out[p] = the uniform that belongs to the pixel's index in the picture, whatever the tile."""
+    for i in range(TILE):
+        base = (tile_row * TILE + i) * columns + tile_column * TILE
+        for j in range(TILE):
+            out[i * TILE + j] = hash_uniform(key, base + j)
+
+
+@numba.njit(**_JIT)
+def label_tiles(
+    pixels, low, high, rows, columns, weight, first_row, last_row,
+    A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments,
+):  # fmt: skip
+    """Label the pixels of some tile rows with cluster and sub-cluster, and sum their statistics.
+
+    pixels (tiles, 5, PIXELS), low, high (tiles, 5) as `fill_tiles` leaves them, of a rows x columns picture whose
+    pixels weigh ``weight`` each. Clusters A (15, K), b (5, K), c (K,), dof (K,); sub-cluster j of k at 2 k + j.
+    ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``; otherwise
+    the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (K, 2, 21) float64.
+    """
+    K = c.shape[0]
+    upper = np.empty(K, np.float32)
+    lower = np.empty(K, np.float32)
+    chosen = np.empty(K, np.int32)
+    row = np.empty(K, np.int32)
+    scores = np.empty((K, PIXELS), np.float32)
+    room = np.empty((9, PIXELS), np.float32)
+    best, spare, total, u, w = room[0], room[1], room[2], room[3], room[4]
+    mask_first, mask_second, first, second = room[5], room[6], room[7], room[8]
+    label = np.empty(PIXELS, np.int32)
+    side = np.empty(PIXELS, np.int32)
+    present = np.empty(K, np.bool_)
+    centre = np.empty(PIXEL_D, np.float32)
+    across = (columns + TILE - 1) // TILE
+    nats = np.float32(SAMPLING_NATS) if sampling else np.float32(0.0)
+    for tile_row in range(first_row, last_row):
+        for tile_column in range(across):
+            t = tile_row * across + tile_column
+            px = pixels[t]
+            count = _evaluate(
+                px, low[t], high[t], A, b, c, dof, nats, prune, upper, lower, chosen, row, scores, best, spare
+            )
+            if sampling:
+                _draw_pixels(tile_row, tile_column, columns, key, u)
+                _sample_pixels(scores, row, count, best, u, total, label)
+                _draw_pixels(tile_row, tile_column, columns, sub_key, u)
+            else:
+                _argmax_pixels(scores, row, count, best, label)
+            _weigh_pixels(tile_row, tile_column, rows, columns, weight, w)
+            for d in range(PIXEL_D):
+                centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
+            present[:count] = False
+            for p in range(PIXELS):
+                present[label[p]] = True
+            for n in range(count):
+                if not present[n]:
+                    continue
+                k = chosen[n]
+                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k, first)
+                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k + 1, second)
+                _sides(first, second, u, sampling, side)
+                _split_pixels(side, label, n, k, w, mask_first, mask_second, labels[t])
+                _moments(px, centre, mask_first, moments[k, 0])
+                _moments(px, centre, mask_second, moments[k, 1])
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out):
+    """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, for some tile rows."""
+    K = c.shape[0]
+    upper = np.empty(K, np.float32)
+    lower = np.empty(K, np.float32)
+    chosen = np.empty(K, np.int32)
+    row = np.empty(K, np.int32)
+    scores = np.empty((K, PIXELS), np.float32)
+    best = np.empty(PIXELS, np.float32)
+    spare = np.empty(PIXELS, np.float32)
+    nats = np.float32(SAMPLING_NATS)
+    across = (columns + TILE - 1) // TILE
+    for t in range(first_row * across, last_row * across):
+        count = _evaluate(
+            pixels[t], low[t], high[t], A, b, c, dof, nats, True, upper, lower, chosen, row, scores, best, spare
+        )
+        total = out[t]
+        for p in range(PIXELS):
+            total[p] = np.float32(0.0)
+        for n in range(count):
+            s = scores[row[n]]
+            for p in range(PIXELS):
+                total[p] += exp32(max(s[p] - best[p], np.float32(-60.0)))
+        for p in range(PIXELS):
+            total[p] = max(np.float32(1.0) - np.float32(1.0) / total[p], np.float32(0.0))
+
+
+@numba.njit(**_JIT)
+def untile(tiles, table, stride, first, last, out):
+    """out[y, x] = table[label of the pixel that covers (y, x)] for picture rows [first, last).
+
+    tiles (tiles, PIXELS) of the picture sampled every ``stride`` pixels; out (H, W) int32.
+    """
+    width = out.shape[1]
+    columns = (width + stride - 1) // stride
+    across = (columns + TILE - 1) // TILE
+    for y in range(first, last):
+        sy = y // stride
+        base = (sy // TILE) * across
+        inner = (sy % TILE) * TILE
+        for x in range(width):
+            sx = x // stride
+            out[y, x] = table[tiles[base + sx // TILE, inner + sx % TILE]]
+
+
+@numba.njit(**_JIT)
+def shrink(frame, out):
+    """Reduce frame (H, W, 3) uint8 to out (h, w, 3), each pixel the mean of the block it covers."""
+    height, width = frame.shape[0], frame.shape[1]
+    rows, columns = out.shape[0], out.shape[1]
+    for i in range(rows):
+        top = i * height // rows
+        bottom = max((i + 1) * height // rows, top + 1)
+        for j in range(columns):
+            left = j * width // columns
+            right = max((j + 1) * width // columns, left + 1)
+            r = g = b = 0
+            for y in range(top, bottom):
+                for x in range(left, right):
+                    r += frame[y, x, 0]
+                    g += frame[y, x, 1]
+                    b += frame[y, x, 2]
+            n = (bottom - top) * (right - left)
+            out[i, j, 0] = (r + n // 2) // n
+            out[i, j, 1] = (g + n // 2) // n
+            out[i, j, 2] = (b + n // 2) // n
+
+
+# --- Gaussian with a normal-inverse-Wishart prior, any dimension ----------------------------------------------
+
+
+@numba.njit(**_JIT)
+def _cholesky(M):
+    """Cholesky factor of M (D, D) in its lower triangle, in place; returns log det M.
+
+    A pivot that rounding has made non-positive is lifted to a sliver of its diagonal entry.
+    """
+    D = M.shape[0]
+    logdet = 0.0
+    for i in range(D):
+        diagonal = M[i, i]
+        for j in range(i + 1):
+            v = M[i, j]
+            for e in range(j):
+                v -= M[i, e] * M[j, e]
+            if i == j:
+                v = math.sqrt(max(v, 1e-12 * diagonal, 1e-300))
+                logdet += 2.0 * math.log(v)
+                M[i, i] = v
+            else:
+                M[i, j] = v / M[j, j]
+    return logdet
+
+
+@numba.njit(**_JIT)
+def _invert_lower(C, out):
+    """out = C^-1 for a lower triangular C (D, D); the upper triangle of out is left as it is."""
+    D = C.shape[0]
+    for j in range(D):
+        out[j, j] = 1.0 / C[j, j]
+        for i in range(j + 1, D):
+            v = 0.0
+            for e in range(j, i):
+                v -= C[i, e] * out[e, j]
+            out[i, j] = v / C[i, i]
+
+
+@numba.njit(**_JIT)
+def _niw_posterior(S, kappa, m, nu, nu_psi, mean, scatter):
+    """Posterior of one cluster from its statistics S (count, sum, lower triangle of sum x x').
+
+    Writes mean = m* (D,) and scatter = nu* psi* (D, D, lower triangle); returns kappa*, nu*.
+    """
+    D = m.shape[0]
+    kappa_n = kappa + S[0]
+    for i in range(D):
+        mean[i] = (kappa * m[i] + S[1 + i]) / kappa_n
+    e = 1 + D
+    for i in range(D):
+        for j in range(i + 1):
+            scatter[i, j] = nu_psi[i, j] + S[e] + kappa * m[i] * m[j] - kappa_n * mean[i] * mean[j]
+            e += 1
+    return kappa_n, nu + S[0]
+
+
+@numba.njit(**_JIT)
+def _lgamma(x):
+    """log Gamma(x), x > 0: Stirling's series where it is exact to double precision, libm's below."""
+    if x < 12.0:
+        return math.lgamma(x)
+    r = 1.0 / x
+    r2 = r * r
+    series = r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 / 1188.0))))
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series
+
+
+@numba.njit(**_JIT)
+def _log_multigamma(x, D):
+    """log Gamma_D(x) without its constant pi^(D (D - 1) / 4), which cancels in every ratio."""
+    total = 0.0
+    for i in range(D):
+        total += _lgamma(x - 0.5 * i)
+    return total
+
+
+@numba.njit(**_JIT)
+def niw_log_marginal(S, kappa, m, nu, nu_psi, out):
+    """Log marginal likelihood of each cluster of statistics S (M, P) under the prior; out (M,)."""
+    D = m.shape[0]
+    mean = np.empty(D)
+    scatter = np.empty((D, D))
+    scatter[:] = nu_psi
+    prior = 0.5 * nu * _cholesky(scatter) + 0.5 * D * math.log(kappa) - _log_multigamma(0.5 * nu, D)
+    for k in range(S.shape[0]):
+        kappa_n, nu_n = _niw_posterior(S[k], kappa, m, nu, nu_psi, mean, scatter)
+        logdet = _cholesky(scatter)
+        out[k] = (
+            prior
+            - 0.5 * S[k, 0] * D * math.log(math.pi)
+            + _log_multigamma(0.5 * nu_n, D)
+            - 0.5 * nu_n * logdet
+            - 0.5 * D * math.log(kappa_n)
+        )
+
+
+@numba.njit(**_JIT)
+def niw_predictive(S, kappa, m, nu, nu_psi, A, b, c, dof):
+    """Whitened form of the posterior predictive (Student t) of each cluster of statistics S (M, P).
+
+    Writes A (M, D, D), b (M, D), c (M,), dof (M,).
+    """
+    D = m.shape[0]
+    mean = np.empty(D)
+    scatter = np.empty((D, D))
+    for k in range(S.shape[0]):
+        kappa_n, nu_n = _niw_posterior(S[k], kappa, m, nu, nu_psi, mean, scatter)
+        logdet = _cholesky(scatter)
+        _invert_lower(scatter, A[k])
+        dof[k] = nu_n - D + 1.0
+        scale = math.sqrt(kappa_n * dof[k] / (kappa_n + 1.0))
+        _whiten(A[k], scale, mean, b[k])
+        c[k] = (
+            _lgamma(0.5 * (dof[k] + D))
+            - _lgamma(0.5 * dof[k])
+            - 0.5 * D * math.log(dof[k] * math.pi)
+            + D * math.log(scale)
+            - 0.5 * logdet
+        )
+
+
+@numba.njit(**_JIT)
+def _whiten(A, scale, mean, b):
+    """A *= scale; b = -A mean."""
+    D = b.shape[0]
+    for i in range(D):
+        v = 0.0
+        for j in range(i + 1):
+            A[i, j] *= scale
+            v -= A[i, j] * mean[j]
+        b[i] = v
+
+
+@numba.njit(**_JIT)
+def niw_draw(S, kappa, m, nu, nu_psi, normal, chi, A, b, c):
+    """Draw (mu, Sigma) of each cluster of statistics S (M, P) from its posterior, in whitened form.
+
+    normal (M, D + D (D - 1) / 2) standard normals; chi (M, D): chi[k, i]^2 ~ chi^2 of nu* - (D - 1 - i) degrees.
+    With nu* psi* = C C' and an upper triangular Bartlett factor U, Sigma^-1 = A' A for A = U' C^-1, which is lower
+    triangular; mu = m* + A^-1 z / sqrt(kappa*), hence b = -A m* - z / sqrt(kappa*).
+    """
+    D = m.shape[0]
+    mean = np.empty(D)
+    scatter = np.empty((D, D))
+    inverse = np.empty((D, D))
+    U = np.zeros((D, D))
+    for k in range(S.shape[0]):
+        kappa_n, _ = _niw_posterior(S[k], kappa, m, nu, nu_psi, mean, scatter)
+        logdet = _cholesky(scatter)
+        _invert_lower(scatter, inverse)
+        e = D
+        log_diagonal = 0.0
+        for i in range(D):
+            U[i, i] = chi[k, i]
+            log_diagonal += math.log(chi[k, i])
+            for j in range(i + 1, D):
+                U[i, j] = normal[k, e]
+                e += 1
+        for i in range(D):
+            for j in range(i + 1):
+                v = 0.0
+                for r in range(j, i + 1):
+                    v += U[r, i] * inverse[r, j]
+                A[k, i, j] = v
+        _whiten(A[k], 1.0, mean, b[k])
+        for i in range(D):
+            b[k, i] -= normal[k, i] / math.sqrt(kappa_n)
+        c[k] = log_diagonal - 0.5 * logdet - 0.5 * D * math.log(2.0 * math.pi)
+
+
+@numba.njit(**_JIT)
+def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligible, pairs):
+    """List the pairs whose merge may have a log Hastings ratio above ``least``; writes pairs (n, 2), returns n.
+
+    S (K, P), log_marginal (K,), eligible (K,) bool. With a's posterior as b's prior, the scatter of the union is
+    M_a + scatter_b + g d d', d the distance between the means: leaving scatter_b out bounds its determinant from
+    below by |M_a| (1 + g d' M_a^-1 d), and so the union's marginal from above.
+    """
+    D = m.shape[0]
+    K = S.shape[0]
+    means = np.empty((K, D))
+    inverse = np.empty((K, D, D))
+    logdet = np.empty(K)
+    scatter = np.empty((D, D))
+    scatter[:] = nu_psi
+    prior = 0.5 * nu * _cholesky(scatter) + 0.5 * D * math.log(kappa) - _log_multigamma(0.5 * nu, D)
+    for k in range(K):
+        _niw_posterior(S[k], kappa, m, nu, nu_psi, means[k], scatter)
+        logdet[k] = _cholesky(scatter)
+        _invert_lower(scatter, inverse[k])
+    own = np.empty(K)
+    for k in range(K):
+        own[k] = log_marginal[k] + _lgamma(max(S[k, 0], 1e-3))
+    n = 0
+    for a in range(K):
+        if not eligible[a]:
+            continue
+        for b in range(a):
+            if not eligible[b]:
+                continue
+            size = S[a, 0] + S[b, 0]
+            nu_n = nu + size
+            best = max(
+                logdet[a] + _union_gain(S[b], kappa + S[a, 0], means[a], inverse[a]),
+                logdet[b] + _union_gain(S[a], kappa + S[b, 0], means[b], inverse[b]),
+            )
+            bound = (
+                prior
+                - 0.5 * size * D * math.log(math.pi)
+                + _log_multigamma(0.5 * nu_n, D)
+                - 0.5 * nu_n * best
+                - 0.5 * D * math.log(kappa + size)
+            )
+            if bound + _lgamma(size) - own[a] - own[b] - log_alpha > least:
+                pairs[n, 0] = b
+                pairs[n, 1] = a
+                n += 1
+    return n
+
+
+@numba.njit(**_JIT)
+def _union_gain(S, kappa, mean, inverse):
+    """log(1 + g d' M^-1 d) for the points of statistics S joining a cluster of weight kappa, mean and C^-1."""
+    D = mean.shape[0]
+    q = 0.0
+    for i in range(D):
+        v = 0.0
+        for j in range(i + 1):
+            v += inverse[i, j] * (S[1 + j] / S[0] - mean[j])
+        q += v * v
+    return math.log1p(q * kappa * S[0] / (kappa + S[0]))
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _add_scaled(a, x, y):
+    """y += a x."""
+    for n in range(y.shape[0]):
+        y[n] += a * x[n]
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def gaussian_scores(XT, A, b, c, dof, first, last, out):
+    """Scores of points [first, last) under each whitened Gaussian or Student t.
+
+    XT (D, N), A (K, D, D), b (K, D), c (K,), dof (K,) float64; out (K, N) float64.
+    """
+    D = XT.shape[0]
+    y = np.empty(last - first)
+    for k in range(c.shape[0]):
+        top = c[k]
+        q = out[k, first:last]
+        q[:] = 0.0
+        for i in range(D):
+            y[:] = b[k, i]
+            for j in range(i + 1):
+                _add_scaled(A[k, i, j], XT[j, first:last], y)
+            for n in range(last - first):
+                q[n] += y[n] * y[n]
+        if dof[k] > 0:
+            scale = 0.5 * (dof[k] + D)
+            inverse = 1.0 / dof[k]
+            for n in range(last - first):
+                q[n] = top - scale * log1p64(q[n] * inverse)
+        else:
+            for n in range(last - first):
+                q[n] = top - 0.5 * q[n]
+
+
+@numba.njit(**_JIT)
+def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
+    """Scores of points [first, last) under the two sub-clusters 2 k, 2 k + 1 of their own cluster; out (2, N)."""
+    D = XT.shape[0]
+    for n in range(first, last):
+        for side in range(2):
+            k = 2 * labels[n] + side
+            q = 0.0
+            for i in range(D):
+                y = b[k, i]
+                for j in range(i + 1):
+                    y += A[k, i, j] * XT[j, n]
+                q += y * y
+            out[side, n] = c[k] - (0.5 * (dof[k] + D) * math.log1p(q / dof[k]) if dof[k] > 0 else 0.5 * q)
+
+
+@numba.njit(**_JIT)
+def gaussian_statistics(X, weight, groups, out):
+    """Add count, sum and lower triangle of sum x x' of the points X (N, D) to out (groups, P)."""
+    D = X.shape[1]
+    for n in range(X.shape[0]):
+        S = out[groups[n]]
+        w = weight[n]
+        S[0] += w
+        e = 1 + D
+        for i in range(D):
+            v = w * X[n, i]
+            S[1 + i] += v
+            for j in range(i + 1):
+                S[e] += v * X[n, j]
+                e += 1
+
+
+# --- diagonal Gaussian ----------------------------------------------------------------------------------------
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def diagonal_scores(XT, mean, precision, c, dof, first, last, out):
+    """Scores of points [first, last) under products of independent normals (dof 0) or Student t's.
+
+    XT (D, N), mean, precision (K, D), c, dof (K,); out (K, N). Each dimension adds -q/2 or
+    -(dof + 1)/2 log(1 + q/dof) for q = precision (x - mean)^2.
+    """
+    for k in range(c.shape[0]):
+        s = out[k, first:last]
+        s[:] = c[k]
+        for d in range(XT.shape[0]):
+            x = XT[d, first:last]
+            m = mean[k, d]
+            if dof[k] > 0:
+                inverse = precision[k, d] / dof[k]
+                scale = 0.5 * (dof[k] + 1.0)
+                for n in range(last - first):
+                    s[n] -= scale * log1p64(inverse * (x[n] - m) * (x[n] - m))
+            else:
+                half = 0.5 * precision[k, d]
+                for n in range(last - first):
+                    s[n] -= half * (x[n] - m) * (x[n] - m)
+
+
+@numba.njit(**_JIT)
+def diagonal_statistics(X, weight, groups, out):
+    """Add count, sum and sum of squares of the points X (N, D) to out (groups, 1 + 2 D)."""
+    D = X.shape[1]
+    for n in range(X.shape[0]):
+        S = out[groups[n]]
+        S[0] += weight[n]
+        for d in range(D):
+            v = weight[n] * X[n, d]
+            S[1 + d] += v
+            S[1 + D + d] += v * X[n, d]
+
+
+# --- multinomial with a Dirichlet prior -----------------------------------------------------------------------
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def dirichlet_log_marginal(S, concentration, first, second, out):
+    """Log marginal likelihood of the counts S[first[n]] + S[second[n]] (second[n] < 0: of S[first[n]] alone).
+
+    S (K, 1 + D), concentration (D,), out (n,).
+    """
+    D = concentration.shape[0]
+    prior = 0.0
+    for j in range(D):
+        prior -= lgamma64(concentration[j])
+    prior += lgamma64(concentration.sum())
+    counts = np.empty(D)
+    for n in range(first.shape[0]):
+        a = S[first[n], 1:]
+        if second[n] < 0:
+            for j in range(D):
+                counts[j] = concentration[j] + a[j]
+        else:
+            b = S[second[n], 1:]
+            for j in range(D):
+                counts[j] = concentration[j] + a[j] + b[j]
+        total = 0.0
+        value = 0.0
+        for j in range(D):
+            total += counts[j]
+            value += lgamma64(counts[j])
+        out[n] = prior + value - lgamma64(total)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def rising_table(concentration, column, value, out):
+    """out[u, k] = log Gamma(d + x) - log Gamma(d), d = concentration[column[u], k], x = value[u].
+
+    concentration (D, K), so that the loop over clusters vectorises. A whole x up to 16 needs a product only.
+    """
+    K = concentration.shape[1]
+    product = np.empty(K)
+    for u in range(column.shape[0]):
+        d = concentration[column[u]]
+        x = value[u]
+        row = out[u]
+        if x <= 16.0 and x == math.floor(x):
+            product[:] = 1.0
+            for t in range(int(x)):
+                for k in range(K):
+                    product[k] *= d[k] + t
+            for k in range(K):
+                row[k] = log64(product[k])
+        else:
+            for k in range(K):
+                row[k] = lgamma64(d[k] + x) - lgamma64(d[k])
+
+
+@numba.njit(**_JIT)
+def sparse_rows(X, indptr, column, value):
+    """Non-zero entries of a dense X (N, D), row by row."""
+    e = 0
+    for n in range(X.shape[0]):
+        for j in range(X.shape[1]):
+            if X[n, j] != 0.0:
+                column[e] = j
+                value[e] = X[n, j]
+                e += 1
+        indptr[n + 1] = e
+
+
+@numba.njit(**_JIT)
+def code_pairs(column, value, levels, table, entry, example):
+    """Number the distinct (column, whole value < levels) pairs in order of appearance; returns how many.
+
+    table (D * levels,) of -1 on entry; writes entry (which pair each non-zero is), example (a non-zero of each).
+    """
+    n = 0
+    for e in range(column.shape[0]):
+        code = column[e] * levels + int(value[e])
+        if table[code] < 0:
+            table[code] = n
+            example[n] = e
+            n += 1
+        entry[e] = table[code]
+    return n
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def table_scores(indptr, entry, scale, table, c, first, last, out):
+    """out[n, k] = c[k] + sum over the non-zero counts e of point n of scale[e] * table[entry[e], k].
+
+    One row of the table is added whole for each non-zero count, so that the loop over clusters vectorises.
+    """
+    K = c.shape[0]
+    for n in range(first, last):
+        s = out[n]
+        s[:] = c
+        for e in range(indptr[n], indptr[n + 1]):
+            row = table[entry[e]]
+            x = scale[e]
+            for k in range(K):
+                s[k] += x * row[k]
+
+
+@numba.njit(**_JIT)
+def table_own_scores(indptr, entry, scale, table, c, labels, out):
+    """As `table_scores`, for the two sub-clusters of each point's own cluster; out (2, N)."""
+    for n in range(labels.shape[0]):
+        k = 2 * labels[n]
+        s0, s1 = c[k], c[k + 1]
+        for e in range(indptr[n], indptr[n + 1]):
+            s0 += scale[e] * table[entry[e], k]
+            s1 += scale[e] * table[entry[e], k + 1]
+        out[0, n] = s0
+        out[1, n] = s1
+
+
+@numba.njit(**_JIT)
+def rising_own_scores(indptr, column, value, total, concentration, sums, c, labels, out):
+    """Dirichlet-multinomial scores under the two sub-clusters of each point's own cluster; out (2, N)."""
+    for n in range(labels.shape[0]):
+        for side in range(2):
+            k = 2 * labels[n] + side
+            s = c[k] - lgamma64(sums[k] + total[n]) + lgamma64(sums[k])
+            product = 1.0
+            for e in range(indptr[n], indptr[n + 1]):
+                d, x = concentration[k, column[e]], value[e]
+                if x <= 16.0 and d < 1e6 and x == math.floor(x):
+                    for t in range(int(x)):
+                        product *= d + t
+                    # One logarithm serves many counts.
+                    if product > 1e200:
+                        s += math.log(product)
+                        product = 1.0
+                else:
+                    s += lgamma64(d + x) - lgamma64(d)
+            out[side, n] = s + math.log(product)
+
+
+@numba.njit(**_JIT)
+def count_statistics(indptr, column, value, weight, groups, out):
+    """Add number of points and summed counts of CSR rows to out (groups, 1 + D)."""
+    for n in range(groups.shape[0]):
+        S = out[groups[n]]
+        S[0] += weight[n]
+        for e in range(indptr[n], indptr[n + 1]):
+            S[1 + column[e]] += weight[n] * value[e]
+
+
+# --- labels from a table of scores ----------------------------------------------------------------------------
+
+
+@numba.njit(**_JIT)
+def label_points(scores, key, sampling, labels):
+    """Label each point from its scores (N, K), by a draw in proportion to exp(score) or by the argmax."""
+    K = scores.shape[1]
+    for n in range(scores.shape[0]):
+        best = 0
+        for k in range(1, K):
+            if scores[n, k] > scores[n, best]:
+                best = k
+        labels[n] = best
+        if sampling:
+            top = scores[n, best]
+            total = 0.0
+            for k in range(K):
+                if scores[n, k] > top - SAMPLING_NATS:
+                    total += math.exp(scores[n, k] - top)
+            u = hash_uniform(key, n) * total
+            total = 0.0
+            for k in range(K):
+                if scores[n, k] > top - SAMPLING_NATS:
+                    total += math.exp(scores[n, k] - top)
+                    if total > u:
+                        labels[n] = k
+                        break
+
+
+@numba.njit(**_JIT)
+def weighted_sum(weights, records, out):
+    """out = sum over r of weights[r] * records[r]; records (R, M), out (M,). A fixed order, whatever the threads."""
+    out[:] = 0.0
+    for r in range(records.shape[0]):
+        for i in range(records.shape[1]):
+            out[i] += weights[r] * records[r, i]

@@ -1,0 +1,152 @@
+"""The streaming sampler: batches go in one after another, clusters with lasting ids come out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream.components.base import Component
+from scstream.genealogy import Event, Genealogy, Kind
+from scstream.history import History
+from scstream.moves import Mover
+from scstream.sweep import Batch, Settings, State, counter_rng, log_posterior, relabel
+
+#: Most sweeps without a split before sub-clusters start afresh, in the first batch. There is nothing yet to disturb.
+_FIRST_PATIENCE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the first batch has come."""
+
+    sweep: int
+    n_clusters: int
+    log_posterior: float
+    converged: bool
+
+
+@dataclass(slots=True)
+class Sampler:
+    """State of a stream and the ways to move it on.
+
+    ``id_of`` maps the labels that the batch last got to ids; ``events`` are those of the last batch.
+    """
+
+    settings: Settings
+    component: Component
+    state: State
+    genealogy: Genealogy
+    time: float
+    id_of: npt.NDArray[np.int64]
+    events: list[Event] = field(default_factory=list)
+    log_posterior: float = float("nan")
+
+    @classmethod
+    def begin(cls, settings: Settings, component: Component, batch: Batch, time: float) -> Sampler:
+        """One cluster that holds the whole first batch."""
+        P = component.n_statistics
+        state = State(
+            history=History(1, P),
+            current=np.zeros((1, 2, P)),
+            ids=np.zeros(1, np.int64),
+            age=np.zeros(1, np.int64),
+            rest=np.zeros(1, np.int64),
+            born=np.zeros(1, np.int64),
+        )
+        sampler = cls(settings, component, state, Genealogy(), time, np.zeros(2, np.int64))
+        rng = counter_rng(settings.seed, 0, 0)
+        relabel(settings, component, state, batch, False, rng)
+        sampler._baptise()
+        Mover(settings, component, state, sampler.genealogy, time, rng).restart(0, principal=True)
+        return sampler
+
+    def _baptise(self) -> None:
+        """Start the genealogy afresh: every live cluster is born now, ids from 0, the largest first."""
+        state = self.state
+        counts = state.total[:, :, 0].sum(axis=1)
+        order = np.argsort(-counts, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        index_of = {int(i): k for k, i in enumerate(state.ids)}
+        self.id_of = np.array([rank[index_of[int(i)]] if int(i) in index_of else -1 for i in self.id_of])
+        state.ids = rank
+        self.genealogy = Genealogy()
+        self.events = [
+            Event(Kind.BIRTH, self.time, state.batch, (self.genealogy.new_id(),), float("nan"), (float(counts[k]),))
+            for k in order
+        ]
+        self.genealogy.extend(self.events)
+
+    def sweep(self, batch: Batch, settings: Settings, sampling: bool, splitting: bool = True) -> None:
+        """One sweep over the batch with its moves."""
+        state = self.state
+        state.sweep += 1
+        rng = counter_rng(settings.seed, state.batch, state.sweep)
+        relabel(settings, self.component, state, batch, sampling, rng)
+        mover = Mover(settings, self.component, state, self.genealogy, self.time, rng)
+        if splitting:
+            mover.split()
+        mover.merge()
+        mover.bury(batch.used)
+        state.age += 1
+        state.rest += 1
+        self.id_of = mover.id_of
+        self.events += mover.events
+
+    def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
+        """Stochastic sweeps over the first batch until it has settled."""
+        settings = self.settings
+        if settings.patience is not None:
+            settings = replace(settings, patience=min(settings.patience, _FIRST_PATIENCE))
+        trace: list[tuple[int, float]] = []
+        for n in range(1, max_sweeps + 1):
+            self.sweep(batch, settings, sampling=True)
+            K = len(self.state.ids)
+            self.log_posterior = log_posterior(self.component, self.state.total, settings.log_alpha)
+            trace.append((K, self.log_posterior))
+            done = settled(trace)
+            yield Progress(n, K, self.log_posterior, done)
+            if done:
+                return
+
+    def finish(self, batch: Batch) -> None:
+        """The deterministic sweep that ends a batch, and the batch's entry into history."""
+        self.sweep(batch, self.settings, sampling=False, splitting=self.settings.split_last)
+        state = self.state
+        self.log_posterior = log_posterior(self.component, state.total, self.settings.log_alpha)
+        state.history.append(self.time, state.current)
+
+    def finish_first(self, batch: Batch) -> None:
+        """End the first batch. How it was divided on the way is no history: its clusters are the first ones."""
+        self.finish(batch)
+        self._baptise()
+
+    def update(self, batch: Batch, time: float) -> None:
+        """A later batch: history is weighed as of now, then a few sweeps."""
+        state = self.state
+        state.history.advance(time, self.settings.kernel, self.settings.epsilon)
+        state.current = np.zeros_like(state.history.past)
+        state.batch += 1
+        state.sweep = 0
+        self.time = time
+        self.events = []
+        for _ in range(self.settings.sweeps):
+            self.sweep(batch, self.settings, sampling=True)
+        self.finish(batch)
+
+
+def settled(trace: list[tuple[int, float]], window: int = 60) -> bool:
+    """Whether the number of clusters and the log posterior stood still over the last ``window`` sweeps.
+
+    The window leaves each cluster time for several fresh starts of its sub-clusters.
+    """
+    if len(trace) < 2 * window:
+        return False
+    recent, before = trace[-window:], trace[-2 * window : -window]
+    spread = max(k for k, _ in recent) - min(k for k, _ in recent)
+    gain = np.mean([v for _, v in recent]) - np.mean([v for _, v in before])
+    scale = np.std([v for _, v in recent]) + 1e-9
+    return bool(spread <= 0.02 * recent[-1][0] and gain <= scale)

@@ -1,0 +1,153 @@
+"""A frame as a batch: square tiles of pixels, labelled with exact pruning on several threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels
+from scstream.components.base import Array, Component
+from scstream.components.gaussian import Whitened
+from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE
+from scstream.sweep import Densities
+
+#: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
+#: number of threads must not change the order.
+_PIECES = 32
+
+_LOWER = np.tril_indices(PIXEL_D)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="scstream")
+
+
+def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
+    """Call work(0) ... work(pieces - 1), spread over the threads, the calling one included."""
+    queue = iter(range(pieces))
+
+    def drain() -> None:
+        for piece in queue:
+            work(piece)
+
+    helpers = [_pool(threads).submit(drain) for _ in range(min(threads, pieces) - 1)]
+    drain()
+    for helper in helpers:
+        helper.result()
+
+
+@cache
+def _channel_table(colour: str) -> npt.NDArray[np.float32]:
+    """Value of each byte of a channel: itself over 255 for rgb, linear light for lab."""
+    value = np.arange(256) / 255.0
+    if colour == "lab":
+        value = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+    return value.astype(np.float32)
+
+
+class Tiles:
+    """Pixels of a frame as points (three colours, row / H, column / W) in float32.
+
+    Parameters
+    ----------
+    frame : array (H, W, 3) uint8
+    colour : "rgb" or "lab"
+    stride : int
+        Take every ``stride``-th pixel in x and y, each with the weight of those it stands for.
+    threads : int
+    """
+
+    def __init__(self, frame: npt.NDArray[np.uint8], colour: str = "rgb", stride: int = 1, threads: int = 1) -> None:
+        self.shape = frame.shape[:2]
+        self.stride = stride
+        self.threads = threads
+        self.rows, self.columns = (-(-n // stride) for n in self.shape)
+        self.tile_rows, across = -(-self.rows // TILE), -(-self.columns // TILE)
+        n_tiles = self.tile_rows * across
+        self.pixels = np.empty((n_tiles, PIXEL_D, PIXELS), np.float32)
+        self.low = np.empty((n_tiles, PIXEL_D), np.float32)
+        self.high = np.empty((n_tiles, PIXEL_D), np.float32)
+        self.labels = np.zeros((n_tiles, PIXELS), np.int32)
+        self.used = np.ones(2, bool)
+        self.prune = True
+        self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
+        table, lab = _channel_table(colour), colour == "lab"
+        self._run(
+            lambda first, last, _: kernels.fill_tiles(
+                frame, table, lab, stride, first, last, self.pixels, self.low, self.high
+            )
+        )
+
+    def _run(self, work: Callable[[int, int, int], None]) -> None:
+        edges = self._pieces
+        run(self.threads, lambda piece: work(edges[piece], edges[piece + 1], piece), len(edges) - 1)
+
+    def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
+        """Label every pixel; see `sweep.Batch`."""
+        clusters = pack(densities.parameters, densities.log_weight)
+        subs = pack(densities.sub_parameters, densities.sub_log_weight)
+        K = len(densities.log_weight)
+        moments = np.zeros((len(self._pieces) - 1, K, 2, PIXEL_P))
+        weight = np.float32(self.stride**2)
+
+        def work(first: int, last: int, piece: int) -> None:
+            kernels.label_tiles(
+                self.pixels, self.low, self.high, self.rows, self.columns, weight, first, last,
+                *clusters, *subs, keys[0], keys[1], sampling, self.prune, self.labels, moments[piece],
+            )  # fmt: skip
+
+        self._run(work)
+        S: Array = moments.sum(axis=0)
+        self.used = S[:, :, 0].ravel() > 0
+        return S
+
+    def points(self) -> Array:
+        """The pixels (rows * columns, 5) in the picture's order, without what hangs over its edge."""
+        across = -(-self.columns // TILE)
+        grid = self.pixels.reshape(self.tile_rows, across, PIXEL_D, TILE, TILE).transpose(0, 3, 1, 4, 2)
+        flat = grid.reshape(self.tile_rows * TILE, across * TILE, PIXEL_D)
+        return flat[: self.rows, : self.columns].reshape(-1, PIXEL_D).astype(np.float64)
+
+    def ids(self, id_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+        """The picture (H, W) of ids, given the id of each label 2 k + j."""
+        out = np.empty(self.shape, np.int32)
+        table = id_of.astype(np.int32)
+        edges = np.linspace(0, self.shape[0], _PIECES + 1).astype(int)
+        run(
+            self.threads,
+            lambda i: kernels.untile(self.labels, table, self.stride, edges[i], edges[i + 1], out),
+            _PIECES,
+        )
+        return out
+
+    def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
+        """1 - the posterior probability of each pixel's best cluster, (H, W)."""
+        clusters = pack(parameters, log_weight)
+        tiled = np.empty((len(self.pixels), PIXELS), np.float32)
+        self._run(
+            lambda first, last, _: kernels.tile_uncertainty(
+                self.pixels, self.low, self.high, self.columns, first, last, *clusters, tiled
+            )
+        )
+        out = np.empty(self.shape, np.float32)
+        kernels.untile(
+            np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape),
+            tiled.ravel(),
+            self.stride,
+            0,
+            self.shape[0],
+            out,
+        )
+        return out
+
+
+def pack(whitened: Whitened, log_weight: Array) -> tuple[npt.NDArray[np.float32], ...]:
+    """Whitened form as the tile kernels take it: A (15, K), b (5, K), c (K,), dof (K,) in float32."""
+    A = np.ascontiguousarray(whitened.A[:, _LOWER[0], _LOWER[1]].T, np.float32)
+    b = np.ascontiguousarray(whitened.b.T, np.float32)
+    return A, b, (whitened.c + log_weight).astype(np.float32), whitened.dof.astype(np.float32)

@@ -1,0 +1,326 @@
+"""VideoSegmenter: RGB frames in, maps of persistent segment ids out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels, persistence
+from scstream.checks import check_choice, check_number
+from scstream.colour import COLOURS, mean_rgb, turn_to_public
+from scstream.components import Gaussian
+from scstream.genealogy import Event
+from scstream.kernels import PIXEL_D
+from scstream.model import ScStream
+from scstream.sampler import Progress
+from scstream.sweep import mode_densities
+from scstream.tiles import Tiles
+
+#: The first frame is first settled on about this many of its pixels.
+_COARSE_PIXELS = 26_000
+#: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
+_REFINING_SWEEPS = 60
+
+STATISTICS = np.dtype(
+    [
+        ("id", np.int64),
+        ("pixels", np.int64),
+        ("share", np.float64),
+        ("born", np.float64),
+        ("age", np.int64),
+        ("red", np.float64),
+        ("green", np.float64),
+        ("blue", np.float64),
+        ("row", np.float64),
+        ("column", np.float64),
+        ("covariance", np.float64, (PIXEL_D, PIXEL_D)),
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The first frame on its way: ids (H, W) that are usable but not final, and how far it has come."""
+
+    ids: npt.NDArray[np.int32]
+    progress: Progress
+    stride: int
+
+
+class VideoSegmenter:
+    """Cut a video into segments that keep their ids from frame to frame.
+
+    Every pixel is a point of five features (its colour, its row and column, each from 0 to about 1), every frame a
+    batch, every cluster a segment.
+
+    Parameters
+    ----------
+    colour : {"rgb", "lab"}
+        Colour space in which segments are Gaussian.
+    scale : float in (0, 1]
+        Work on frames reduced to this size; the ids come back at full size.
+    alpha : float
+        Larger values favour more segments.
+    decay : float
+        How fast the past is forgotten: a frame one unit of time ago weighs 2 ** -decay.
+    sweeps : int
+        Stochastic sweeps a frame, before the deterministic one.
+    seed : int, optional
+        The same seed gives the same ids on any number of threads. None stands for 0.
+    threads : int, optional
+        None: as many as there are cores.
+    burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
+        As in `ScStream`.
+
+    Attributes
+    ----------
+    model_ : ScStream
+        The mixture, in the engine's own pixel axes.
+    statistics_ : structured array, one row per live segment, largest first
+        id, pixels, share of the frame, time of birth, age in frames, mean red, green, blue in [0, 1], centroid in
+        pixels, covariance (5, 5) over the colour space's three channels, row / H and column / W.
+    events_ : list of Event
+        Births, splits, merges and deaths in the last frame.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frame = np.zeros((48, 64, 3), np.uint8)
+    >>> frame[:, 32:] = [250, 180, 20]
+    >>> segmenter = VideoSegmenter(seed=0)
+    >>> ids = segmenter.segment(frame)
+    >>> len(set(ids[:, :32].ravel()) & set(ids[:, 32:].ravel()))
+    0
+    >>> bool((segmenter.segment(frame) == ids).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        colour: str = "rgb",
+        scale: float = 1.0,
+        alpha: float = 1000.0,
+        decay: float = 2.9,
+        sweeps: int = 1,
+        seed: int | None = None,
+        threads: int | None = None,
+        *,
+        burn_in: int = 5,
+        kernel: str | Callable[[float], float] = "exponential",
+        epsilon: float = 1e-8,
+        max_init_sweeps: int = 200,
+        split_last: bool = True,
+        restart: int | None = 30,
+        merge: str = "original",
+    ) -> None:
+        check_choice("colour", colour, COLOURS)
+        check_number("scale", scale, 0.0, 1.0, strict=True)
+        self.colour = colour
+        self.scale = float(scale)
+        self.model_ = ScStream(
+            alpha=alpha,
+            decay=decay,
+            kernel=kernel,
+            epsilon=epsilon,
+            sweeps=sweeps,
+            burn_in=burn_in,
+            max_init_sweeps=max_init_sweeps,
+            split_last=split_last,
+            restart=restart,
+            merge=merge,
+            seed=seed,
+            threads=threads,
+        )
+        self.model_._check_parameters()
+        self.shape_: tuple[int, int] | None = None
+        self._tiles: Tiles | None = None
+
+    # --- segmenting
+
+    def segment(
+        self,
+        frame: npt.NDArray[np.uint8],
+        time: float | None = None,
+        on_preview: Callable[[Preview], None] | None = None,
+    ) -> npt.NDArray[np.int32]:
+        """Segment the next frame.
+
+        Parameters
+        ----------
+        frame : array (H, W, 3) uint8, RGB
+        time : float, optional
+            Later than the last frame's, in units of a frame. By default one more.
+        on_preview : callable, optional
+            Called with a `Preview` now and then while the first frame settles.
+
+        Returns
+        -------
+        array (H, W) int32 of segment ids
+        """
+        if not self.model_._started:
+            for preview in self.start(frame, time):
+                if on_preview is not None:
+                    on_preview(preview)
+            return self.ids_
+        self._check_frame(frame)
+        moment = self.model_._check_time(time)
+        self._tiles = self._cut(frame, 1)
+        self.model_._sampler.update(self._tiles, moment)
+        return self.ids_
+
+    def start(self, frame: npt.NDArray[np.uint8], time: float | None = None, every: int = 10) -> Iterator[Preview]:
+        """Segment the first frame step by step, from coarse to fine; `ids_` is final when the iterator ends.
+
+        A preview comes every ``every`` sweeps. Abandoning the iterator leaves the segmenter as if never started.
+        """
+        if self.model_._started:
+            raise RuntimeError("the first frame has already been segmented: use segment")
+        self._check_frame(frame)
+        model, shape = self.model_, frame.shape[:2]
+        moment = model._check_time(time)
+        strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
+        try:
+            for level, stride in enumerate(strides):
+                tiles = self._tiles = self._cut(frame, stride)
+                if level == 0:
+                    model._begin(_prior(tiles), tiles, moment)
+                    model.n_features_in_ = PIXEL_D
+                limit = model.max_init_sweeps if level == 0 else min(_REFINING_SWEEPS, model.max_init_sweeps)
+                for progress in model._sampler.converge(tiles, limit):
+                    if progress.sweep % every == 0 or progress.converged:
+                        yield Preview(self._picture(tiles, shape), progress, stride)
+            model._sampler.finish_first(tiles)
+        except BaseException:
+            del model._sampler
+            raise
+        self.shape_ = (int(shape[0]), int(shape[1]))
+
+    @property
+    def ids_(self) -> npt.NDArray[np.int32]:
+        """Segment ids (H, W) of the last frame."""
+        return self._picture(self._last_tiles(), self._last_shape())
+
+    def _cut(self, frame: npt.NDArray[np.uint8], stride: int) -> Tiles:
+        threads = self.model_.threads or os.cpu_count() or 1
+        if self.scale < 1.0:
+            height, width = (max(1, round(n * self.scale)) for n in frame.shape[:2])
+            small = np.empty((height, width, 3), np.uint8)
+            kernels.shrink(np.ascontiguousarray(frame), small)
+            frame = small
+        return Tiles(np.ascontiguousarray(frame), self.colour, stride, threads)
+
+    def _picture(self, tiles: Tiles, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        ids = tiles.ids(self.model_._sampler.id_of)
+        return ids if ids.shape == tuple(shape) else _enlarge(ids, shape)
+
+    def _check_frame(self, frame: Any) -> None:
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
+            kind = frame.dtype if isinstance(frame, np.ndarray) else type(frame).__name__
+            raise TypeError(f"a frame must be an array of uint8, got {kind}")
+        if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
+            raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
+        if self.shape_ is not None and frame.shape[:2] != self.shape_:
+            raise ValueError(
+                f"every frame must have the first one's size, {self.shape_[1]} x {self.shape_[0]}; "
+                f"got {frame.shape[1]} x {frame.shape[0]}"
+            )
+
+    def _last_tiles(self) -> Tiles:
+        if self._tiles is None:
+            raise RuntimeError("no frame has been segmented since the segmenter was made or loaded")
+        return self._tiles
+
+    def _last_shape(self) -> tuple[int, int]:
+        if self.shape_ is None:
+            raise RuntimeError("no frame has been segmented yet")
+        return self.shape_
+
+    # --- what was found
+
+    @property
+    def events_(self) -> list[Event]:
+        return self.model_.events_
+
+    def uncertainty(self) -> npt.NDArray[np.float32]:
+        """1 - the posterior probability of each pixel's likeliest segment, (H, W) in [0, 1], for the last frame."""
+        sampler = self.model_._sampler_checked()
+        densities = mode_densities(sampler.component, sampler.state.total, float(self.model_.alpha))
+        picture = self._last_tiles().uncertainty(densities.parameters, densities.log_weight)
+        shape = self._last_shape()
+        return picture if picture.shape == shape else _enlarge(picture, shape)
+
+    @property
+    def statistics_(self) -> npt.NDArray[np.void]:
+        sampler = self.model_._sampler_checked()
+        state, height_width = sampler.state, np.array(self._last_shape())
+        component = sampler.component
+        assert isinstance(component, Gaussian)
+        now = state.current.sum(axis=1)
+        # A segment hidden in this frame is shown as it was remembered.
+        seen = np.where(now[:, :1] >= 1.0, now, state.total.sum(axis=1))
+        mean, covariance = turn_to_public(*component.moments(seen), self.colour)
+        rows = np.empty(len(state.ids), STATISTICS)
+        rows["id"] = state.ids
+        share = now[:, 0] / now[:, 0].sum()
+        rows["pixels"] = np.rint(share * height_width.prod())
+        rows["share"] = share
+        rows["born"] = [sampler.genealogy.born(int(i)) for i in state.ids]
+        rows["age"] = state.batch - state.born
+        rgb = mean_rgb(mean[:, :3], self.colour)
+        for n, name in enumerate(("red", "green", "blue")):
+            rows[name] = rgb[:, n]
+        rows["row"], rows["column"] = (mean[:, 3:] * height_width).T
+        rows["covariance"] = covariance
+        return rows[np.argsort(-rows["share"], kind="stable")]
+
+    # --- saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model and how frames become points; a loaded segmenter continues bit by bit alike."""
+        meta, arrays = self.model_._pack()
+        shape = self._last_shape()
+        persistence.write(path, {**meta, "video": {"colour": self.colour, "scale": self.scale, "shape": shape}}, arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a segmenter that `save` wrote."""
+        meta, arrays = persistence.read(path)
+        try:
+            video = meta["video"]
+            segmenter = cls(colour=video["colour"], scale=video["scale"])
+            segmenter.model_ = ScStream._unpack(meta, arrays)
+            height, width = video["shape"]
+            segmenter.shape_ = (int(height), int(width))
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise persistence.ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
+        return segmenter
+
+
+def _strides(height: int, width: int) -> list[int]:
+    """Strides from coarse to fine: quartered until the coarsest has few enough pixels."""
+    strides = [1]
+    while height * width / strides[0] ** 2 > 2 * _COARSE_PIXELS:
+        strides.insert(0, strides[0] * 4)
+    return strides
+
+
+def _prior(tiles: Tiles) -> Gaussian:
+    """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1."""
+    points = tiles.points()
+    psi = np.diag(np.full(PIXEL_D, 0.1))
+    # Half a grey level keeps the prior proper on a picture of one colour.
+    psi[2:, 2:] = 2.0 * np.cov(points[:, 2:].T, bias=True) + np.eye(3) * (0.5 / 255.0) ** 2
+    return Gaussian(kappa=1.0, m=points.mean(axis=0), nu=5.0, psi=psi).bind(points[:1], np.ones(1))
+
+
+def _enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """Nearest-neighbour enlargement to (H, W)."""
+    rows = np.arange(shape[0]) * picture.shape[0] // shape[0]
+    columns = np.arange(shape[1]) * picture.shape[1] // shape[1]
+    enlarged: npt.NDArray[Any] = picture[rows[:, None], columns]
+    return enlarged
