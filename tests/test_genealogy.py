@@ -131,9 +131,7 @@ def test_merges_and_deaths_end_ids() -> None:
         (Event(Kind.DEATH, NAN, 0, (0,), NAN, (0.5,)), ValueError, "in order of time"),
     ],
 )
-def test_impossible_event_is_refused_and_changes_nothing(
-    event: Event, error: type[Exception], message: str
-) -> None:
+def test_impossible_event_is_refused_and_changes_nothing(event: Event, error: type[Exception], message: str) -> None:
     tree = grown([birth(0), split(0, 1), split(0, 2), death(2)], n_ids=5)
     before = tree.state()
     with pytest.raises(error, match=message):
@@ -203,9 +201,7 @@ def lives(draw: st.DrawFn) -> list[Event]:
         if kind is Kind.MERGE and len(live) < 2:
             kind = Kind.SPLIT
         if kind in (Kind.BIRTH, Kind.SPLIT):
-            events.append(
-                birth(next_id, step) if kind is Kind.BIRTH else split(_pick(draw, live), next_id, step)
-            )
+            events.append(birth(next_id, step) if kind is Kind.BIRTH else split(_pick(draw, live), next_id, step))
             live.append(next_id)
             next_id += 1
         else:

@@ -32,9 +32,7 @@ from scstream.metrics import (
     temporal_consistency,
 )
 
-LABELS = st.integers(1, 40).flatmap(
-    lambda n: st.tuples(*[st.lists(st.integers(-3, 6), min_size=n, max_size=n)] * 2)
-)
+LABELS = st.integers(1, 40).flatmap(lambda n: st.tuples(*[st.lists(st.integers(-3, 6), min_size=n, max_size=n)] * 2))
 
 # --- clusterings --------------------------------------------------------------------------------------
 
@@ -55,9 +53,7 @@ def test_pairwise_f_and_purity_are_what_counting_gives(labels: tuple[list[int], 
     together = {(i, j) for i, j in pairs if truth[i] == truth[j]}
     claimed = {(i, j) for i, j in pairs if predicted[i] == predicted[j]}
     total = len(together) + len(claimed)
-    assert pairwise_f(truth, predicted) == pytest.approx(
-        2 * len(together & claimed) / total if total else 1.0
-    )
+    assert pairwise_f(truth, predicted) == pytest.approx(2 * len(together & claimed) / total if total else 1.0)
     members = {c: [t for t, p in zip(truth, predicted, strict=True) if p == c] for c in set(predicted)}
     right = sum(max(group.count(label) for label in group) for group in members.values())
     assert purity(truth, predicted) == pytest.approx(right / len(truth))

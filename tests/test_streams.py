@@ -65,9 +65,7 @@ def test_bad_parameters_are_named_at_once(stream: Callable[..., Any], changed: d
 
 def test_gaussians_drift_a_little_every_batch_and_stay_in_the_box() -> None:
     X, y = stacked(gaussian_stream(400, 400, n_clusters=4, drift=0.5, box=6.0, seed=3))
-    means = np.array(
-        [[x[labels == k].mean(axis=0) for k in range(4)] for x, labels in zip(X, y, strict=True)]
-    )
+    means = np.array([[x[labels == k].mean(axis=0) for k in range(4)] for x, labels in zip(X, y, strict=True)])
     assert np.abs(means).max() < 6.5
     # Over ten batches the way is about ten steps long, well above the noise of a mean of 100 points.
     moved = np.linalg.norm(means[10:] - means[:-10], axis=2) / 10
@@ -83,9 +81,7 @@ def test_gaussians_without_drift_stand_still() -> None:
 def test_multinomials_are_replaced_gradually() -> None:
     X, y = stacked(multinomial_stream(41, 2000, 2, 50, period=20, transition=10, concentration=0.1, seed=1))
     assert np.all(X.sum(axis=2) == 100)
-    shares = np.array(
-        [[x[labels == k].mean(axis=0) for k in range(2)] for x, labels in zip(X, y, strict=True)]
-    )
+    shares = np.array([[x[labels == k].mean(axis=0) for k in range(2)] for x, labels in zip(X, y, strict=True)])
     steps = np.abs(np.diff(shares / 100, axis=0)).sum(axis=2)
     # A whole replacement moves nearly all the mass, a single batch only a part of it.
     assert np.all(np.abs(shares[40] - shares[0]).sum(axis=1) / 100 > 1.2)
@@ -120,9 +116,7 @@ def covertype_table() -> np.ndarray:
 
 
 @pytest.mark.parametrize("form", ["data", "gz", "npz"])
-def test_covertype_reads_alike_from_every_form(
-    form: str, covertype_table: np.ndarray, tmp_path: Path
-) -> None:
+def test_covertype_reads_alike_from_every_form(form: str, covertype_table: np.ndarray, tmp_path: Path) -> None:
     file = tmp_path / f"covtype.{form}"
     text = "\n".join(",".join(map(str, row)) for row in covertype_table) + "\n"
     if form == "npz":

@@ -5,6 +5,7 @@ from scstream.genealogy import Event, Genealogy, TrackedObject
 from scstream.model import Cluster, ScStream
 from scstream.persistence import ModelFileError
 from scstream.video import Preview, VideoSegmenter
+from scstream.warmup import warm_up
 
 __all__ = [
     "Cluster",
@@ -19,4 +20,5 @@ __all__ = [
     "ScStream",
     "TrackedObject",
     "VideoSegmenter",
+    "warm_up",
 ]

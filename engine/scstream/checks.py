@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,19 +14,26 @@ from scstream.components.base import Array
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, strict: bool = False) -> None:
     """A finite number in [low, high], or in (low, high] if ``strict``."""
-    number: Any = value
-    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not abs(number) <= sys.float_info.max:
+    if not isinstance(value, numbers.Real) or isinstance(value, bool) or not _finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
+    number = float(value)
     if number < low or number > high or (strict and number == low):
         above = f"{'>' if strict else '>='} {low:g}"
         span = above if math.isinf(high) else f"{above} and at most {high:g}"
         raise ValueError(f"{name} must be {span}, got {value!r}")
 
 
+def _finite(value: Any) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
 def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
     """A whole number in [low, high]."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= int(value) <= high:
-        raise ValueError(f"{name} must be a whole number from {low} to {high}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number >= {low}, got {value!r}")
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

@@ -102,8 +102,7 @@ class History:
     def _weigh(self, weights: list[float]) -> None:
         """Sum the oldest ``len(weights)`` records into ``past``."""
         self._weights = weights
-        flat = self._buffer.reshape(len(self._buffer), -1)[: len(weights), : self.past.size]
-        kernels.weighted_sum(np.array(weights), flat, self.past.reshape(-1))
+        kernels.weighted_sum(np.array(weights), self._buffer.reshape(len(self._buffer), -1), self.past.reshape(-1))
 
     @classmethod
     def restore(cls, times: list[float], records: Array, kernel: Kernel) -> History:

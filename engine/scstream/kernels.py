@@ -60,7 +60,7 @@ def _bits_float(typingctx, value):
 
 @numba.njit(fastmath=_FAST, inline="always", **_JIT)
 def log1p32(x):
-    """log(1 + x) of a float32 x >= 0 to about 2 ulp, small x included; vectorises, which a libm call does not."""
+    """log(1 + x) of a float32 x >= 0 to about 5 ulp, small x included; vectorises, which a libm call does not."""
     bits = _float_bits(np.float32(1.0) + x)
     # Centre the mantissa on 1, in [sqrt(1/2), sqrt(2)): log(1 + m) = 2 atanh(m / (2 + m)).
     exponent = (bits - np.int32(0x3F3504F3)) >> np.int32(23)
@@ -191,36 +191,52 @@ def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high
     rows = (height + stride - 1) // stride
     columns = (width + stride - 1) // stride
     across = (columns + TILE - 1) // TILE
-    half = stride // 2
+    source = np.empty(across * TILE, np.int64)
+    place = np.empty(across * TILE, np.float32)
+    for j in range(across * TILE):
+        source[j] = min(min(j, columns - 1) * stride + stride // 2, width - 1)
+        place[j] = (source[j] + 0.5) / width
+    lo = np.empty(PIXELS // 2, np.float32)
+    hi = np.empty(PIXELS // 2, np.float32)
     for tile_row in range(first_row, last_row):
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
+            left = tile_column * TILE
             for i in range(TILE):
-                y = min(min(tile_row * TILE + i, rows - 1) * stride + half, height - 1)
+                y = min(min(tile_row * TILE + i, rows - 1) * stride + stride // 2, height - 1)
                 fy = np.float32((y + 0.5) / height)
+                line = frame[y]
+                base = i * TILE
                 for j in range(TILE):
-                    x = min(min(tile_column * TILE + j, columns - 1) * stride + half, width - 1)
-                    p = i * TILE + j
-                    px[0, p] = fy
-                    px[1, p] = np.float32((x + 0.5) / width)
-                    px[2, p] = table[frame[y, x, 0]]
-                    px[3, p] = table[frame[y, x, 1]]
-                    px[4, p] = table[frame[y, x, 2]]
+                    px[0, base + j] = fy
+                    px[1, base + j] = place[left + j]
+                if stride == 1 and left + TILE <= width:
+                    for j in range(TILE):
+                        px[2, base + j] = table[line[left + j, 0]]
+                        px[3, base + j] = table[line[left + j, 1]]
+                        px[4, base + j] = table[line[left + j, 2]]
+                else:
+                    for j in range(TILE):
+                        x = source[left + j]
+                        px[2, base + j] = table[line[x, 0]]
+                        px[3, base + j] = table[line[x, 1]]
+                        px[4, base + j] = table[line[x, 2]]
             if lab:
                 _lab(px)
             else:
                 _opponent(px)
-            for d in range(PIXEL_D):
-                _extremes(px[d], low[t], high[t], d)
+            for d in range(2):
+                low[t, d] = px[d, 0]
+                high[t, d] = px[d, PIXELS - 1]
+            for d in range(2, PIXEL_D):
+                low[t, d], high[t, d] = _extremes(px[d], lo, hi)
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def _extremes(values, low, high, d):
-    """low[d], high[d] = smallest and largest of values (PIXELS,), by halving, which vectorises."""
+def _extremes(values, lo, hi):
+    """Smallest and largest of values (PIXELS,), by halving, which vectorises; lo, hi (PIXELS / 2,) are overwritten."""
     half = PIXELS // 2
-    lo = np.empty(PIXELS // 2, np.float32)
-    hi = np.empty(PIXELS // 2, np.float32)
     for p in range(half):
         a, b = values[p], values[p + half]
         lo[p] = a if a < b else b
@@ -230,8 +246,7 @@ def _extremes(values, low, high, d):
         for p in range(half):
             lo[p] = lo[p] if lo[p] < lo[p + half] else lo[p + half]
             hi[p] = hi[p] if hi[p] > hi[p + half] else hi[p + half]
-    low[d] = lo[0]
-    high[d] = hi[0]
+    return lo[0], hi[0]
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -473,6 +488,15 @@ def _argmax_pixels(scores, row, count, best, label):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
+def _can_be_drawn(s, best):
+    """Whether any pixel's score comes within reach of a draw."""
+    near = np.int32(0)
+    for p in range(PIXELS):
+        near += np.int32(1) if best[p] - s[p] < np.float32(SAMPLING_NATS) else np.int32(0)
+    return near > 0
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
 def _exponentiate(s, best, total):
     """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
     nats = np.float32(SAMPLING_NATS)
@@ -592,6 +616,12 @@ def label_tiles(
                 px, low[t], high[t], A, b, c, dof, nats, prune, upper, lower, chosen, row, scores, best, spare
             )
             if sampling:
+                kept = 0
+                for n in range(count):
+                    if _can_be_drawn(scores[row[n]], best):
+                        chosen[kept], row[kept] = chosen[n], row[n]
+                        kept += 1
+                count = kept
                 _draw_pixels(tile_row, tile_column, columns, key, u)
                 _sample_pixels(scores, row, count, best, u, total, label)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
@@ -652,13 +682,21 @@ def untile(tiles, table, stride, first, last, out):
     width = out.shape[1]
     columns = (width + stride - 1) // stride
     across = (columns + TILE - 1) // TILE
+    span = TILE * stride
     for y in range(first, last):
         sy = y // stride
-        base = (sy // TILE) * across
         inner = (sy % TILE) * TILE
-        for x in range(width):
-            sx = x // stride
-            out[y, x] = table[tiles[base + sx // TILE, inner + sx % TILE]]
+        line = out[y]
+        for tile_column in range(across):
+            tile = tiles[(sy // TILE) * across + tile_column]
+            start = tile_column * span
+            stop = min(start + span, width)
+            if stride == 1:
+                for x in range(start, stop):
+                    line[x] = table[tile[inner + x - start]]
+            else:
+                for x in range(start, stop):
+                    line[x] = table[tile[inner + (x - start) // stride]]
 
 
 @numba.njit(**_JIT)
@@ -1070,7 +1108,7 @@ def rising_table(concentration, column, value, out):
         d = concentration[column[u]]
         x = value[u]
         row = out[u]
-        if x <= 16.0 and x == math.floor(x):
+        if x <= 16.0 and x == math.floor(x) and d.max() < 1e15:
             product[:] = 1.0
             for t in range(int(x)):
                 for k in range(K):
@@ -1155,8 +1193,8 @@ def rising_own_scores(indptr, column, value, total, concentration, sums, c, labe
                 if x <= 16.0 and d < 1e6 and x == math.floor(x):
                     for t in range(int(x)):
                         product *= d + t
-                    # One logarithm serves many counts.
-                    if product > 1e200:
+                    # One logarithm serves many counts, as long as their product keeps clear of the float's limits.
+                    if product > 1e200 or product < 1e-200:
                         s += math.log(product)
                         product = 1.0
                 else:
@@ -1205,8 +1243,11 @@ def label_points(scores, key, sampling, labels):
 
 @numba.njit(**_JIT)
 def weighted_sum(weights, records, out):
-    """out = sum over r of weights[r] * records[r]; records (R, M), out (M,). A fixed order, whatever the threads."""
+    """out = sum over r of weights[r] * records[r], in a fixed order.
+
+    weights (R,), out (M,); records may have more rows and columns than are summed.
+    """
     out[:] = 0.0
-    for r in range(records.shape[0]):
-        for i in range(records.shape[1]):
+    for r in range(weights.shape[0]):
+        for i in range(out.shape[0]):
             out[i] += weights[r] * records[r, i]

@@ -58,8 +58,8 @@ class ScStream(ClusterMixin, BaseEstimator):
     split_last : bool
         Whether splits are proposed after the deterministic sweep too.
     restart : int or None
-        Give a cluster's sub-clusters a fresh start when so many sweeps in a row have found no split; sooner in the
-        first batch. None: never.
+        Give a cluster's sub-clusters a fresh start when so many sweeps in a row have found no split. None: never
+        after the first batch.
     merge : {"original", "paper"}
         Hastings ratio of a merge: Chang and Fisher's, or one over the split's as the paper has it.
     seed : int, optional
@@ -112,7 +112,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         burn_in: int = 5,
         max_init_sweeps: int = 200,
         split_last: bool = True,
-        restart: int | None = 30,
+        restart: int | None = 60,
         merge: str = "original",
         seed: int | None = None,
         threads: int | None = None,
@@ -352,6 +352,9 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _unpack(cls, meta: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> Self:
         component_class = BY_NAME[meta["component"]]
         prior = _section(arrays, "prior.")
+        missing = component_class().hyperparameters().keys() - prior.keys()
+        if missing:
+            raise ValueError(f"the prior lacks {sorted(missing)}")
         open_component = component_class(**{k: v if v.ndim else float(v) for k, v in prior.items()})
         D = int(meta["n_features"])
         component = open_component.bind(np.zeros((1, D)), np.ones(1))

@@ -210,9 +210,10 @@ def merge_log_hastings(
 
 def log_rising(log_d: float, n: Array) -> Array:
     """log Gamma(d + n) - log Gamma(d), also for a d so large that the difference would drown."""
+    d = np.exp(min(log_d, 700.0))
     if log_d > np.log(1e8):
-        large: Array = n * log_d + n * (n - 1.0) * 0.5 * np.exp(-log_d)
+        # Stirling's formula, with the large terms taken apart.
+        large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
         return large
-    d = np.exp(log_d)
     small: Array = gammaln(d + n) - gammaln(d)
     return small

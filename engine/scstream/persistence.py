@@ -45,7 +45,7 @@ def write(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping
 def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
     """Read what `write` wrote; raise ModelFileError for anything else."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
     except FileNotFoundError:

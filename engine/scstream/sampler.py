@@ -14,7 +14,7 @@ from scstream.history import History
 from scstream.moves import Mover
 from scstream.sweep import Batch, Settings, State, counter_rng, log_posterior, relabel
 
-#: Most sweeps without a split before sub-clusters start afresh, in the first batch. There is nothing yet to disturb.
+#: Sweeps without a split before sub-clusters start afresh, in the first batch: there is nothing yet to disturb.
 _FIRST_PATIENCE = 5
 
 
@@ -98,12 +98,14 @@ class Sampler:
 
     def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
         """Stochastic sweeps over the first batch until it has settled."""
-        settings = self.settings
-        if settings.patience is not None:
-            settings = replace(settings, patience=min(settings.patience, _FIRST_PATIENCE))
+        settings = replace(self.settings, patience=_FIRST_PATIENCE)
         trace: list[tuple[int, float]] = []
         for n in range(1, max_sweeps + 1):
-            self.sweep(batch, settings, sampling=True)
+            import os
+
+            alt = int(os.environ.get("ALT", 0))
+            det = alt > 0 and n % alt == 0 and (not hasattr(batch, "stride") or batch.stride == 1)
+            self.sweep(batch, settings, sampling=not det)
             K = len(self.state.ids)
             self.log_posterior = log_posterior(self.component, self.state.total, settings.log_alpha)
             trace.append((K, self.log_posterior))

@@ -44,7 +44,7 @@ def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
 @cache
 def _channel_table(colour: str) -> npt.NDArray[np.float32]:
     """Value of each byte of a channel: itself over 255 for rgb, linear light for lab."""
-    value = np.arange(256) / 255.0
+    value = np.arange(256, dtype=np.float32) * np.float32(1.0 / 255.0)
     if colour == "lab":
         value = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     return value.astype(np.float32)

@@ -115,7 +115,7 @@ class VideoSegmenter:
         epsilon: float = 1e-8,
         max_init_sweeps: int = 200,
         split_last: bool = True,
-        restart: int | None = 30,
+        restart: int | None = 60,
         merge: str = "original",
     ) -> None:
         check_choice("colour", colour, COLOURS)
@@ -185,10 +185,11 @@ class VideoSegmenter:
         moment = model._check_time(time)
         strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
         try:
+            prior = _prior(self._cut(frame, 1))
             for level, stride in enumerate(strides):
                 tiles = self._tiles = self._cut(frame, stride)
                 if level == 0:
-                    model._begin(_prior(tiles), tiles, moment)
+                    model._begin(prior, tiles, moment)
                     model.n_features_in_ = PIXEL_D
                 limit = model.max_init_sweeps if level == 0 else min(_REFINING_SWEEPS, model.max_init_sweeps)
                 for progress in model._sampler.converge(tiles, limit):
@@ -196,7 +197,7 @@ class VideoSegmenter:
                         yield Preview(self._picture(tiles, shape), progress, stride)
             model._sampler.finish_first(tiles)
         except BaseException:
-            del model._sampler
+            model.__dict__.pop("_sampler", None)
             raise
         self.shape_ = (int(shape[0]), int(shape[1]))
 

@@ -147,16 +147,20 @@ class DiagonalGaussian(Component):
         return out
 
     def summary(self, S: Array) -> dict[str, Array]:
+        mean, variance = self._moments(S)
+        return {"mean": mean, "variance": variance}
+
+    def _moments(self, S: Array) -> tuple[Array, Array]:
+        """Mean and variance (..., D) of statistics S (..., P), zero where there is no weight."""
         D = np.asarray(self.m).shape[0]
-        mean = S[1 : 1 + D] / S[0]
-        return {"mean": mean, "variance": np.maximum(S[1 + D :] / S[0] - mean**2, 0.0)}
+        n = np.maximum(S[..., :1], 1e-300)
+        mean = S[..., 1 : 1 + D] / n
+        return mean, np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """A single dimension (D,): the one of most variance relative to the prior's, or one drawn by variance."""
-        D = np.asarray(self.m).shape[0]
-        mean = S[1 : 1 + D] / S[0]
-        share = np.maximum(S[1 + D :] / S[0] - mean**2, 0.0) / np.asarray(self.psi)
-        total = share.sum()
+        share = self._moments(S)[1] / np.asarray(self.psi)
+        D, total = len(share), share.sum()
         if principal or total <= 0:
             chosen = int(np.argmax(share))
         else:
@@ -168,9 +172,7 @@ class DiagonalGaussian(Component):
     def halve(self, S: Array, axis: Array) -> Array:
         """Half of a Gaussian cut at its mean along one dimension (see `Gaussian.halve`)."""
         D = len(axis)
-        n = np.maximum(S[..., :1], 1e-300)
-        mean = S[..., 1 : 1 + D] / n
-        variance = np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
+        mean, variance = self._moments(S)
         shift = axis * np.sqrt(2.0 / np.pi * variance)
         half = 0.5 * S
         half[..., 1 : 1 + D] += half[..., :1] * shift

@@ -159,8 +159,9 @@ class Multinomial(Component):
         return {"probabilities": d / d.sum()}
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
-        """A random sign for each outcome (D,): sums alone do not tell which outcomes go together."""
-        return rng.choice(np.array([-1.0, 1.0]), len(S) - 1)
+        """A random sign for each outcome (D,), half of them positive: sums do not tell which outcomes go together."""
+        D = len(S) - 1
+        return rng.permutation(np.where(np.arange(D) < (D + 1) // 2, 1.0, -1.0))
 
     def halve(self, S: Array, axis: Array) -> Array:
         """Half the points, with the outcomes of positive sign over-represented by half."""

@@ -1,0 +1,59 @@
+"""Compile the kernels ahead of the first frame, reporting how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
+from scstream.model import ScStream
+from scstream.tiles import Tiles
+from scstream.video import VideoSegmenter
+
+
+def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video_only: bool = True) -> None:
+    """Compile everything a video needs (or everything there is), unless numba's cache has it already.
+
+    Parameters
+    ----------
+    on_progress : callable, optional
+        Called as ``on_progress(done, total, what_comes_next)`` before each step and once at the end.
+    video_only : bool
+        False compiles the kernels for other streams too.
+    """
+    stripes = np.repeat(np.arange(16, dtype=np.uint8)[:, None] * np.array([16, 7, 11], np.uint8), 4, axis=0)
+    frame = np.ascontiguousarray(np.broadcast_to(stripes[:, None], (64, 64, 3)))
+    # Enough sweeps and segments for every move to be proposed once.
+    segmenter = VideoSegmenter(threads=1, max_init_sweeps=40)
+    small = VideoSegmenter(threads=1, max_init_sweeps=1, scale=0.5)
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    counts = np.floor(np.abs(9.0 * points))
+
+    def follow() -> None:
+        for shift in (3, 6, 9):
+            segmenter.segment(np.roll(frame, shift, axis=0))
+
+    def stream(component: Component, X: npt.NDArray[np.float64]) -> None:
+        ScStream(component, max_init_sweeps=12).partial_fit(X).partial_fit(X).predict(X)
+
+    steps: list[tuple[str, Callable[[], object]]] = [
+        ("cutting frames into tiles", lambda: Tiles(frame).points()),
+        ("labelling pixels", lambda: segmenter.segment(frame)),
+        ("following segments", follow),
+        ("measuring uncertainty", segmenter.uncertainty),
+        ("shrinking frames", lambda: small.segment(frame)),
+    ]
+    if not video_only:
+        steps += [
+            ("Gaussian streams", lambda: stream(Gaussian(), points)),
+            ("diagonal Gaussian streams", lambda: stream(DiagonalGaussian(), points)),
+            ("count streams", lambda: stream(Multinomial(), counts)),
+        ]
+    for done, (name, step) in enumerate(steps):
+        if on_progress is not None:
+            on_progress(done, len(steps), name)
+        step()
+    if on_progress is not None:
+        on_progress(len(steps), len(steps), "ready")

@@ -1,0 +1,1 @@
+"""Measurements: the same work on other methods, side by side in one run."""

@@ -1,0 +1,76 @@
+"""A model held at a chosen number of clusters, to measure what a step costs as that number grows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import Event, Gaussian, Genealogy, ScStream
+from scstream.genealogy import Kind
+from scstream.history import History
+from scstream.sampler import Sampler
+from scstream.sweep import State
+from scstream.tiles import Tiles
+
+_NEVER = 10**9
+
+
+class HeldSegmenter:
+    """The engine's step on a model that was made from a grid of superpixels and makes no moves.
+
+    How many clusters a video has is for the engine to find, so cost against that number can only be measured on a
+    model made for it: K cells of a grid, each with the statistics of its pixels in ``frame`` and its left and right
+    half as sub-clusters. Splits and merges are held off. Use one for one step only: a grid is no natural
+    segmentation, and clusters that the engine would have merged soon starve.
+    """
+
+    def __init__(self, frame: npt.NDArray[np.uint8], n_clusters: int, threads: int, stride: int = 4) -> None:
+        self.threads = threads
+        tiles = Tiles(frame, "rgb", stride, threads)
+        points = tiles.points()
+        weight = np.full(len(points), float(stride**2))
+        component = Gaussian(nu=5.0).bind(points, weight)
+        halves = grid(tiles.rows, tiles.columns, n_clusters).ravel()
+        S = component.statistics(component.prepare(points), weight, halves, 2 * n_clusters)
+        self._sampler = Sampler(
+            replace(ScStream(alpha=1000.0, decay=2.9)._settings(), burn_in=_NEVER),
+            component,
+            _state(S.reshape(n_clusters, 2, -1)),
+            _births(n_clusters),
+            0.0,
+            np.repeat(np.arange(n_clusters), 2),
+        )
+
+    def segment(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
+        """What `VideoSegmenter.segment` does with a later frame."""
+        tiles = Tiles(frame, "rgb", 1, self.threads)
+        self._sampler.update(tiles, self._sampler.time + 1.0)
+        return tiles.ids(self._sampler.id_of)
+
+
+def grid(rows: int, columns: int, n_cells: int) -> npt.NDArray[np.int32]:
+    """Label 2 k + j (rows, columns) of exactly ``n_cells`` cells of about equal size; j tells left from right half."""
+    n_bands = max(1, round((n_cells * rows / columns) ** 0.5))
+    edges = np.linspace(0, n_cells, n_bands + 1).round().astype(np.int64)
+    band = np.arange(rows) * n_bands // rows
+    across = (np.arange(columns) + 0.5) / columns * (edges[band + 1] - edges[band])[:, None]
+    cell = across.astype(np.int64)
+    label = 2 * (edges[band][:, None] + cell) + (across - cell >= 0.5)
+    return np.asarray(label, np.int32)
+
+
+def _state(S: npt.NDArray[np.float64]) -> State:
+    K, _, P = S.shape
+    history = History(K, P)
+    history.append(0.0, S)
+    zeros = np.zeros(K, np.int64)
+    return State(history, S, np.arange(K), zeros, zeros.copy(), zeros.copy())
+
+
+def _births(n_clusters: int) -> Genealogy:
+    genealogy = Genealogy()
+    for _ in range(n_clusters):
+        genealogy.record(Event(Kind.BIRTH, 0.0, 0, (genealogy.new_id(),), float("nan"), (1.0,)))
+    return genealogy

@@ -1,0 +1,125 @@
+"""Prequential evaluation on streams: every batch is first predicted, then learned from."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.cluster import MiniBatchKMeans
+
+from scstream import Component, Gaussian, Multinomial, ScStream
+from scstream.metrics import Contingency
+from scstream.streams import gaussian_stream
+from scstream_app.bench.timing import Stopwatch
+from scstream_app.errors import SourceError, reason
+
+Points = npt.NDArray[Any]
+Batch = tuple[Points, Points]
+
+SCORES = ("ari", "nmi", "purity", "pairwise_f")
+
+
+class Learner(Protocol):
+    """What both methods are to this module."""
+
+    def partial_fit(self, X: Points) -> Any:
+        """Take a batch in."""
+
+    def predict(self, X: Points) -> Points:
+        """Label a batch."""
+
+
+def measure(
+    file: Path | None = None,
+    quick: bool = False,
+    alpha: float = 10.0,
+    decay: float = 0.3,
+    psi: float = 1.0,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Everything `scstream bench streams` reports, as plain values."""
+    batches = list(default_stream() if file is None else read_stream(file))
+    if quick:
+        batches = batches[:20]
+    X, y = batches[0]
+    truth = len(np.unique(np.concatenate([labels for _, labels in batches])))
+    ours = ScStream(component_for(X, psi), alpha=alpha, decay=decay, seed=0)
+    theirs = MiniBatchKMeans(truth, random_state=0)
+    rows = []
+    for name, learner in (("ScStream", ours), ("MiniBatchKMeans", theirs)):
+        say(f"{name} on {len(batches)} batches")
+        rows.append({"method": name, "given": learner is theirs, **evaluate(learner, batches)})
+    return {
+        "source": "gaussian_stream" if file is None else file.name,
+        "batches": len(batches),
+        "batch_size": len(y),
+        "features": int(X.shape[1]),
+        "true_clusters": truth,
+        "alpha": alpha,
+        "decay": decay,
+        "psi": psi,
+        "methods": rows,
+    }
+
+
+def default_stream() -> Iterator[Batch]:
+    """Twenty drifting Gaussians in the plane."""
+    return gaussian_stream(100, seed=0)
+
+
+def read_stream(file: Path) -> Iterator[Batch]:
+    """Batches of an npz file that holds X (batches, n, D) and y (batches, n)."""
+    if not file.is_file():
+        raise SourceError(f"Cannot open '{file}': there is no such file.")
+    if not zipfile.is_zipfile(file):
+        raise SourceError(f"Cannot open '{file}': it is not an .npz file.")
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            X, y = archive["X"], archive["y"]
+    except (KeyError, ValueError, OSError, zipfile.BadZipFile) as error:
+        raise SourceError(
+            f"Cannot use '{file}': {reason(error)}. It must hold X (batches, n, D) and y (batches, n)."
+        ) from error
+    if X.ndim != 3 or y.shape != X.shape[:2] or len(X) < 2:
+        raise SourceError(
+            f"Cannot use '{file}': X must be (batches, n, D) with at least two batches and y (batches, n); "
+            f"got {X.shape} and {y.shape}."
+        )
+    return zip(X, y, strict=True)
+
+
+def component_for(X: Points, psi: float) -> Component:
+    """Multinomial for counts (whole numbers, none negative, several a row), else Gaussian of prior variance psi."""
+    counts = bool((X >= 0).all() and (X == np.rint(X)).all() and (X.sum(axis=1) > 1).all())
+    return Multinomial() if counts else Gaussian(psi=psi)
+
+
+def evaluate(learner: Learner, batches: Iterable[Batch]) -> dict[str, Any]:
+    """Mean scores over all batches but the first, which nothing could predict; and the NMI of all of them together."""
+    watch, tables, sizes = Stopwatch(), [], []
+    for index, (X, y) in enumerate(batches):
+        if index == 0:
+            learner.partial_fit(X)
+            continue
+        predicted = watch.time(partial(predict_then_learn, learner, X))
+        tables.append(Contingency.of(y, predicted))
+        sizes.append(len(np.unique(predicted)))
+    scores = {name: round(float(np.mean([getattr(table, name)() for table in tables])), 4) for name in SCORES}
+    return {
+        **scores,
+        "full_nmi": round(Contingency.total(tables).nmi(), 4),
+        "clusters": float(np.median(sizes)),
+        **watch.summary(),
+    }
+
+
+def predict_then_learn(learner: Learner, X: Points) -> Points:
+    """Label a batch with what is known so far, then take it in."""
+    predicted = learner.predict(X)
+    learner.partial_fit(X)
+    return predicted

@@ -1,0 +1,52 @@
+"""Promises about the code itself: types, layers, and what an import pulls in."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_types_are_right() -> None:
+    done = run(sys.executable, "-m", "mypy")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.skipif(importlib.util.find_spec("importlinter") is None, reason="import-linter is not installed")
+def test_layers_are_kept() -> None:
+    code = (
+        "import sys; sys.path[:0] = ['engine', '.']; from importlinter.cli import lint_imports_command as main; main()"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_the_engine_pulls_in_no_window_and_no_codec() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'engine'); import scstream; "
+        "print(*sorted({name.split('.')[0] for name in sys.modules}))"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    assert "scstream" in loaded
+    assert not loaded & {"cv2", "PySide6", "av", "imageio", "pyqtgraph", "rich", "typer", "scstream_app"}
+
+
+def test_every_public_name_is_there() -> None:
+    import scstream
+
+    assert {"ScStream", "Gaussian", "DiagonalGaussian", "Multinomial", "VideoSegmenter"} <= set(scstream.__all__)
+    for name in scstream.__all__:
+        assert getattr(scstream, name).__doc__, name

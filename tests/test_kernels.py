@@ -1,0 +1,308 @@
+"""Compiled functions against their numpy twins: on skewed data, empty groups, single points, extreme numbers."""
+
+from __future__ import annotations
+
+import cv2
+import numba
+import numpy as np
+import numpy.typing as npt
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special, stats
+
+from reference import (
+    Array,
+    block_means,
+    gaussian_row,
+    hash_uniform,
+    sample_by_uniform,
+    whitened_score,
+)
+from scstream import kernels
+from scstream.components import Gaussian, Multinomial
+from scstream.sweep import mode_densities
+from scstream.tiles import Tiles
+
+Floats = npt.NDArray[np.float32]
+
+
+@numba.njit
+def apply_log1p(x, out):  # type: ignore[no-untyped-def]
+    for n in range(len(x)):
+        out[n] = kernels.log1p32(x[n])
+
+
+@numba.njit
+def apply_exp(x, out):  # type: ignore[no-untyped-def]
+    for n in range(len(x)):
+        out[n] = kernels.exp32(x[n])
+
+
+@numba.njit
+def apply_doubles(x, log1p, log, lgamma):  # type: ignore[no-untyped-def]
+    for n in range(len(x)):
+        log1p[n] = kernels.log1p64(x[n])
+        log[n] = kernels.log64(x[n])
+        lgamma[n] = kernels.lgamma64(x[n])
+
+
+@numba.njit
+def apply_hash(key, out):  # type: ignore[no-untyped-def]
+    for n in range(len(out)):
+        out[n] = kernels.hash_uniform(key, n)
+
+
+def ulps(found: Floats, exact: Array) -> Array:
+    """Distance in units of the last place of a float32."""
+    return np.abs(found.astype(np.float64) - exact) / np.spacing(np.abs(exact).astype(np.float32))
+
+
+# --- exp and log
+
+
+def test_log1p_is_accurate_from_tiny_to_huge() -> None:
+    x = np.concatenate([np.logspace(-30, 30, 60_001), np.linspace(0.2, 0.3, 5_001), [0.0]]).astype(np.float32)
+    out = np.empty_like(x)
+    apply_log1p(x, out)
+    assert out[-1] == 0.0
+    assert ulps(out[:-1], np.log1p(x[:-1].astype(np.float64))).max() < 6.0
+
+
+def test_exp_is_accurate_over_its_range() -> None:
+    x = np.linspace(-87.0, 87.0, 100_001).astype(np.float32)
+    out = np.empty_like(x)
+    apply_exp(x, out)
+    assert ulps(out, np.exp(x.astype(np.float64))).max() < 4.0
+    apply_exp(np.zeros(1, np.float32), out[:1])
+    assert out[0] == 1.0
+
+
+def test_double_precision_logarithms_and_lgamma_are_those_of_scipy() -> None:
+    x = np.concatenate([np.logspace(-15, 15, 30_001), np.linspace(0.9, 1.1, 1_001), np.linspace(1.9, 2.1, 1_001)])
+    log1p, log, lgamma = np.empty((3, len(x)))
+    apply_doubles(x, log1p, log, lgamma)
+    np.testing.assert_allclose(log1p, np.log1p(x), rtol=2e-15)
+    np.testing.assert_allclose(log, np.log(x), rtol=2e-15, atol=1e-15)
+    np.testing.assert_allclose(lgamma, special.gammaln(x), rtol=1e-13, atol=1e-13)
+
+
+# --- random numbers
+
+
+@pytest.mark.parametrize("key", [0, 1, 123_456_789, 2**32 - 1])
+def test_uniforms_are_those_of_the_twin(key: int) -> None:
+    out = np.empty(500, np.float32)
+    apply_hash(np.uint32(key), out)
+    np.testing.assert_array_equal(out, [hash_uniform(key, n) for n in range(500)])
+
+
+@pytest.mark.parametrize("key", [0, 77, 2**31])
+def test_uniforms_are_uniform(key: int) -> None:
+    out = np.empty(1_000_000, np.float32)
+    apply_hash(np.uint32(key), out)
+    assert out.min() > 0.0
+    assert out.max() < 1.0
+    counts, _ = np.histogram(out, 1000, (0.0, 1.0))
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("lag", [1, 2, 16, 854])
+def test_uniforms_of_neighbours_and_of_keys_do_not_hang_together(lag: int) -> None:
+    """Pairs (u[n], u[n + lag]), and pairs of two keys, fill the square evenly."""
+    u, v = np.empty(400_000, np.float32), np.empty(400_000, np.float32)
+    apply_hash(np.uint32(5), u)
+    apply_hash(np.uint32(6), v)
+    for one, two in ((u[:-lag], u[lag:]), (u, v)):
+        counts, _, _ = np.histogram2d(one, two, 20, [(0.0, 1.0), (0.0, 1.0)])
+        assert stats.chisquare(counts.ravel()).pvalue > 1e-4
+        assert abs(np.corrcoef(one, two)[0, 1]) < 5.0 / np.sqrt(len(one))
+
+
+# --- Gaussian
+
+
+def whitened(K: int, D: int, seed: int) -> tuple[Array, Array, Array, Array]:
+    rng = np.random.default_rng(seed)
+    A = np.tril(rng.normal(size=(K, D, D))) + 2.0 * np.eye(D)
+    dof = np.where(np.arange(K) % 2 == 0, 0.0, rng.exponential(5.0, K) + 0.1)
+    return A, rng.normal(size=(K, D)), rng.normal(size=K), dof
+
+
+@pytest.mark.parametrize("D", [1, 2, 5, 9])
+def test_gaussian_scores_are_those_of_the_twin(D: int) -> None:
+    A, b, c, dof = whitened(6, D, D)
+    X = np.random.default_rng(1).exponential(2.0, (30, D)) ** 2
+    expected = [[whitened_score(x, A[k], b[k], c[k], dof[k]) for x in X] for k in range(6)]
+    out = np.full((6, 30), np.nan)
+    for first, last in ((0, 13), (13, 30)):
+        kernels.gaussian_scores(np.ascontiguousarray(X.T), A, b, c, dof, first, last, out)
+    np.testing.assert_allclose(out, expected, rtol=1e-10)
+
+    labels = np.random.default_rng(2).integers(0, 3, 30).astype(np.int32)
+    own = np.empty((2, 30))
+    kernels.gaussian_own_scores(X.T, A, b, c, dof, labels, 0, 30, own)
+    wanted = [[expected[2 * k + side][n] for n, k in enumerate(labels)] for side in range(2)]
+    np.testing.assert_allclose(own, wanted, rtol=1e-10)
+
+
+def test_gaussian_statistics_are_sums_over_each_group() -> None:
+    rng = np.random.default_rng(3)
+    X, w = rng.exponential(1.0, (40, 3)), rng.random(40)
+    groups = rng.integers(0, 4, 40).astype(np.int32)
+    groups[groups == 1] = 0
+    groups[7] = 4
+    out = np.zeros((5, 10))
+    kernels.gaussian_statistics(X, w, groups, out)
+    expected = [gaussian_row(X[groups == g], w[groups == g]) for g in range(5)]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    assert not out[1].any()
+
+
+@pytest.mark.parametrize("dof", [0.0, 3.5])
+def test_diagonal_scores_are_products_of_densities(dof: float) -> None:
+    rng = np.random.default_rng(4)
+    X, mean, precision = rng.normal(size=(20, 3)), rng.normal(size=(2, 3)), rng.exponential(1.0, (2, 3)) + 0.1
+    out = np.empty((2, 20))
+    kernels.diagonal_scores(np.ascontiguousarray(X.T), mean, precision, np.zeros(2), np.full(2, dof), 0, 20, out)
+    for k in range(2):
+        scale = 1.0 / np.sqrt(precision[k])
+        one = stats.norm(mean[k], scale) if dof == 0 else stats.t(dof, mean[k], scale)
+        peak = one.logpdf(mean[k]).sum()
+        np.testing.assert_allclose(out[k], one.logpdf(X).sum(axis=1) - peak, rtol=1e-9, atol=1e-12)
+
+
+# --- multinomial
+
+
+@settings(max_examples=100, deadline=None)
+@given(d=st.floats(1e-6, 1e9), x=st.one_of(st.integers(0, 40).map(float), st.floats(0.0, 200.0)))
+def test_rising_table_is_a_difference_of_lgammas(d: float, x: float) -> None:
+    out = np.empty((1, 1))
+    kernels.rising_table(np.array([[d]]), np.zeros(1, np.int64), np.array([x]), out)
+    exact = special.gammaln(d + x) - special.gammaln(d)
+    # What the difference itself loses to cancellation.
+    slack = 1e-14 * abs(special.gammaln(d + x)) + 1e-11
+    assert out[0, 0] == pytest.approx(exact, rel=1e-10, abs=slack)
+
+
+def test_count_statistics_are_sums_over_each_group() -> None:
+    rng = np.random.default_rng(5)
+    X = rng.poisson(0.7, (30, 6)).astype(float)
+    X[3] = 0.0
+    csr, w = sp.csr_array(X), rng.random(30)
+    groups = (np.arange(30) % 3).astype(np.int32)
+    out = np.zeros((4, 7))
+    kernels.count_statistics(csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data, w, groups, out)
+    expected = [[w[groups == g].sum(), *(w[groups == g] @ X[groups == g])] for g in range(4)]
+    np.testing.assert_allclose(out, expected, rtol=1e-12)
+    assert not out[3].any()
+
+
+def test_sparse_and_dense_counts_are_prepared_alike() -> None:
+    X = np.random.default_rng(6).poisson(0.5, (25, 9)).astype(float)
+    component = Multinomial(0.3).bind(X, np.ones(25))
+    S = np.random.default_rng(7).exponential(3.0, (4, 10))
+    dense, sparse = component.prepare(X), component.prepare(sp.csr_matrix(X))
+    for parameters in (component.predictive(S), component.draw(S, np.random.default_rng(8))):
+        np.testing.assert_array_equal(
+            component.scores(parameters, np.zeros(4), dense), component.scores(parameters, np.zeros(4), sparse)
+        )
+
+
+# --- labels from scores
+
+
+def test_points_get_their_best_label_and_the_first_of_equals() -> None:
+    scores = np.array([[0.0, 2.0, 2.0], [5.0, 5.0, 5.0], [-1e300, -5.0, -4.0], [-np.inf, -np.inf, 0.0]])
+    labels = np.empty(4, np.int32)
+    kernels.label_points(scores, np.uint32(1), False, labels)
+    np.testing.assert_array_equal(labels, [1, 0, 2, 2])
+
+
+def test_drawn_labels_are_those_of_the_twin() -> None:
+    rng = np.random.default_rng(9)
+    scores = rng.normal(0.0, 3.0, (500, 7))
+    labels = np.empty(500, np.int32)
+    kernels.label_points(scores, np.uint32(99), True, labels)
+    expected = [sample_by_uniform(row, hash_uniform(99, n)) for n, row in enumerate(scores)]
+    np.testing.assert_array_equal(labels, expected)
+    assert len(set(labels.tolist())) == 7
+
+
+def test_drawn_labels_follow_their_probabilities() -> None:
+    p = np.array([0.6, 0.0, 0.3, 0.1])
+    with np.errstate(divide="ignore"):
+        scores = np.tile(np.log(p) - 1e4, (20_000, 1))
+    labels = np.empty(20_000, np.int32)
+    kernels.label_points(scores, np.uint32(3), True, labels)
+    counts = np.bincount(labels, minlength=4)
+    assert counts[1] == 0
+    assert stats.chisquare(counts[p > 0], 20_000 * p[p > 0]).pvalue > 1e-3
+
+
+def test_a_single_cluster_takes_every_point() -> None:
+    labels = np.full(10, 7, np.int32)
+    kernels.label_points(np.full((10, 1), -3.0), np.uint32(0), True, labels)
+    assert not labels.any()
+
+
+# --- pictures
+
+
+@pytest.mark.parametrize("size", [(1, 1), (16, 16), (20, 37), (33, 5)])
+@pytest.mark.parametrize("stride", [1, 4])
+def test_untile_undoes_the_cutting(size: tuple[int, int], stride: int) -> None:
+    """Each pixel of the full picture shows what was noted for the block that covers it."""
+    rows, columns = (-(-n // stride) for n in size)
+    across, down = -(-columns // kernels.TILE), -(-rows // kernels.TILE)
+    small = np.random.default_rng(10).integers(0, 50, (rows, columns)).astype(np.int32)
+    padded = np.zeros((down * kernels.TILE, across * kernels.TILE), np.int32)
+    padded[:rows, :columns] = small
+    tiled = padded.reshape(down, kernels.TILE, across, kernels.TILE).swapaxes(1, 2).reshape(-1, kernels.PIXELS)
+    table = np.random.default_rng(11).permutation(50).astype(np.int32)
+    out = np.full(size, -1, np.int32)
+    middle = size[0] // 2
+    for first, last in ((0, middle), (middle, size[0])):
+        kernels.untile(np.ascontiguousarray(tiled), table, stride, first, last, out)
+    expected = table[np.repeat(np.repeat(small, stride, axis=0), stride, axis=1)[: size[0], : size[1]]]
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(
+    ("size", "small"), [((8, 8), (4, 4)), ((37, 50), (11, 17)), ((5, 3), (5, 3)), ((9, 1), (1, 1))]
+)
+def test_shrink_averages_blocks(size: tuple[int, int], small: tuple[int, int]) -> None:
+    frame = np.random.default_rng(12).integers(0, 256, (*size, 3)).astype(np.uint8)
+    out = np.empty((*small, 3), np.uint8)
+    kernels.shrink(frame, out)
+    np.testing.assert_array_equal(out, block_means(frame, *small))
+
+
+def test_shrink_by_a_whole_number_is_that_of_opencv() -> None:
+    frame = np.random.default_rng(13).integers(0, 256, (60, 90, 3)).astype(np.uint8)
+    out = np.empty((20, 30, 3), np.uint8)
+    kernels.shrink(frame, out)
+    other = cv2.resize(frame, (30, 20), interpolation=cv2.INTER_AREA)
+    assert np.abs(out.astype(int) - other).max() <= 1
+
+
+@pytest.mark.parametrize("size", [(1, 1), (20, 45), (32, 16)])
+@pytest.mark.parametrize("constant", [False, True])
+def test_uncertainty_is_what_the_best_cluster_leaves(size: tuple[int, int], constant: bool) -> None:
+    rng = np.random.default_rng(14)
+    frame = rng.integers(90, 130, (*size, 3)).astype(np.uint8)
+    if constant:
+        frame[:] = [10, 200, 90]
+    cut = Tiles(frame)
+    points = cut.points()
+    component = Gaussian(1.0, points.mean(axis=0), 5.0, 0.1).bind(points[:1], np.ones(1))
+    groups = rng.integers(0, 8, len(points)).astype(np.int32)
+    S = component.statistics(points, np.ones(len(points)), groups, 10).reshape(5, 2, -1)
+    densities = mode_densities(component, S, 1.0)
+    scores = component.scores(densities.parameters, densities.log_weight, points)
+    best = special.softmax(scores, axis=1).max(axis=1)
+    found = cut.uncertainty(densities.parameters, densities.log_weight)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.ravel(), 1.0 - best, atol=2e-4)

@@ -1,0 +1,310 @@
+"""Saved models: they go on bit by bit alike, and a file that is none is refused with the reason."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from reference import Array, clip_frames
+from scstream import (
+    Component,
+    DiagonalGaussian,
+    Gaussian,
+    ModelFileError,
+    Multinomial,
+    ScStream,
+    VideoSegmenter,
+    persistence,
+)
+
+COMPONENTS: dict[str, Component] = {
+    "gaussian": Gaussian(0.5, nu=6.0, psi=2.0),
+    "diagonal": DiagonalGaussian(psi=1.0),
+    "multinomial": Multinomial(0.5),
+}
+
+
+def stream(name: str, n: int) -> list[Array]:
+    """Batches of blobs that come and go, so that clusters split, merge and die."""
+    rng = np.random.default_rng(1)
+    batches = []
+    for b in range(n):
+        centres = 12.0 * np.random.default_rng([2, b // 2]).normal(size=(4, 3))
+        X = centres[rng.integers(0, 4, 120)] + rng.normal(size=(120, 3))
+        batches.append(np.floor(np.abs(X)) if name == "multinomial" else X)
+    return batches
+
+
+def assert_alike(one: ScStream, other: ScStream) -> None:
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    assert one.events_ == other.events_
+    assert one.log_posterior_ == other.log_posterior_
+    for a, b in zip(one.clusters_, other.clusters_, strict=True):
+        assert (a.id, a.count, a.share) == (b.id, b.count, b.share)
+        assert a.summary.keys() == b.summary.keys()
+        for name, value in a.summary.items():
+            np.testing.assert_array_equal(value, b.summary[name])
+    for name, column in one.genealogy_.state().items():
+        np.testing.assert_array_equal(column, other.genealogy_.state()[name])
+
+
+@pytest.mark.parametrize("name", COMPONENTS)
+@pytest.mark.parametrize("kernel", ["exponential", "window"])
+def test_a_loaded_model_goes_on_bit_by_bit_alike(name: str, kernel: str, tmp_path: Path) -> None:
+    batches = stream(name, 7)
+    model = ScStream(
+        COMPONENTS[name], alpha=50.0, decay=0.4, kernel=kernel, burn_in=1, sweeps=2, seed=5, max_init_sweeps=40
+    )
+    for X in batches[:3]:
+        model.partial_fit(X)
+    model.save(tmp_path / "model.npz")
+    loaded = ScStream.load(tmp_path / "model.npz")
+    assert loaded.events_ == model.events_
+    np.testing.assert_array_equal(loaded.predict(batches[3]), model.predict(batches[3]))
+    np.testing.assert_array_equal(loaded.score_samples(batches[3]), model.score_samples(batches[3]))
+    n_events = 0
+    for X in batches[3:]:
+        assert_alike(model.partial_fit(X), loaded.partial_fit(X))
+        n_events += len(model.events_)
+    assert n_events > 0
+
+
+def test_parameters_come_back(tmp_path: Path) -> None:
+    parameters: dict[str, Any] = {
+        "alpha": 1e20, "decay": 0.25, "kernel": "rbf", "epsilon": 1e-4, "sweeps": 3, "burn_in": 2,
+        "max_init_sweeps": 9, "split_last": False, "restart": None, "merge": "original", "seed": 11, "threads": 1,
+    }  # fmt: skip
+    ScStream(**parameters).partial_fit(stream("gaussian", 1)[0]).save(tmp_path / "m")
+    loaded = ScStream.load(tmp_path / "m").get_params(deep=False)
+    assert {name: loaded[name] for name in parameters} == parameters
+
+
+def test_numbers_of_numpy_can_be_saved(tmp_path: Path) -> None:
+    model = ScStream(seed=np.int64(3), alpha=np.float32(2.0), sweeps=np.int32(2), split_last=np.bool_(True))
+    model.partial_fit(stream("gaussian", 1)[0]).save(tmp_path / "m")
+    loaded = ScStream.load(tmp_path / "m")
+    assert (loaded.seed, loaded.alpha, loaded.sweeps, loaded.split_last) == (3, 2.0, 2, True)
+
+
+@pytest.mark.parametrize(("colour", "scale"), [("rgb", 1.0), ("lab", 0.5)])
+def test_a_loaded_segmenter_goes_on_bit_by_bit_alike(colour: str, scale: float, tmp_path: Path) -> None:
+    frames = [frame[::3, ::3] for frame in clip_frames("crossing", 5, step=4)]
+    segmenter = VideoSegmenter(colour, scale, seed=2, max_init_sweeps=30)
+    for frame in frames[:2]:
+        segmenter.segment(frame)
+    segmenter.save(tmp_path / "video.npz")
+    loaded = VideoSegmenter.load(tmp_path / "video.npz")
+    assert (loaded.colour, loaded.scale, loaded.shape_) == (colour, scale, segmenter.shape_)
+    for frame in frames[2:]:
+        np.testing.assert_array_equal(loaded.segment(frame), segmenter.segment(frame))
+        assert loaded.events_ == segmenter.events_
+        np.testing.assert_array_equal(loaded.statistics_, segmenter.statistics_)
+        np.testing.assert_array_equal(loaded.uncertainty(), segmenter.uncertainty())
+    assert loaded.model_.n_clusters_ > 3
+
+
+# --- the file
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("models") / "model.npz"
+    model = ScStream(seed=1, max_init_sweeps=20)
+    for X in stream("gaussian", 2):
+        model.partial_fit(X)
+    model.save(path)
+    return path
+
+
+def test_the_file_is_an_archive_of_plain_arrays(saved: Path) -> None:
+    with zipfile.ZipFile(saved) as archive:
+        assert archive.testzip() is None
+        assert all(name.endswith(".npy") for name in archive.namelist())
+    with np.load(saved, allow_pickle=False) as archive:
+        assert all(archive[name].dtype.kind in "iuf" for name in archive.files)
+        meta = json.loads(archive["meta"].tobytes())
+    assert meta["format"] == "scstream-model"
+
+
+def refuse(path: Path) -> None:
+    """Both kinds of model refuse the file, by name."""
+    for load in (ScStream.load, VideoSegmenter.load):
+        with pytest.raises(ModelFileError, match=path.name):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"hello\n", b"PK\x03\x04", b"\x80\x04N.", b"\x93NUMPY\x01\x00", bytes(500)],
+    ids=repr,
+)
+def test_what_is_no_archive_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "broken.npz"
+    path.write_bytes(content[:600])
+    refuse(path)
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(saved: Path, tmp_path: Path) -> None:
+    whole, path = saved.read_bytes(), tmp_path / "short.npz"
+    cuts = np.random.default_rng(3).integers(0, len(whole) - 1, 60)
+    for cut in {1, 30, len(whole) - 1, *cuts.tolist()}:
+        path.write_bytes(whole[:cut])
+        refuse(path)
+
+
+def test_a_flipped_byte_is_refused_or_without_effect(saved: Path, tmp_path: Path) -> None:
+    """Some bytes of a zip archive (dates, attributes) carry nothing; wherever it loads, it is the same model."""
+    whole, path = saved.read_bytes(), tmp_path / "flipped.npz"
+    expected = ScStream.load(saved)
+    rng = np.random.default_rng(4)
+    refused = 0
+    for place in rng.integers(0, len(whole), 300).tolist():
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        try:
+            loaded = ScStream.load(path)
+        except ModelFileError:
+            refused += 1
+        else:
+            np.testing.assert_array_equal(
+                loaded._sampler.state.history.records, expected._sampler.state.history.records
+            )
+            assert loaded.get_params(deep=False).keys() == expected.get_params(deep=False).keys()
+            assert loaded.log_posterior_ == expected.log_posterior_
+    assert refused > 100
+
+
+def rewritten(saved: Path, path: Path, meta: dict[str, Any], arrays: dict[str, npt.NDArray[Any] | None]) -> Path:
+    """The saved model with some entries changed, or left out where None."""
+    old_meta, old = persistence.read(saved)
+    both = {name: value for name, value in {**old, **arrays}.items() if value is not None}
+    persistence.write(path, {**old_meta, **meta}, both)
+    return path
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"records": None},
+        {"ids": None},
+        {"genealogy.id": None},
+        {"prior.psi": None},
+        {"ids": np.arange(0)},
+        {"ids": np.arange(99)},
+        {"age": np.zeros(99, np.int64)},
+        {"times": np.zeros(99)},
+        {"records": np.zeros((2, 3))},
+        {"prior.psi": -np.eye(3)},
+        {"prior.nu": np.array(np.nan)},
+        {"prior.what": np.zeros(3)},
+        {"genealogy.id": np.zeros(99, np.int64)},
+    ],
+    ids=lambda arrays: str({k: None if v is None else v.shape for k, v in arrays.items()}),
+)
+def test_an_archive_whose_parts_do_not_fit_is_refused(
+    arrays: dict[str, npt.NDArray[Any] | None], saved: Path, tmp_path: Path
+) -> None:
+    refuse(rewritten(saved, tmp_path / "odd.npz", {}, arrays))
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"component": "cauchy"},
+        {"parameters": {"alpha": -1.0}},
+        {"parameters": {"nonsense": 1}},
+        {"parameters": None},
+        {"n_features": 99},
+        {"n_features": "three"},
+        {"time": None},
+        {"batch": "x"},
+        {"events": [{}]},
+        {"events": 7},
+        {"log_posterior": "x"},
+    ],
+    ids=str,
+)
+def test_a_description_that_makes_no_sense_is_refused(meta: dict[str, Any], saved: Path, tmp_path: Path) -> None:
+    refuse(rewritten(saved, tmp_path / "odd.npz", meta, {}))
+
+
+def test_another_version_is_named(saved: Path, tmp_path: Path) -> None:
+    path = rewritten(saved, tmp_path / "new.npz", {"version": 99}, {})
+    with pytest.raises(ModelFileError, match="99"):
+        ScStream.load(path)
+
+
+def test_archives_of_others_are_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / "foreign.npz", a=np.arange(3))
+    np.savez(tmp_path / "meta.npz", meta=np.arange(3.0))
+    np.savez(tmp_path / "list.npz", meta=np.frombuffer(b"[1, 2]", np.uint8))
+    np.savez(tmp_path / "other.npz", meta=np.frombuffer(b'{"format": "other"}', np.uint8))
+    np.save(tmp_path / "single.npy", np.arange(3))
+    np.savez(tmp_path / "pickled.npz", meta=np.array([{"format": "scstream-model"}], dtype=object))
+    for path in sorted(tmp_path.iterdir()):
+        refuse(path)
+
+
+def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
+    for load in (ScStream.load, VideoSegmenter.load):
+        with pytest.raises(FileNotFoundError, match=r"none\.npz"):
+            load(tmp_path / "none.npz")
+        with pytest.raises((ModelFileError, IsADirectoryError), match=tmp_path.name):
+            load(tmp_path)
+
+
+def test_a_model_of_points_is_no_video_model(saved: Path) -> None:
+    with pytest.raises(ModelFileError, match="video"):
+        VideoSegmenter.load(saved)
+
+
+# --- writing
+
+
+def test_a_failing_write_leaves_the_old_file_and_nothing_else(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(saved.read_bytes())
+    model = ScStream.load(saved)
+
+    def half_a_write(file: Any, **arrays: Any) -> None:
+        file.write(b"PK")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez_compressed", half_a_write)
+    with pytest.raises(OSError, match="No space left"):
+        model.save(path)
+    assert path.read_bytes() == saved.read_bytes()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_saving_replaces_the_old_file(saved: Path, tmp_path: Path) -> None:
+    path = tmp_path / "model.npz"
+    path.write_bytes(b"old")
+    ScStream.load(saved).save(str(path))
+    assert ScStream.load(path).log_posterior_ == ScStream.load(saved).log_posterior_
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_where_nothing_can_be_saved_is_named(saved: Path, tmp_path: Path) -> None:
+    model = ScStream.load(saved)
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        model.save(tmp_path / "nowhere" / "model.npz")
+    with pytest.raises(IsADirectoryError, match=tmp_path.name):
+        model.save(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_kernel_of_ones_own_cannot_be_saved(tmp_path: Path) -> None:
+    model = ScStream(kernel=lambda age: 0.5**age).partial_fit(stream("gaussian", 1)[0])
+    with pytest.raises(ValueError, match="kernel"):
+        model.save(tmp_path / "m.npz")
+    assert not list(tmp_path.iterdir())

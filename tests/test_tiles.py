@@ -1,0 +1,330 @@
+"""Frames cut in tiles: pixels, labels, statistics; pruning and threads change nothing, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reference import Array, clip_frames, gaussian_row, hash_uniform, lab, rgb_pixels, sample_by_uniform
+from scstream import VideoSegmenter, tiles
+from scstream.components import Gaussian
+from scstream.sweep import Densities, draw_densities, mode_densities
+from scstream.tiles import Tiles
+
+Frame = npt.NDArray[np.uint8]
+
+
+def prior_for(points: Array) -> Gaussian:
+    """A prior like the one of video: narrow in colour, wide in position."""
+    psi = np.diag([0.1, 0.1, *(2.0 * points[:, 2:].var(axis=0) + 4e-6)])
+    return Gaussian(1.0, points.mean(axis=0), 5.0, psi).bind(points[:1], np.ones(1))
+
+
+def random_clusters(points: Array, component: Gaussian, K: int, weight: float, rng: np.random.Generator) -> Array:
+    """Statistics (K, 2, P) of clusters around K random pixels; some may be empty, some hold one pixel."""
+    centres = points[rng.integers(0, len(points), K)]
+    stretch = np.exp(rng.normal(0.0, 1.0, 5))
+    nearest = np.zeros(len(points), np.int64)
+    distance = np.full(len(points), np.inf)
+    for k, centre in enumerate(centres):
+        d = np.square((points - centre) * stretch).sum(axis=1)
+        nearest = np.where(d < distance, k, nearest)
+        distance = np.minimum(d, distance)
+    sub = (2 * nearest + rng.integers(0, 2, len(points))).astype(np.int32)
+    return component.statistics(points, np.full(len(points), weight), sub, 2 * K).reshape(K, 2, -1)
+
+
+def label_twice(
+    cut: Tiles, component: Gaussian, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Array, Array]:
+    """Labels and statistics with pruning, then by brute force."""
+    cut.prune = True
+    fast = cut.label(component, densities, keys, sampling)
+    fast_labels = cut.labels.copy()
+    cut.prune = False
+    slow = cut.label(component, densities, keys, sampling)
+    return fast_labels, cut.labels.copy(), fast, slow
+
+
+def assert_pruning_is_exact(frame: Frame, colour: str, K: int, weight: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    cut = Tiles(frame, colour)
+    points = cut.points()
+    component = prior_for(points)
+    S = random_clusters(points, component, K, weight, rng)
+    keys = rng.integers(0, 2**32, 2, np.uint32)
+    for sampling in (False, True):
+        for densities in (draw_densities(component, S, 1000.0, rng), mode_densities(component, S, 1000.0)):
+            fast, slow, S_fast, S_slow = label_twice(cut, component, densities, keys, sampling)
+            np.testing.assert_array_equal(fast, slow)
+            np.testing.assert_array_equal(S_fast, S_slow)
+
+
+def noise(rng: np.random.Generator, height: int, width: int) -> Frame:
+    return rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
+
+
+def flat(rng: np.random.Generator, height: int, width: int) -> Frame:
+    return np.full((height, width, 3), rng.integers(0, 256, 3), np.uint8)
+
+
+def posters(rng: np.random.Generator, height: int, width: int) -> Frame:
+    """Four colours in random places: many pixels share a colour exactly, which makes ties likely."""
+    return rng.integers(0, 256, (4, 3)).astype(np.uint8)[rng.integers(0, 4, (height, width))]
+
+
+def ramp(rng: np.random.Generator, height: int, width: int) -> Frame:
+    grey = np.linspace(0, 255, width)[None, :, None] + rng.normal(0, 5, (height, width, 3))
+    return np.clip(grey, 0, 255).astype(np.uint8)
+
+
+def skewed(rng: np.random.Generator, height: int, width: int) -> Frame:
+    """Almost all dark, a few bright pixels."""
+    return np.minimum(255, rng.exponential(12.0, (height, width, 3)) ** 1.5).astype(np.uint8)
+
+
+FRAMES: dict[str, Callable[[np.random.Generator, int, int], Frame]] = {
+    "noise": noise, "flat": flat, "posters": posters, "ramp": ramp, "skewed": skewed
+}  # fmt: skip
+SIZES = [(1, 1), (1, 40), (33, 1), (16, 16), (17, 31), (50, 70)]
+
+
+# --- pixels
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_rgb_pixels_are_their_definition(size: tuple[int, int]) -> None:
+    frame = noise(np.random.default_rng(1), *size)
+    np.testing.assert_allclose(Tiles(frame).points(), rgb_pixels(frame), atol=2e-7)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_lab_pixels_are_those_of_the_standard_and_of_opencv(size: tuple[int, int]) -> None:
+    frame = noise(np.random.default_rng(2), *size)
+    points = Tiles(frame, "lab").points()
+    np.testing.assert_allclose(points[:, :2], rgb_pixels(frame)[:, :2], atol=1e-7)
+    L, a, b = (100.0 * points[:, [4, 2, 3]]).T
+    np.testing.assert_allclose(np.stack([L, a, b], axis=1), lab(frame), atol=5e-3)
+    # OpenCV interpolates in a coarse table: half a unit is its own error, and still no visible step.
+    other = cv2.cvtColor(frame.astype(np.float32) / np.float32(255.0), cv2.COLOR_RGB2Lab).reshape(-1, 3)
+    np.testing.assert_allclose(np.stack([L, a, b], axis=1), other, atol=0.5)
+
+
+@pytest.mark.parametrize(("colour", "expected"), [((0, 0, 0), (0, 0, 0)), ((255, 255, 255), (100, 0, 0))])
+def test_black_and_white_have_no_hue(colour: tuple[int, ...], expected: tuple[float, ...]) -> None:
+    points = Tiles(np.full((3, 3, 3), colour, np.uint8), "lab").points()
+    np.testing.assert_allclose(100.0 * points[:, [4, 2, 3]], np.tile(expected, (9, 1)), atol=5e-3)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 4, 16])
+def test_stride_takes_the_middle_of_each_block(stride: int) -> None:
+    frame = noise(np.random.default_rng(3), 37, 50)
+    rows = np.minimum(np.arange(0, 37, stride) + stride // 2, 36)
+    columns = np.minimum(np.arange(0, 50, stride) + stride // 2, 49)
+    every = rgb_pixels(frame).reshape(37, 50, 5)
+    cut = Tiles(frame, stride=stride)
+    np.testing.assert_allclose(cut.points(), every[rows][:, columns].reshape(-1, 5), atol=2e-7)
+
+
+def test_boxes_hold_their_tiles_tightly() -> None:
+    cut = Tiles(skewed(np.random.default_rng(4), 45, 75), "lab")
+    np.testing.assert_array_equal(cut.low, cut.pixels.min(axis=2))
+    np.testing.assert_array_equal(cut.high, cut.pixels.max(axis=2))
+
+
+# --- labels and statistics
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_labels_and_moments_are_those_of_float64(kind: str, size: tuple[int, int]) -> None:
+    rng = np.random.default_rng(5)
+    frame = FRAMES[kind](rng, *size)
+    cut = Tiles(frame)
+    points = cut.points()
+    component = prior_for(points)
+    S = random_clusters(points, component, 7, 1.0, rng)
+    S[2] = 0.0
+    S[3] = [gaussian_row(points[:1], np.ones(1)), np.zeros(S.shape[2])]
+    densities = mode_densities(component, S, 10.0)
+    found = cut.label(component, densities, np.zeros(2, np.uint32), False)
+    labels = cut.ids(np.arange(14)).ravel()
+
+    scores = component.scores(densities.parameters, densities.log_weight, points)
+    own = component.own_scores(
+        densities.sub_parameters, densities.sub_log_weight, points, (labels // 2).astype(np.int32)
+    )
+    rows = np.arange(len(points))
+    # In float32 a near tie may fall either way.
+    assert (scores[rows, labels // 2] > scores.max(axis=1) - 0.01).all()
+    assert (own[labels % 2, rows] > own.max(axis=0) - 0.01).all()
+    expected = np.array([gaussian_row(points[labels == g], np.ones((labels == g).sum())) for g in range(14)])
+    np.testing.assert_allclose(found.reshape(14, -1), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_array_equal(cut.used, expected[:, 0] > 0)
+
+
+def test_stride_weighs_each_pixel_by_its_block() -> None:
+    rng = np.random.default_rng(6)
+    cut = Tiles(noise(rng, 40, 60), stride=4)
+    points = cut.points()
+    component = prior_for(points)
+    S = random_clusters(points, component, 3, 16.0, rng)
+    found = cut.label(component, mode_densities(component, S, 1.0), np.zeros(2, np.uint32), False)
+    total = 16.0 * gaussian_row(points, np.ones(len(points)))
+    np.testing.assert_allclose(found.sum(axis=(0, 1)), total, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_sampled_labels_invert_the_uniform_of_their_pixel(kind: str) -> None:
+    rng = np.random.default_rng(16)
+    cut = Tiles(FRAMES[kind](rng, 21, 37))
+    points = cut.points()
+    component = prior_for(points)
+    S = random_clusters(points, component, 6, 1.0, rng)
+    densities = draw_densities(component, S, 10.0, rng)
+    keys = np.array([77, 88], np.uint32)
+    cut.label(component, densities, keys, True)
+    labels = cut.ids(np.arange(12)).ravel()
+    scores = component.scores(densities.parameters, densities.log_weight, points)
+    expected = [sample_by_uniform(row, hash_uniform(77, n)) for n, row in enumerate(scores)]
+    own = component.own_scores(
+        densities.sub_parameters, densities.sub_log_weight, points, (labels // 2).astype(np.int32)
+    )
+    second = [hash_uniform(88, n) < 1.0 / (1.0 + np.exp(a - b)) for n, (a, b) in enumerate(own.T)]
+    # In float32 a uniform may fall on the other side of a threshold now and then.
+    assert (labels // 2 == expected).mean() > 0.995
+    assert (labels % 2 == second).mean() > 0.995
+    assert len(set(expected)) > 1
+
+
+def test_sampled_labels_follow_the_posterior() -> None:
+    """On a picture of one colour, position aside, each cluster's share is its probability (chi-square)."""
+    frame = np.full((128, 128, 3), 90, np.uint8)
+    cut = Tiles(frame)
+    points = cut.points()
+    component = Gaussian(1.0, points.mean(axis=0), 5.0, np.eye(5)).bind(points[:1], np.ones(1))
+    row = gaussian_row(points, np.ones(len(points)))
+    S = np.array([[[0.5], [0.5]], [[0.2], [0.1]], [[0.05], [0.15]]]) * row
+    densities = mode_densities(component, S, 1.0)
+    keys = np.array([123, 456], np.uint32)
+    cut.label(component, densities, keys, True)
+    scores = component.scores(densities.parameters, densities.log_weight, points)
+    p = np.exp(scores - scores.max(axis=1, keepdims=True))
+    expected = (p / p.sum(axis=1, keepdims=True)).sum(axis=0)
+    counts = np.bincount(cut.ids(np.repeat(np.arange(3), 2)).ravel(), minlength=3)
+    # 16384 draws, two degrees of freedom: 13.8 is exceeded once in a thousand.
+    assert (np.square(counts - expected) / expected).sum() < 13.8
+
+
+# --- pruning
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    kind=st.sampled_from(sorted(FRAMES)),
+    height=st.integers(1, 60),
+    width=st.integers(1, 60),
+    colour=st.sampled_from(["rgb", "lab"]),
+    K=st.integers(1, 40),
+    weight=st.sampled_from([0.01, 1.0, 1e3, 1e6]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_pruning_is_exact_on_random_models(
+    kind: str, height: int, width: int, colour: str, K: int, weight: float, seed: int
+) -> None:
+    """Weights up to a million make clusters as narrow as float32 can hardly resolve."""
+    frame = FRAMES[kind](np.random.default_rng(seed), height, width)
+    assert_pruning_is_exact(frame, colour, K, weight, seed)
+
+
+@pytest.mark.parametrize("clip", ["crossing", "cut", "kite_surf", "lighting"])
+@pytest.mark.parametrize("colour", ["rgb", "lab"])
+def test_pruning_is_exact_on_sample_clips(clip: str, colour: str) -> None:
+    assert_pruning_is_exact(clip_frames(clip, 2, step=30)[1], colour, 40, 1.0, 7)
+
+
+@pytest.mark.parametrize("clip", ["kite-surf", "bear", "lucia"])
+def test_pruning_is_exact_on_real_frames(clip: str, shared_data: Path) -> None:
+    found = sorted((shared_data / "davis2016" / "JPEGImages").rglob(f"{clip}/*.jpg"))
+    if not found:
+        pytest.skip(f"no frames of {clip}")
+    frame = cv2.cvtColor(cv2.imread(str(found[len(found) // 2])), cv2.COLOR_BGR2RGB)
+    assert_pruning_is_exact(frame, "rgb", 60, 1.0, 8)
+
+
+class BruteForce(Tiles):
+    """Tiles that score every cluster at every pixel."""
+
+    def label(self, *args: object, **keywords: object) -> Array:
+        self.prune = False
+        return super().label(*args, **keywords)  # type: ignore[arg-type]
+
+
+def test_a_whole_clip_is_the_same_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = [frame[::3, ::3] for frame in clip_frames("crossing", 4, step=3)]
+    fast = VideoSegmenter(seed=3, max_init_sweeps=30)
+    quick = [fast.segment(frame) for frame in frames]
+    monkeypatch.setattr("scstream.video.Tiles", BruteForce)
+    slow = VideoSegmenter(seed=3, max_init_sweeps=30)
+    for expected, frame in zip(quick, frames, strict=True):
+        np.testing.assert_array_equal(slow.segment(frame), expected)
+    np.testing.assert_array_equal(slow.statistics_, fast.statistics_)
+    assert fast.model_.n_clusters_ > 5
+
+
+# --- threads
+
+
+def segment_clip(threads: int) -> tuple[list[npt.NDArray[np.int32]], npt.NDArray[np.void]]:
+    segmenter = VideoSegmenter(seed=1, threads=threads, max_init_sweeps=25)
+    ids = [segmenter.segment(frame[::2, ::2]) for frame in clip_frames("kite_surf", 3)]
+    return ids, segmenter.statistics_
+
+
+def test_threads_change_nothing() -> None:
+    ids, statistics = segment_clip(1)
+    for threads in (2, 7):
+        other_ids, other_statistics = segment_clip(threads)
+        np.testing.assert_array_equal(other_ids, ids)
+        np.testing.assert_array_equal(other_statistics, statistics)
+
+
+def test_the_order_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    ids, statistics = segment_clip(1)
+    rng = np.random.default_rng(9)
+    orders: list[list[int]] = []
+
+    def run_in_any_order(threads: int, work: Callable[[int], None], pieces: int) -> None:
+        orders.append(rng.permutation(pieces).tolist())
+        for piece in orders[-1]:
+            work(piece)
+
+    monkeypatch.setattr(tiles, "run", run_in_any_order)
+    other_ids, other_statistics = segment_clip(1)
+    assert any(order != sorted(order) for order in orders)
+    np.testing.assert_array_equal(other_ids, ids)
+    np.testing.assert_array_equal(other_statistics, statistics)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 7])
+@pytest.mark.parametrize("pieces", [1, 3, 40])
+def test_run_does_every_piece_once(threads: int, pieces: int) -> None:
+    done: list[int] = []
+    tiles.run(threads, done.append, pieces)
+    assert sorted(done) == list(range(pieces))
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_run_passes_an_error_on(threads: int) -> None:
+    def work(piece: int) -> None:
+        raise RuntimeError(f"piece {piece}")
+
+    with pytest.raises(RuntimeError, match="piece"):
+        tiles.run(threads, work, 5)
