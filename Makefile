@@ -51,7 +51,7 @@ clean:  ## Remove everything these targets made, .venv included
 # A Python is suitable when it is new enough and can make virtual environments (Debian ships ensurepip apart).
 define find_python
 python=; \
-for candidate in python3.13 python3.12 python3.11 python3; do \
+for candidate in python3.11 python3.12 python3.13 python3; do \
     if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
         python=$$candidate; break; \
     fi; \

@@ -95,20 +95,14 @@ def _spine(fish: Fish, t: float) -> list[Point]:
     ahead /= np.hypot(*ahead)
     side = np.array([-ahead[1], ahead[0]])
     along = np.linspace(0, 1, 15)
-    swing = (
-        fish.length * 0.085 * (0.12 + along**1.6) * np.sin(2 * np.pi * (0.75 * along - 3.2 * t - fish.beat))
-    )
+    swing = fish.length * 0.085 * (0.12 + along**1.6) * np.sin(2 * np.pi * (0.75 * along - 3.2 * t - fish.beat))
     centre = nose + 0.4 * fish.length * ahead
-    return [
-        tuple(centre - 0.8 * fish.length * s * ahead + w * side) for s, w in zip(along, swing, strict=True)
-    ]
+    return [tuple(centre - 0.8 * fish.length * s * ahead + w * side) for s, w in zip(along, swing, strict=True)]
 
 
 def _girth(fish: Fish) -> list[float]:
     along = np.linspace(0, 1, 15)
-    profile = (
-        0.118 * np.sin(np.pi * np.clip(0.13 + 0.80 * along**0.8, 0, 1)) ** 0.9 * (1 - 0.35 * along) + 0.012
-    )
+    profile = 0.118 * np.sin(np.pi * np.clip(0.13 + 0.80 * along**0.8, 0, 1)) ** 0.9 * (1 - 0.35 * along) + 0.012
     return list(fish.length * profile)
 
 
@@ -196,7 +190,5 @@ def _flower(canvas: Canvas, cx: float, cy: float) -> None:
             angle = 2 * np.pi * (k + 0.5 * ring) / count
             x, y = cx + 0.62 * reach * np.cos(angle), cy + 0.62 * reach * np.sin(angle)
             petal = ellipse(x, y, 0.6 * reach, 0.28 * reach, angle)
-            canvas.fill(
-                petal, mix(colour(code), colour("#d9608f"), smoothstep(-2, 0.5, petal) * 0.35), FLOWER
-            )
+            canvas.fill(petal, mix(colour(code), colour("#d9608f"), smoothstep(-2, 0.5, petal) * 0.35), FLOWER)
     canvas.fill(ellipse(cx, cy, 3.0, 3.0), colour("#f4c430"), FLOWER)

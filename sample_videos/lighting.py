@@ -200,9 +200,7 @@ def _mug(canvas: Canvas, light: Light) -> None:
     canvas.fill(ellipse(288, 126.6, 21.5, 4.1), colour("#2c150b") * light.flat(0.5), MUG)
 
 
-def _ball(
-    canvas: Canvas, light: Light, centre: Point, radii: Point, code: str, id: int, roughness: float
-) -> None:
+def _ball(canvas: Canvas, light: Light, centre: Point, radii: Point, code: str, id: int, roughness: float) -> None:
     nx, ny = (X - centre[0]) / radii[0], (Y - centre[1]) / radii[1]
     nz = np.sqrt(np.clip(1 - nx**2 - ny**2, 0, 1))
     grain = fractal((X - centre[0]) / 3 + 50, (Y - centre[1]) / 3 + 50, seed=23, octaves=2)

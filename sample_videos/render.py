@@ -104,9 +104,7 @@ def main() -> None:
     """Render the clips that the command line names, or all."""
     parser = argparse.ArgumentParser(description="Render the sample clips and their ground truth.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(CLIPS)}; default: all")
-    parser.add_argument(
-        "--out", type=Path, default=FOLDER, help="where to write; default: beside this script"
-    )
+    parser.add_argument("--out", type=Path, default=FOLDER, help="where to write; default: beside this script")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(CLIPS))
     if unknown:

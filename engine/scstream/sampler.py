@@ -97,15 +97,13 @@ class Sampler:
         self.events += mover.events
 
     def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
-        """Stochastic sweeps over the first batch until it has settled."""
+        """Sweep over the first batch until it has settled."""
         settings = replace(self.settings, patience=_FIRST_PATIENCE)
         trace: list[tuple[int, float]] = []
         for n in range(1, max_sweeps + 1):
-            import os
-
-            alt = int(os.environ.get("ALT", 0))
-            det = alt > 0 and n % alt == 0 and (not hasattr(batch, "stride") or batch.stride == 1)
-            self.sweep(batch, settings, sampling=not det)
+            # As in later batches, a deterministic sweep follows a stochastic one: its clear-cut sub-clusters show
+            # splits that drawn labels blur.
+            self.sweep(batch, settings, sampling=n % 2 == 1)
             K = len(self.state.ids)
             self.log_posterior = log_posterior(self.component, self.state.total, settings.log_alpha)
             trace.append((K, self.log_posterior))
