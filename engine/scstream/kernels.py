@@ -29,6 +29,8 @@ PIXEL_D = 5
 PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
 #: Sampling ignores whatever lies this many nats under the best score: less than a float32 uniform can resolve.
 SAMPLING_NATS = 17.0
+#: Sampling first looks this many nats down, and further only in tiles where that leaves a draw open.
+FIRST_NATS = 8.0
 
 _JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
 # Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
@@ -373,12 +375,15 @@ def _raise_best(score, best, spare):
 
 
 @numba.njit(**_JIT)
-def _evaluate(px, low, high, A, b, c, dof, nats, prune, upper, lower, chosen, row, scores, best, spare):
+def _evaluate(px, low, high, A, b, c, dof, nats, reach, prune, upper, lower, chosen, row, scores, best, spare):
     """Score the clusters that can matter in a tile: whatever comes within ``nats`` of some pixel's best score.
 
     Clusters are evaluated in order of their upper bound until the next one cannot reach the worst best score. Writes
-    ``chosen`` (ascending cluster indices), ``row`` (where in ``scores`` each one's scores are) and ``best``; returns
-    how many. With ``prune`` False every cluster is evaluated: the brute force that pruning must equal.
+    ``chosen`` (ascending cluster indices), ``row`` (where in ``scores`` each one's scores are) and ``best``. With
+    ``prune`` False every cluster is evaluated: the brute force that pruning must equal.
+
+    Returns how many were evaluated, the worst best score and, relative to exp of that, a bound of the likelihood of the
+    clusters that were left out but come within ``reach`` nats.
     """
     K = c.shape[0]
     n = 0
@@ -390,7 +395,7 @@ def _evaluate(px, low, high, A, b, c, dof, nats, prune, upper, lower, chosen, ro
         for k in range(K):
             # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
             upper[k] += np.float32(0.01) + np.float32(1e-4) * abs(upper[k])
-            if upper[k] >= floor - nats:
+            if upper[k] >= floor - reach:
                 j = n - 1
                 while j >= 0 and upper[row[j]] < upper[k]:
                     row[j + 1] = row[j]
@@ -409,6 +414,9 @@ def _evaluate(px, low, high, A, b, c, dof, nats, prune, upper, lower, chosen, ro
         _score_pixels(px, A, b, c, dof, row[count], scores[count])
         worst = _raise_best(scores[count], best, spare)
         count += 1
+    left_out = np.float32(0.0)
+    for i in range(count, n):
+        left_out += exp32(max(upper[row[i]] - worst, np.float32(-60.0)))
     # Insertion sort by cluster index, so that ties and sums do not depend on the order of evaluation.
     for i in range(count):
         k = row[i]
@@ -419,7 +427,7 @@ def _evaluate(px, low, high, A, b, c, dof, nats, prune, upper, lower, chosen, ro
             j -= 1
         chosen[j + 1] = k
         row[j + 1] = i
-    return count
+    return count, worst, left_out
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -488,15 +496,6 @@ def _argmax_pixels(scores, row, count, best, label):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def _can_be_drawn(s, best):
-    """Whether any pixel's score comes within reach of a draw."""
-    near = np.int32(0)
-    for p in range(PIXELS):
-        near += np.int32(1) if best[p] - s[p] < np.float32(SAMPLING_NATS) else np.int32(0)
-    return near > 0
-
-
-@numba.njit(fastmath=_FAST, **_JIT)
 def _exponentiate(s, best, total):
     """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
     nats = np.float32(SAMPLING_NATS)
@@ -530,6 +529,39 @@ def _sample_pixels(scores, row, count, best, u, total, label):
         total[p] = np.float32(0.0)
     for n in range(count - 1):
         _count_passed(scores[row[n]], u, total, label)
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, high, label, other):
+    """As `_sample_pixels`, if no draw can depend on what was left out (see `_evaluate`); True if so.
+
+    The sum at which a pixel's draw lies is bounded from both sides, with room for rounding; if both bounds fall to the
+    same cluster everywhere, the labels are those of the whole sum. low, high, other (PIXELS,) are overwritten.
+    """
+    for p in range(PIXELS):
+        total[p] = np.float32(0.0)
+        label[p] = 0
+        other[p] = 0
+    for n in range(count):
+        _exponentiate(scores[row[n]], best, total)
+    for p in range(PIXELS):
+        below = best[p] - worst
+        missing = np.float32(1.01) * left_out * exp32(-(below if below < np.float32(60.0) else np.float32(60.0)))
+        slack = np.float32(1e-5) * total[p]
+        low[p] = u[p] * total[p] - missing - slack
+        high[p] = u[p] * (total[p] + missing) + slack
+        total[p] = np.float32(0.0)
+    for n in range(count):
+        s = scores[row[n]]
+        for p in range(PIXELS):
+            t = total[p] + s[p]
+            total[p] = t
+            label[p] += np.int32(1) if t <= low[p] else np.int32(0)
+            other[p] += np.int32(1) if t <= high[p] else np.int32(0)
+    open_draws = np.int32(0)
+    for p in range(PIXELS):
+        open_draws += np.int32(1) if label[p] != other[p] else np.int32(0)
+    return open_draws == 0
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -608,24 +640,34 @@ def label_tiles(
     centre = np.empty(PIXEL_D, np.float32)
     across = (columns + TILE - 1) // TILE
     nats = np.float32(SAMPLING_NATS) if sampling else np.float32(0.0)
+    first_nats = np.float32(FIRST_NATS)
     for tile_row in range(first_row, last_row):
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
-            count = _evaluate(
-                px, low[t], high[t], A, b, c, dof, nats, prune, upper, lower, chosen, row, scores, best, spare
-            )
             if sampling:
-                kept = 0
-                for n in range(count):
-                    if _can_be_drawn(scores[row[n]], best):
-                        chosen[kept], row[kept] = chosen[n], row[n]
-                        kept += 1
-                count = kept
                 _draw_pixels(tile_row, tile_column, columns, key, u)
-                _sample_pixels(scores, row, count, best, u, total, label)
+                sure = False
+                if prune:
+                    count, worst, left_out = _evaluate(
+                        px, low[t], high[t], A, b, c, dof, first_nats, nats, prune,
+                        upper, lower, chosen, row, scores, best, spare,
+                    )  # fmt: skip
+                    sure = _sample_surely(
+                        scores, row, count, best, u, worst, left_out, total, first, second, label, side
+                    )
+                if not sure:
+                    count, _, _ = _evaluate(
+                        px, low[t], high[t], A, b, c, dof, nats, nats, prune,
+                        upper, lower, chosen, row, scores, best, spare,
+                    )  # fmt: skip
+                    _sample_pixels(scores, row, count, best, u, total, label)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
             else:
+                count, _, _ = _evaluate(
+                    px, low[t], high[t], A, b, c, dof, nats, nats, prune,
+                    upper, lower, chosen, row, scores, best, spare,
+                )  # fmt: skip
                 _argmax_pixels(scores, row, count, best, label)
             _weigh_pixels(tile_row, tile_column, rows, columns, weight, w)
             for d in range(PIXEL_D):
@@ -659,9 +701,10 @@ def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, d
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        count = _evaluate(
-            pixels[t], low[t], high[t], A, b, c, dof, nats, True, upper, lower, chosen, row, scores, best, spare
-        )
+        count, _, _ = _evaluate(
+            pixels[t], low[t], high[t], A, b, c, dof, nats, nats, True,
+            upper, lower, chosen, row, scores, best, spare,
+        )  # fmt: skip
         total = out[t]
         for p in range(PIXELS):
             total[p] = np.float32(0.0)

@@ -102,11 +102,12 @@ class Mover:
         state = self.state
         total = state.history.past[k] + state.current[k]
         axis = self.component.axis(total.sum(axis=0), self.rng, principal)
-        for layer in (state.history.records, state.current[None]):
-            whole = layer[:, k].sum(axis=1)
-            half = self.component.halve(whole, axis)
-            layer[:, k, 0] = half
-            layer[:, k, 1] = whole - half
+        records = state.history.records
+        whole = np.concatenate([records[:, k].sum(axis=1), state.current[k].sum(axis=0)[None]])
+        half = self.component.halve(whole, axis)
+        halves = np.stack([half, whole - half], axis=1)
+        records[:, k] = halves[:-1]
+        state.current[k] = halves[-1]
         state.history.refresh(k)
         state.rest[k] = 0
 

@@ -76,10 +76,15 @@ class Tiles:
         self.used = np.ones(2, bool)
         self.prune = True
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
-        table, lab = _channel_table(colour), colour == "lab"
+        self.colour = colour
+        self.fill(frame)
+
+    def fill(self, frame: npt.NDArray[np.uint8]) -> None:
+        """Take another frame of the same size in; fresh memory for every frame would cost as much as filling it."""
+        table, lab = _channel_table(self.colour), self.colour == "lab"
         self._run(
             lambda first, last, _: kernels.fill_tiles(
-                frame, table, lab, stride, first, last, self.pixels, self.low, self.high
+                frame, table, lab, self.stride, first, last, self.pixels, self.low, self.high
             )
         )
 

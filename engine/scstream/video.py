@@ -169,7 +169,10 @@ class VideoSegmenter:
             return self.ids_
         self._check_frame(frame)
         moment = self.model_._check_time(time)
-        self._tiles = self._cut(frame, 1)
+        if self._tiles is None:
+            self._tiles = self._cut(frame, 1)
+        else:
+            self._tiles.fill(self._reduced(frame))
         self.model_._sampler.update(self._tiles, moment)
         return self.ids_
 
@@ -185,9 +188,10 @@ class VideoSegmenter:
         moment = model._check_time(time)
         strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
         try:
-            prior = _prior(self._cut(frame, 1))
+            finest = self._cut(frame, 1)
+            prior = _prior(finest)
             for level, stride in enumerate(strides):
-                tiles = self._tiles = self._cut(frame, stride)
+                tiles = self._tiles = finest if stride == 1 else self._cut(frame, stride)
                 if level == 0:
                     model._begin(prior, tiles, moment)
                     model.n_features_in_ = PIXEL_D
@@ -208,12 +212,16 @@ class VideoSegmenter:
 
     def _cut(self, frame: npt.NDArray[np.uint8], stride: int) -> Tiles:
         threads = self.model_.threads or os.cpu_count() or 1
-        if self.scale < 1.0:
-            height, width = (max(1, round(n * self.scale)) for n in frame.shape[:2])
-            small = np.empty((height, width, 3), np.uint8)
-            kernels.shrink(np.ascontiguousarray(frame), small)
-            frame = small
-        return Tiles(np.ascontiguousarray(frame), self.colour, stride, threads)
+        return Tiles(self._reduced(frame), self.colour, stride, threads)
+
+    def _reduced(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        frame = np.ascontiguousarray(frame)
+        if self.scale == 1.0:
+            return frame
+        height, width = (max(1, round(n * self.scale)) for n in frame.shape[:2])
+        small = np.empty((height, width, 3), np.uint8)
+        kernels.shrink(frame, small)
+        return small
 
     def _picture(self, tiles: Tiles, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
         ids = tiles.ids(self.model_._sampler.id_of)
