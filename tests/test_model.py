@@ -29,7 +29,7 @@ def against_the_nature_of_sampling(estimator: ScStream) -> dict[str, str]:
 
 
 @parametrize_with_checks(
-    [ScStream(max_init_sweeps=30), ScStream(DiagonalGaussian(), max_init_sweeps=30)],
+    [ScStream(), ScStream(DiagonalGaussian(), max_init_sweeps=30)],
     expected_failed_checks=against_the_nature_of_sampling,
 )
 def test_scikit_learns_contract(estimator: ScStream, check: Callable[[ScStream], None]) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
+
+_PAUSE = 0.05
 
 
 @dataclass(slots=True)
@@ -19,7 +21,12 @@ class Stopwatch:
     milliseconds: list[float] = field(default_factory=list)
 
     def time(self, step: Callable[[], T]) -> T:
-        """Call ``step``, note how long it took, and return what it returned."""
+        """Call ``step``, note how long it took, and return what it returned.
+
+        The pause before it lets the threads of the method that came before go to sleep: OpenBLAS and OpenMP keep
+        theirs spinning for a while, which would slow whatever comes next.
+        """
+        sleep(_PAUSE)
         begin = perf_counter()
         result = step()
         self.milliseconds.append(1000.0 * (perf_counter() - begin))
