@@ -273,3 +273,17 @@ def test_a_cluster_of_weightless_points_can_be_described(component: Any) -> None
     bound = component.bind(np.ones((1, 2)), np.ones(1))
     for values in bound.summary(np.zeros(bound.n_statistics)).values():
         assert np.isfinite(values).all()
+
+
+@pytest.mark.parametrize(
+    "component", [Gaussian(), DiagonalGaussian(), Multinomial()], ids=["gaussian", "diagonal", "counts"]
+)
+def test_threads_do_not_change_a_label(component: Any) -> None:
+    rng = np.random.default_rng(5)
+    X = np.floor(np.abs(rng.normal(size=(9000, 3)) * 4.0 + rng.integers(0, 3, (9000, 1)) * 9.0))
+    runs = [
+        ScStream(component, threads=threads, max_init_sweeps=20, seed=1).partial_fit(X).partial_fit(X).labels_
+        for threads in (1, 2, 7)
+    ]
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[0], runs[2])

@@ -118,7 +118,6 @@ class History:
         R = len(self.times)
         if R == len(self._buffer):
             self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-        self._buffer[R] = 0.0
         self._buffer[R, : self.n_clusters] = statistics
         self.times.append(time)
 

@@ -22,6 +22,7 @@ from scstream.genealogy import Event, Genealogy
 from scstream.history import KERNELS, History, Kernel
 from scstream.sampler import Sampler
 from scstream.sweep import Batch, Points, Settings, State, mode_densities
+from scstream.threads import using
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +179,17 @@ class ScStream(ClusterMixin, BaseEstimator):
         if first and not weight.any():
             raise ValueError("sample_weight must not be all zero in the first batch")
         moment = self._check_time(time)
-        if first:
-            component = (self.component or Gaussian()).bind(X, weight)
-            batch = Points(component.prepare(X), weight)
-            self._begin(component, batch, moment)
-            for _ in self._sampler.converge(batch, self.max_init_sweeps):
-                pass
-            self._sampler.finish_first(batch)
-        else:
-            batch = Points(self._sampler.component.prepare(X), weight)
-            self._sampler.update(batch, moment)
+        with using(self.threads):
+            if first:
+                component = (self.component or Gaussian()).bind(X, weight)
+                batch = Points(component.prepare(X), weight)
+                self._begin(component, batch, moment)
+                for _ in self._sampler.converge(batch, self.max_init_sweeps):
+                    pass
+                self._sampler.finish_first(batch)
+            else:
+                batch = Points(self._sampler.component.prepare(X), weight)
+                self._sampler.update(batch, moment)
         self.labels_ = self._sampler.id_of[batch.labels]
         return self
 
@@ -265,7 +267,8 @@ class ScStream(ClusterMixin, BaseEstimator):
         X = self._check_points(X, reset=False)
         component = sampler.component
         densities = mode_densities(component, self._latest(), float(self.alpha))
-        return component.scores(densities.parameters, densities.log_weight, component.prepare(X))
+        with using(self.threads):
+            return component.scores(densities.parameters, densities.log_weight, component.prepare(X))
 
     def _latest(self) -> Array:
         """Time-weighted statistics as of the last batch."""

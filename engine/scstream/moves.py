@@ -128,10 +128,10 @@ class Mover:
         pairs = self.component.mergeable(S, L, eligible, settings.log_alpha)
         ratios = merge_log_hastings(self.component, S, L, pairs, settings.log_alpha, settings.merge)
         a, b = pairs[:, 0], pairs[:, 1]
-        accepted = np.log(self.rng.random(len(pairs))) < ratios
+        accepted = np.flatnonzero(np.log(self.rng.random(len(pairs))) < ratios)
         absorbed = []
-        for n in np.argsort(-ratios, kind="stable"):
-            if accepted[n] and not (self._moved[a[n]] or self._moved[b[n]]):
+        for n in accepted[np.argsort(-ratios[accepted], kind="stable")]:
+            if not (self._moved[a[n]] or self._moved[b[n]]):
                 absorbed.append(self._apply_merge(int(a[n]), int(b[n]), float(ratios[n])))
         for k in sorted(absorbed, reverse=True):
             self._drop(k)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -14,31 +13,13 @@ from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
 from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.sweep import Densities
+from scstream.threads import run
 
 #: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
 #: number of threads must not change the order.
 _PIECES = 32
 
 _LOWER = np.tril_indices(PIXEL_D)
-
-
-@cache
-def _pool(threads: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(threads, thread_name_prefix="scstream")
-
-
-def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
-    """Call work(0) ... work(pieces - 1), spread over the threads, the calling one included."""
-    queue = iter(range(pieces))
-
-    def drain() -> None:
-        for piece in queue:
-            work(piece)
-
-    helpers = [_pool(threads).submit(drain) for _ in range(min(threads, pieces) - 1)]
-    drain()
-    for helper in helpers:
-        helper.result()
 
 
 @cache

@@ -13,6 +13,10 @@ from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
+from scstream.threads import spread
+
+#: Points scored at a time by one thread.
+_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,12 @@ class DiagonalGaussian(Component):
     def scores(self, parameters: Independent, log_weight: Array, points: Array) -> Array:
         w = parameters
         out = np.empty((len(w.c), len(points)))
-        columns = np.ascontiguousarray(points.T)
-        kernels.diagonal_scores(columns, w.mean, w.precision, w.c + log_weight, w.dof, 0, len(points), out)
+        columns, c = np.ascontiguousarray(points.T), w.c + log_weight
+        spread(
+            len(points),
+            _ROWS,
+            lambda first, last: kernels.diagonal_scores(columns, w.mean, w.precision, c, w.dof, first, last, out),
+        )
         return np.ascontiguousarray(out.T)
 
     def own_scores(self, parameters: Independent, log_weight: Array, points: Array, labels: Labels) -> Array:

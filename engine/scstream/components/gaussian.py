@@ -12,9 +12,12 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import Array, Component, Labels
+from scstream.threads import spread
 
 #: A merge less likely than exp(this) is never accepted by a float32 uniform.
 _HOPELESS = -40.0
+#: Points scored at a time by one thread.
+_ROWS = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +162,12 @@ class Gaussian(Component):
 
     def scores(self, parameters: Whitened, log_weight: Array, points: Array) -> Array:
         out = np.empty((len(parameters.c), len(points)))
-        w = parameters
-        kernels.gaussian_scores(np.ascontiguousarray(points.T), w.A, w.b, w.c + log_weight, w.dof, 0, len(points), out)
+        w, columns, c = parameters, np.ascontiguousarray(points.T), parameters.c + log_weight
+        spread(
+            len(points),
+            _ROWS,
+            lambda first, last: kernels.gaussian_scores(columns, w.A, w.b, c, w.dof, first, last, out),
+        )
         return np.ascontiguousarray(out.T)
 
     def own_scores(self, parameters: Whitened, log_weight: Array, points: Array, labels: Labels) -> Array:

@@ -13,6 +13,11 @@ from scipy.special import gammaln
 from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import Array, Component, Labels
+from scstream.threads import spread
+
+#: Points, and pairs of clusters, scored at a time by one thread.
+_ROWS = 250
+_PAIRS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +111,12 @@ class Multinomial(Component):
 
     def _log_marginal(self, S: Array, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> Array:
         out = np.empty(len(first))
-        kernels.dirichlet_log_marginal(S, np.asarray(self.concentration), first, second, out)
+        prior = np.asarray(self.concentration)
+        spread(
+            len(first),
+            _PAIRS,
+            lambda a, b: kernels.dirichlet_log_marginal(S, prior, first[a:b], second[a:b], out[a:b]),
+        )
         return out
 
     def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
@@ -129,7 +139,11 @@ class Multinomial(Component):
             by_outcome = np.ascontiguousarray(parameters.d.T)
             kernels.rising_table(by_outcome, points.pair_column, points.pair_value, table)
             entry, scale = points.entry, np.ones_like(points.value)
-        kernels.table_scores(points.indptr, entry, scale, table, log_weight, 0, len(points), out)
+        spread(
+            len(points),
+            _ROWS,
+            lambda first, last: kernels.table_scores(points.indptr, entry, scale, table, log_weight, first, last, out),
+        )
         if isinstance(parameters, Concentrations):
             sums = parameters.d.sum(axis=1)
             per_total = gammaln(sums + points.distinct_total[:, None]) - gammaln(sums)
