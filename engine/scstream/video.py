@@ -24,7 +24,7 @@ from scstream.tiles import Tiles
 #: The first frame is first settled on about this many of its pixels.
 _COARSE_PIXELS = 26_000
 #: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
-_REFINING_SWEEPS = 60
+_REFINING_SWEEPS = 150
 
 STATISTICS = np.dtype(
     [
