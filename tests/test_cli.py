@@ -275,7 +275,8 @@ def test_control_c(tmp_path):
     command = [sys.executable, "-m", "scstream_app", "segment", sample, "--out", str(tmp_path / "out")]
     path = os.pathsep.join([str(ROOT / "engine"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True)
-    begun = tmp_path / "out" / "ids" / "00002.png"
+    # Once the fourth frame's ids are there, three frames are in the movies.
+    begun = tmp_path / "out" / "ids" / "00003.png"
     limit = time.monotonic() + 300
     while not begun.exists() and process.poll() is None and time.monotonic() < limit:
         time.sleep(0.02)
