@@ -274,7 +274,14 @@ def test_control_c(tmp_path):
     sample = str(ROOT / "sample_videos" / "kite_surf.mp4")
     command = [sys.executable, "-m", "scstream_app", "segment", sample, "--out", str(tmp_path / "out")]
     path = os.pathsep.join([str(ROOT / "engine"), str(ROOT), os.environ.get("PYTHONPATH", "")])
-    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        stderr=subprocess.PIPE,
+        text=True,
+        # Where the tests themselves run in the background, Ctrl-C is ignored, and a child would inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     # Once the fourth frame's ids are there, three frames are in the movies.
     begun = tmp_path / "out" / "ids" / "00003.png"
     limit = time.monotonic() + 300
