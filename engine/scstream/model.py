@@ -186,7 +186,8 @@ class ScStream(ClusterMixin, BaseEstimator):
                 self._begin(component, batch, moment)
                 for _ in self._sampler.converge(batch, self.max_init_sweeps):
                     pass
-                self._sampler.finish_first(batch)
+                self._sampler.finish(batch)
+                self._sampler.baptise(Genealogy())
             else:
                 batch = Points(self._sampler.component.prepare(X), weight)
                 self._sampler.update(batch, moment)
@@ -197,8 +198,8 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _started(self) -> bool:
         return "_sampler" in self.__dict__
 
-    def _begin(self, component: Component, batch: Batch, time: float) -> None:
-        self._sampler = Sampler.begin(self._settings(), component, batch, time)
+    def _begin(self, component: Component, batch: Batch, time: float, number: int = 0) -> None:
+        self._sampler = Sampler.begin(self._settings(), component, batch, time, number)
 
     def _settings(self) -> Settings:
         return Settings(

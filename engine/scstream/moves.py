@@ -86,6 +86,21 @@ class Mover:
             ratio,
         )
 
+    def take_out(self, k: int, statistics: Array) -> int:
+        """Make the part of the newest batch with these statistics (P,), all owned by cluster k, a cluster of its own.
+
+        For a part that a person has drawn: no ratio is asked. Returns the new cluster's id.
+        """
+        state = self.state
+        new = self._new_cluster()
+        for layer in (state.history.records[-1], state.current):
+            whole = layer[k].sum(axis=0)
+            layer[new] = statistics, np.zeros_like(statistics)
+            layer[k] = whole - statistics, np.zeros_like(statistics)
+        for part in (k, new):
+            self._start_subclusters(part, principal=True)
+        return int(state.ids[new])
+
     def _new_cluster(self) -> int:
         state = self.state
         new = state.history.grow()

@@ -45,8 +45,8 @@ class Sampler:
     log_posterior: float = float("nan")
 
     @classmethod
-    def begin(cls, settings: Settings, component: Component, batch: Batch, time: float) -> Sampler:
-        """One cluster that holds the whole first batch."""
+    def begin(cls, settings: Settings, component: Component, batch: Batch, time: float, number: int = 0) -> Sampler:
+        """One cluster that holds the whole of a first batch, the stream's ``number``-th batch."""
         P = component.n_statistics
         state = State(
             history=History(1, P),
@@ -54,31 +54,40 @@ class Sampler:
             ids=np.zeros(1, np.int64),
             age=np.zeros(1, np.int64),
             rest=np.zeros(1, np.int64),
-            born=np.zeros(1, np.int64),
+            born=np.full(1, number, np.int64),
+            batch=number,
         )
         sampler = cls(settings, component, state, Genealogy(), time, np.zeros(2, np.int64))
-        rng = counter_rng(settings.seed, 0, 0)
+        rng = counter_rng(settings.seed, number, 0)
         relabel(settings, component, state, batch, False, rng)
-        sampler._baptise()
+        sampler.baptise(Genealogy())
         Mover(settings, component, state, sampler.genealogy, time, rng).restart(0, principal=True)
         return sampler
 
-    def _baptise(self) -> None:
-        """Start the genealogy afresh: every live cluster is born now, ids from 0, the largest first."""
+    def baptise(self, genealogy: Genealogy) -> None:
+        """Enter every live cluster as born now, the largest first; whoever lives in that genealogy dies.
+
+        How a first batch was divided on the way is no history. The genealogy may be that of an earlier stream: then
+        ids go on from there.
+        """
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
         order = np.argsort(-counts, kind="stable")
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        index_of = {int(i): k for k, i in enumerate(state.ids)}
-        self.id_of = np.array([rank[index_of[int(i)]] if int(i) in index_of else -1 for i in self.id_of])
-        state.ids = rank
-        self.genealogy = Genealogy()
+        ids = np.empty(len(order), np.int64)
         self.events = [
-            Event(Kind.BIRTH, self.time, state.batch, (self.genealogy.new_id(),), float("nan"), (float(counts[k]),))
-            for k in order
+            Event(Kind.DEATH, self.time, state.batch, (id,), float("nan"), (0.0,)) for id in genealogy.live_ids
         ]
-        self.genealogy.extend(self.events)
+        for k in order:
+            ids[k] = genealogy.new_id()
+            self.events.append(
+                Event(Kind.BIRTH, self.time, state.batch, (int(ids[k]),), float("nan"), (float(counts[k]),))
+            )
+        index_of = {int(i): k for k, i in enumerate(state.ids)}
+        self.id_of = np.array([ids[index_of[int(i)]] if int(i) in index_of else -1 for i in self.id_of])
+        state.ids = ids
+        state.born[:] = state.batch
+        genealogy.extend(self.events)
+        self.genealogy = genealogy
 
     def sweep(self, batch: Batch, settings: Settings, sampling: bool, splitting: bool = True) -> None:
         """One sweep over the batch with its moves."""
@@ -118,11 +127,6 @@ class Sampler:
         state = self.state
         self.log_posterior = log_posterior(self.component, state.total, self.settings.log_alpha)
         state.history.append(self.time, state.current)
-
-    def finish_first(self, batch: Batch) -> None:
-        """End the first batch. How it was divided on the way is no history: its clusters are the first ones."""
-        self.finish(batch)
-        self._baptise()
 
     def update(self, batch: Batch, time: float) -> None:
         """A later batch: history is weighed as of now, then a few sweeps."""

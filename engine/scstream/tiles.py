@@ -111,6 +111,13 @@ class Tiles:
         )
         return out
 
+    def tiled(self, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """A mask (rows, columns) in the order of the labels (tiles, PIXELS), False beyond the picture's edge."""
+        across = -(-self.columns // TILE)
+        padded = np.zeros((self.tile_rows * TILE, across * TILE), bool)
+        padded[: self.rows, : self.columns] = mask
+        return padded.reshape(self.tile_rows, TILE, across, TILE).transpose(0, 2, 1, 3).reshape(-1, PIXELS)
+
     def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
         """1 - the posterior probability of each pixel's best cluster, (H, W)."""
         clusters = pack(parameters, log_weight)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,17 +15,21 @@ from scstream import kernels, persistence
 from scstream.checks import check_choice, check_number
 from scstream.colour import COLOURS, mean_rgb, turn_to_public
 from scstream.components import Gaussian
-from scstream.genealogy import Event
+from scstream.genealogy import Event, Genealogy
 from scstream.kernels import PIXEL_D
 from scstream.model import ScStream
+from scstream.moves import Mover
 from scstream.sampler import Progress
-from scstream.sweep import mode_densities
+from scstream.sweep import counter_rng, mode_densities
 from scstream.tiles import Tiles
 
 #: The first frame is first settled on about this many of its pixels.
 _COARSE_PIXELS = 26_000
 #: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
 _REFINING_SWEEPS = 150
+
+#: A segment is cut along a mask when at least this share of it lies on either side.
+_STRADDLING = 0.01
 
 STATISTICS = np.dtype(
     [
@@ -139,6 +144,7 @@ class VideoSegmenter:
         self.model_._check_parameters()
         self.shape_: tuple[int, int] | None = None
         self._tiles: Tiles | None = None
+        self._fresh = True
 
     # --- segmenting
 
@@ -147,6 +153,7 @@ class VideoSegmenter:
         frame: npt.NDArray[np.uint8],
         time: float | None = None,
         on_preview: Callable[[Preview], None] | None = None,
+        mask: npt.NDArray[np.bool_] | None = None,
     ) -> npt.NDArray[np.int32]:
         """Segment the next frame.
 
@@ -157,16 +164,20 @@ class VideoSegmenter:
             Later than the last frame's, in units of a frame. By default one more.
         on_preview : callable, optional
             Called with a `Preview` now and then while the first frame settles.
+        mask : array (H, W) bool, optional
+            Of the first frame: a thing's outline. Segments that straddle it are cut in two along it.
 
         Returns
         -------
         array (H, W) int32 of segment ids
         """
-        if not self.model_._started:
-            for preview in self.start(frame, time):
+        if self._fresh:
+            for preview in self.start(frame, time, mask=mask):
                 if on_preview is not None:
                     on_preview(preview)
             return self.ids_
+        if mask is not None:
+            raise ValueError("a mask can be given with the first frame only")
         self._check_frame(frame)
         moment = self.model_._check_time(time)
         if self._tiles is None:
@@ -176,16 +187,25 @@ class VideoSegmenter:
         self.model_._sampler.update(self._tiles, moment)
         return self.ids_
 
-    def start(self, frame: npt.NDArray[np.uint8], time: float | None = None, every: int = 10) -> Iterator[Preview]:
+    def start(
+        self,
+        frame: npt.NDArray[np.uint8],
+        time: float | None = None,
+        every: int = 10,
+        mask: npt.NDArray[np.bool_] | None = None,
+    ) -> Iterator[Preview]:
         """Segment the first frame step by step, from coarse to fine; `ids_` is final when the iterator ends.
 
-        A preview comes every ``every`` sweeps. Abandoning the iterator leaves the segmenter as if never started.
+        A preview comes every ``every`` sweeps. Abandoning the iterator leaves the segmenter as it was before.
         """
-        if self.model_._started:
+        if not self._fresh:
             raise RuntimeError("the first frame has already been segmented: use segment")
         self._check_frame(frame)
+        if mask is not None:
+            _check_mask(mask, frame)
         model, shape = self.model_, frame.shape[:2]
         moment = model._check_time(time)
+        earlier, earlier_tiles = model.__dict__.get("_sampler"), self._tiles
         strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
         try:
             finest = self._cut(frame, 1)
@@ -193,17 +213,55 @@ class VideoSegmenter:
             for level, stride in enumerate(strides):
                 tiles = self._tiles = finest if stride == 1 else self._cut(frame, stride)
                 if level == 0:
-                    model._begin(prior, tiles, moment)
+                    model._begin(prior, tiles, moment, earlier.state.batch + 1 if earlier else 0)
                     model.n_features_in_ = PIXEL_D
                 limit = model.max_init_sweeps if level == 0 else min(_REFINING_SWEEPS, model.max_init_sweeps)
                 for progress in model._sampler.converge(tiles, limit):
                     if progress.sweep % every == 0 or progress.converged:
-                        yield Preview(self._picture(tiles, shape), progress, stride)
-            model._sampler.finish_first(tiles)
+                        ids = self._picture(tiles, shape)
+                        yield Preview(ids + earlier.genealogy.n_ids if earlier else ids, progress, stride)
+            model._sampler.finish(tiles)
+            if mask is not None:
+                self._divide(tiles, mask)
+            model._sampler.baptise(earlier.genealogy if earlier else Genealogy())
         except BaseException:
             model.__dict__.pop("_sampler", None)
+            if earlier:
+                model._sampler, self._tiles = earlier, earlier_tiles
             raise
         self.shape_ = (int(shape[0]), int(shape[1]))
+        self._fresh = False
+
+    def restart(self) -> None:
+        """Forget every segment, as at a scene cut: the next frame is segmented like a first one.
+
+        It may have another size. Its segments get new ids, and the genealogy goes on, with the death of all that
+        lived before.
+        """
+        self._fresh = True
+
+    def copy(self) -> Self:
+        """An independent segmenter that continues bit by bit alike."""
+        return deepcopy(self)
+
+    def _divide(self, tiles: Tiles, mask: npt.NDArray[np.bool_]) -> None:
+        """Cut every segment that straddles the mask's border in two, along the border."""
+        sampler = self.model_._sampler
+        state = sampler.state
+        inside = tiles.tiled(_resample(mask, (tiles.rows, tiles.columns)))
+        owner = sampler.id_of[tiles.labels]
+        counts = np.bincount(owner[inside], minlength=int(owner.max()) + 1)
+        mover = Mover(sampler.settings, sampler.component, state, sampler.genealogy, sampler.time, counter_rng(0, 0, 0))
+        for k, id in enumerate(state.ids.copy()):
+            share = counts[id] / max(state.current[k, :, 0].sum(), 1.0) if id < len(counts) else 0.0
+            if not _STRADDLING <= share <= 1.0 - _STRADDLING:
+                continue
+            part = inside & (owner == id)
+            pixels = tiles.pixels.transpose(0, 2, 1)[part].astype(np.float64)
+            group = np.zeros(len(pixels), np.int32)
+            S = sampler.component.statistics(pixels, np.ones(len(pixels)), group, 1)[0]
+            tiles.labels[part] = len(sampler.id_of)
+            sampler.id_of = np.append(sampler.id_of, mover.take_out(k, S))
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
@@ -225,7 +283,7 @@ class VideoSegmenter:
 
     def _picture(self, tiles: Tiles, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
         ids = tiles.ids(self.model_._sampler.id_of)
-        return ids if ids.shape == tuple(shape) else _enlarge(ids, shape)
+        return ids if ids.shape == tuple(shape) else _resample(ids, shape)
 
     def _check_frame(self, frame: Any) -> None:
         if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
@@ -233,7 +291,8 @@ class VideoSegmenter:
             raise TypeError(f"a frame must be an array of uint8, got {kind}")
         if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
             raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
-        if self.shape_ is not None and frame.shape[:2] != self.shape_:
+        if not self._fresh and frame.shape[:2] != self.shape_:
+            assert self.shape_ is not None
             raise ValueError(
                 f"every frame must have the first one's size, {self.shape_[1]} x {self.shape_[0]}; "
                 f"got {frame.shape[1]} x {frame.shape[0]}"
@@ -261,7 +320,7 @@ class VideoSegmenter:
         densities = mode_densities(sampler.component, sampler.state.total, float(self.model_.alpha))
         picture = self._last_tiles().uncertainty(densities.parameters, densities.log_weight)
         shape = self._last_shape()
-        return picture if picture.shape == shape else _enlarge(picture, shape)
+        return picture if picture.shape == shape else _resample(picture, shape)
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
@@ -293,7 +352,8 @@ class VideoSegmenter:
         """Write the model and how frames become points; a loaded segmenter continues bit by bit alike."""
         meta, arrays = self.model_._pack()
         shape = self._last_shape()
-        persistence.write(path, {**meta, "video": {"colour": self.colour, "scale": self.scale, "shape": shape}}, arrays)
+        video = {"colour": self.colour, "scale": self.scale, "shape": shape, "fresh": self._fresh}
+        persistence.write(path, {**meta, "video": video}, arrays)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -305,6 +365,7 @@ class VideoSegmenter:
             segmenter.model_ = ScStream._unpack(meta, arrays)
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
+            segmenter._fresh = bool(video.get("fresh", False))
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise persistence.ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
         return segmenter
@@ -327,8 +388,13 @@ def _prior(tiles: Tiles) -> Gaussian:
     return Gaussian(kappa=1.0, m=points.mean(axis=0), nu=5.0, psi=psi).bind(points[:1], np.ones(1))
 
 
-def _enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Nearest-neighbour enlargement to (H, W)."""
+def _check_mask(mask: Any, frame: npt.NDArray[np.uint8]) -> None:
+    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != frame.shape[:2]:
+        raise ValueError(f"mask must be an array of bool with the frame's shape {frame.shape[:2]}")
+
+
+def _resample(picture: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
+    """The picture at another size (H, W), by nearest neighbours."""
     rows = np.arange(shape[0]) * picture.shape[0] // shape[0]
     columns = np.arange(shape[1]) * picture.shape[1] // shape[1]
     enlarged: npt.NDArray[Any] = picture[rows[:, None], columns]
