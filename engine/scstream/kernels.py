@@ -60,6 +60,18 @@ def _bits_float(typingctx, value):
     return types.float32(types.int32), codegen
 
 
+@intrinsic
+def _wide(typingctx):
+    """Let a function use the widest vectors the processor has; LLVM holds back for the sake of older ones."""
+
+    def codegen(context, builder, signature, args):
+        # llvmlite's own `add` knows no attributes of one processor family; where there are none, this one is ignored.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        return context.get_dummy_value()
+
+    return types.none(), codegen
+
+
 @numba.njit(fastmath=_FAST, inline="always", **_JIT)
 def log1p32(x):
     """log(1 + x) of a float32 x >= 0 to about 5 ulp, small x included; vectorises, which a libm call does not."""
@@ -189,6 +201,7 @@ def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high
     A pixel is (row / H, column / W, two chroma axes, lightness). The order and the turned colour axes leave the
     model as it is, but make the boxes, and so the bounds over them, much tighter than R, G, B, row, column would.
     """
+    _wide()
     height, width = frame.shape[0], frame.shape[1]
     rows = (height + stride - 1) // stride
     columns = (width + stride - 1) // stride
@@ -238,6 +251,7 @@ def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high
 @numba.njit(fastmath=_FAST, **_JIT)
 def _extremes(values, lo, hi):
     """Smallest and largest of values (PIXELS,), by halving, which vectorises; lo, hi (PIXELS / 2,) are overwritten."""
+    _wide()
     half = PIXELS // 2
     for p in range(half):
         a, b = values[p], values[p + half]
@@ -254,6 +268,7 @@ def _extremes(values, lo, hi):
 @numba.njit(fastmath=_FAST, **_JIT)
 def _opponent(px):
     """R, G, B in px[2:] to red - blue, magenta - green and lightness, an orthonormal turn of the axes."""
+    _wide()
     for p in range(PIXELS):
         r, g, b = px[2, p], px[3, p], px[4, p]
         px[2, p] = np.float32(0.70710678) * (r - b)
@@ -293,6 +308,7 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
     low, high (5,) float32. A (15, K), b (5, K), c (K,), dof (K,) float32. upper, lower (K,) are written. Each
     whitened coordinate is bounded by interval arithmetic, and the score falls with their sum of squares.
     """
+    _wide()
     half = np.float32(0.5)
     m0, m1, m2 = half * (low[0] + high[0]), half * (low[1] + high[1]), half * (low[2] + high[2])
     m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
@@ -331,6 +347,7 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
 @numba.njit(fastmath=_FAST, **_JIT)
 def _score_pixels(px, A, b, c, dof, k, out):
     """Score of cluster k at each pixel of a tile. px (5, PIXELS), whitened form as in `_bounds`; out (PIXELS,)."""
+    _wide()
     a0, a1, a2, a3, a4 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k]
     a5, a6, a7, a8, a9 = A[5, k], A[6, k], A[7, k], A[8, k], A[9, k]
     a10, a11, a12, a13, a14 = A[10, k], A[11, k], A[12, k], A[13, k], A[14, k]
@@ -358,6 +375,7 @@ def _score_pixels(px, A, b, c, dof, k, out):
 @numba.njit(fastmath=_FAST, **_JIT)
 def _raise_best(score, best, spare):
     """best = max(best, score) pixel by pixel; returns the smallest of them. spare (PIXELS,) is overwritten."""
+    _wide()
     for p in range(PIXELS):
         best[p] = score[p] if score[p] > best[p] else best[p]
     # Halving vectorises where a running minimum does not.
@@ -375,51 +393,66 @@ def _raise_best(score, best, spare):
 
 
 @numba.njit(**_JIT)
-def _evaluate(px, low, high, A, b, c, dof, nats, reach, prune, upper, lower, chosen, row, scores, best, spare):
-    """Score the clusters that can matter in a tile: whatever comes within ``nats`` of some pixel's best score.
+def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order):
+    """List the clusters that can come within ``reach`` nats of the best score somewhere in a tile.
 
-    Clusters are evaluated in order of their upper bound until the next one cannot reach the worst best score. Writes
-    ``chosen`` (ascending cluster indices), ``row`` (where in ``scores`` each one's scores are) and ``best``. With
-    ``prune`` False every cluster is evaluated: the brute force that pruning must equal.
-
-    Returns how many were evaluated, the worst best score and, relative to exp of that, a bound of the likelihood of the
-    clusters that were left out but come within ``reach`` nats.
+    Those within ``nats`` come first, in descending order of their upper bounds, then the others. Writes ``upper`` and
+    ``order`` and returns the length of the list. With ``prune`` False every cluster is listed: the brute force that
+    pruning must equal.
     """
     K = c.shape[0]
-    n = 0
-    if prune:
-        _bounds(low, high, A, b, c, dof, upper, lower)
-        floor = np.float32(-np.inf)
-        for k in range(K):
-            floor = max(floor, lower[k])
-        for k in range(K):
-            # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
-            upper[k] += np.float32(0.01) + np.float32(1e-4) * abs(upper[k])
-            if upper[k] >= floor - reach:
-                j = n - 1
-                while j >= 0 and upper[row[j]] < upper[k]:
-                    row[j + 1] = row[j]
-                    j -= 1
-                row[j + 1] = k
-                n += 1
-    else:
+    if not prune:
         for k in range(K):
             upper[k] = np.float32(np.inf)
-            row[k] = k
-        n = K
+            order[k] = k
+        return K
+    _bounds(low, high, A, b, c, dof, upper, lower)
+    floor = np.float32(-np.inf)
+    for k in range(K):
+        floor = max(floor, lower[k])
+        # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
+        upper[k] += np.float32(0.01) + np.float32(1e-4) * abs(upper[k])
+    n = 0
+    for k in range(K):
+        if upper[k] >= floor - nats:
+            j = n - 1
+            while j >= 0 and upper[order[j]] < upper[k]:
+                order[j + 1] = order[j]
+                j -= 1
+            order[j + 1] = k
+            n += 1
+    if reach > nats:
+        for k in range(K):
+            if floor - reach <= upper[k] < floor - nats:
+                order[n] = k
+                n += 1
+    return n
+
+
+@numba.njit(**_JIT)
+def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
+    """Score the first of n listed clusters, as many as can come within ``nats`` of some pixel's best score.
+
+    The i-th one's scores go to scores[i]. Writes ``best``; returns how many were scored and the worst best score.
+    """
     best[:] = np.float32(-np.inf)
     worst = np.float32(-np.inf)
     count = 0
-    while count < n and upper[row[count]] >= worst - nats:
-        _score_pixels(px, A, b, c, dof, row[count], scores[count])
+    while count < n and upper[order[count]] >= worst - nats:
+        _score_pixels(px, A, b, c, dof, order[count], scores[count])
         worst = _raise_best(scores[count], best, spare)
         count += 1
-    left_out = np.float32(0.0)
-    for i in range(count, n):
-        left_out += exp32(max(upper[row[i]] - worst, np.float32(-60.0)))
-    # Insertion sort by cluster index, so that ties and sums do not depend on the order of evaluation.
+    return count, worst
+
+
+@numba.njit(**_JIT)
+def _ascending(order, count, chosen, row):
+    """Sort the first ``count`` of ``order``: chosen are the cluster indices, row where in the list each one was.
+
+    Ties and sums then do not depend on the order of evaluation.
+    """
     for i in range(count):
-        k = row[i]
+        k = order[i]
         j = i - 1
         while j >= 0 and chosen[j] > k:
             chosen[j + 1] = chosen[j]
@@ -427,7 +460,15 @@ def _evaluate(px, low, high, A, b, c, dof, nats, reach, prune, upper, lower, cho
             j -= 1
         chosen[j + 1] = k
         row[j + 1] = i
-    return count, worst, left_out
+
+
+@numba.njit(**_JIT)
+def _left_out(upper, order, count, n, worst):
+    """Bound of the likelihood of the listed clusters that were not scored, relative to exp(worst)."""
+    total = np.float32(0.0)
+    for i in range(count, n):
+        total += exp32(max(upper[order[i]] - worst, np.float32(-60.0)))
+    return total
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -436,6 +477,7 @@ def _moments(px, centre, mask, out):
 
     Summed in float32 around the tile's centre, where the numbers are small, then moved to the origin in float64.
     """
+    _wide()
     c0, c1, c2, c3, c4 = centre[0], centre[1], centre[2], centre[3], centre[4]
     z = np.float32(0.0)
     n = s0 = s1 = s2 = s3 = s4 = z
@@ -487,6 +529,7 @@ def _moments(px, centre, mask, out):
 @numba.njit(fastmath=_FAST, **_JIT)
 def _argmax_pixels(scores, row, count, best, label):
     """label[p] = position in ``chosen`` of the best score; the lowest one wins a tie."""
+    _wide()
     for p in range(PIXELS):
         label[p] = 0
     for n in range(count - 1, -1, -1):
@@ -496,20 +539,21 @@ def _argmax_pixels(scores, row, count, best, label):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def _exponentiate(s, best, total):
-    """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
+def _exponentiate(s, best):
+    """s = exp(s - best), or 0 where that is too small to be drawn."""
+    _wide()
     nats = np.float32(SAMPLING_NATS)
     for p in range(PIXELS):
         below = best[p] - s[p]
         e = exp32(-(below if below < nats else nats))
         e = e if below < nats else np.float32(0.0)
         s[p] = e
-        total[p] += e
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
 def _count_passed(s, u, total, label):
     """total += s; label += 1 where the running total has not passed u."""
+    _wide()
     for p in range(PIXELS):
         t = total[p] + s[p]
         total[p] = t
@@ -517,13 +561,16 @@ def _count_passed(s, u, total, label):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def _sample_pixels(scores, row, count, best, u, total, label):
-    """label[p] = position in ``chosen`` drawn in proportion to exp(score), by inverting the running sum at u[p]."""
+def _sample_pixels(scores, row, count, u, total, label):
+    """label[p] = position in ``chosen`` drawn in proportion to the exponentiated scores, by inverting their sum."""
+    _wide()
     for p in range(PIXELS):
         total[p] = np.float32(0.0)
         label[p] = 0
     for n in range(count):
-        _exponentiate(scores[row[n]], best, total)
+        s = scores[row[n]]
+        for p in range(PIXELS):
+            total[p] += s[p]
     for p in range(PIXELS):
         u[p] *= total[p]
         total[p] = np.float32(0.0)
@@ -533,17 +580,20 @@ def _sample_pixels(scores, row, count, best, u, total, label):
 
 @numba.njit(fastmath=_FAST, **_JIT)
 def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, high, label, other):
-    """As `_sample_pixels`, if no draw can depend on what was left out (see `_evaluate`); True if so.
+    """As `_sample_pixels`, if no draw can depend on what was left out (see `_left_out`); True if so.
 
     The sum at which a pixel's draw lies is bounded from both sides, with room for rounding; if both bounds fall to the
     same cluster everywhere, the labels are those of the whole sum. low, high, other (PIXELS,) are overwritten.
     """
+    _wide()
     for p in range(PIXELS):
         total[p] = np.float32(0.0)
         label[p] = 0
         other[p] = 0
     for n in range(count):
-        _exponentiate(scores[row[n]], best, total)
+        s = scores[row[n]]
+        for p in range(PIXELS):
+            total[p] += s[p]
     for p in range(PIXELS):
         below = best[p] - worst
         missing = np.float32(1.01) * left_out * exp32(-(below if below < np.float32(60.0) else np.float32(60.0)))
@@ -567,6 +617,7 @@ def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, hig
 @numba.njit(fastmath=_FAST, **_JIT)
 def _sides(first, second, u, sampling, side):
     """side[p] = 0 or 1, which of the two sub-clusters with scores first, second a pixel goes to."""
+    _wide()
     if sampling:
         limit = np.float32(60.0)
         for p in range(PIXELS):
@@ -587,6 +638,7 @@ def _split_pixels(side, label, n, k, weight, mask_first, mask_second, out):
 
     Writes out[p] = 2 k + side for those pixels alone, and the two sub-clusters' masks (the weight, or 0).
     """
+    _wide()
     for p in range(PIXELS):
         own = label[p] == n
         w = weight[p] if own else np.float32(0.0)
@@ -625,9 +677,11 @@ def label_tiles(
     ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``; otherwise
     the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (K, 2, 21) float64.
     """
+    _wide()
     K = c.shape[0]
     upper = np.empty(K, np.float32)
     lower = np.empty(K, np.float32)
+    order = np.empty(K, np.int32)
     chosen = np.empty(K, np.int32)
     row = np.empty(K, np.int32)
     scores = np.empty((K, PIXELS), np.float32)
@@ -640,34 +694,34 @@ def label_tiles(
     centre = np.empty(PIXEL_D, np.float32)
     across = (columns + TILE - 1) // TILE
     nats = np.float32(SAMPLING_NATS) if sampling else np.float32(0.0)
-    first_nats = np.float32(FIRST_NATS)
+    first_nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
     for tile_row in range(first_row, last_row):
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
+            n = _candidates(low[t], high[t], A, b, c, dof, first_nats, nats, prune, upper, lower, order)
+            count, worst = _evaluate(px, A, b, c, dof, first_nats, upper, order, n, scores, best, spare)
+            _ascending(order, count, chosen, row)
             if sampling:
                 _draw_pixels(tile_row, tile_column, columns, key, u)
-                sure = False
-                if prune:
-                    count, worst, left_out = _evaluate(
-                        px, low[t], high[t], A, b, c, dof, first_nats, nats, prune,
-                        upper, lower, chosen, row, scores, best, spare,
-                    )  # fmt: skip
-                    sure = _sample_surely(
-                        scores, row, count, best, u, worst, left_out, total, first, second, label, side
-                    )
+                for i in range(count):
+                    _exponentiate(scores[i], best)
+                left_out = _left_out(upper, order, count, n, worst)
+                sure = prune and _sample_surely(
+                    scores, row, count, best, u, worst, left_out, total, first, second, label, side
+                )
                 if not sure:
-                    count, _, _ = _evaluate(
-                        px, low[t], high[t], A, b, c, dof, nats, nats, prune,
-                        upper, lower, chosen, row, scores, best, spare,
-                    )  # fmt: skip
-                    _sample_pixels(scores, row, count, best, u, total, label)
+                    # None of the rest can be best anywhere, so what was done so far stays as it is.
+                    for i in range(count, n):
+                        if upper[order[i]] >= worst - nats:
+                            order[count] = order[i]
+                            _score_pixels(px, A, b, c, dof, order[count], scores[count])
+                            _exponentiate(scores[count], best)
+                            count += 1
+                    _ascending(order, count, chosen, row)
+                    _sample_pixels(scores, row, count, u, total, label)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
             else:
-                count, _, _ = _evaluate(
-                    px, low[t], high[t], A, b, c, dof, nats, nats, prune,
-                    upper, lower, chosen, row, scores, best, spare,
-                )  # fmt: skip
                 _argmax_pixels(scores, row, count, best, label)
             _weigh_pixels(tile_row, tile_column, rows, columns, weight, w)
             for d in range(PIXEL_D):
@@ -693,6 +747,7 @@ def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, d
     K = c.shape[0]
     upper = np.empty(K, np.float32)
     lower = np.empty(K, np.float32)
+    order = np.empty(K, np.int32)
     chosen = np.empty(K, np.int32)
     row = np.empty(K, np.int32)
     scores = np.empty((K, PIXELS), np.float32)
@@ -701,10 +756,9 @@ def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, d
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        count, _, _ = _evaluate(
-            pixels[t], low[t], high[t], A, b, c, dof, nats, nats, True,
-            upper, lower, chosen, row, scores, best, spare,
-        )  # fmt: skip
+        listed = _candidates(low[t], high[t], A, b, c, dof, nats, nats, True, upper, lower, order)
+        count, _ = _evaluate(pixels[t], A, b, c, dof, nats, upper, order, listed, scores, best, spare)
+        _ascending(order, count, chosen, row)
         total = out[t]
         for p in range(PIXELS):
             total[p] = np.float32(0.0)
@@ -936,7 +990,7 @@ def niw_draw(S, kappa, m, nu, nu_psi, normal, chi, A, b, c):
         c[k] = log_diagonal - 0.5 * logdet - 0.5 * D * math.log(2.0 * math.pi)
 
 
-@numba.njit(**_JIT)
+@numba.njit(fastmath=_FAST, **_JIT)
 def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligible, pairs):
     """List the pairs whose merge may have a log Hastings ratio above ``least``; writes pairs (n, 2), returns n.
 
@@ -946,57 +1000,72 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
     """
     D = m.shape[0]
     K = S.shape[0]
-    means = np.empty((K, D))
-    inverse = np.empty((K, D, D))
-    logdet = np.empty(K)
     scatter = np.empty((D, D))
     scatter[:] = nu_psi
     prior = 0.5 * nu * _cholesky(scatter) + 0.5 * D * math.log(kappa) - _log_multigamma(0.5 * nu, D)
-    for k in range(K):
-        _niw_posterior(S[k], kappa, m, nu, nu_psi, means[k], scatter)
-        logdet[k] = _cholesky(scatter)
-        _invert_lower(scatter, inverse[k])
+    logdet = _union_logdets(S, kappa, m, nu, nu_psi)
+    size = np.empty(K)
     own = np.empty(K)
     for k in range(K):
-        own[k] = log_marginal[k] + _lgamma(max(S[k, 0], 1e-3))
+        size[k] = max(S[k, 0], 1e-3)
+        own[k] = log_marginal[k] + _lgamma(size[k])
+    bound = np.empty(K)
     n = 0
     for a in range(K):
         if not eligible[a]:
             continue
+        # Written as passes over all b, so that each vectorises.
         for b in range(a):
-            if not eligible[b]:
-                continue
-            size = S[a, 0] + S[b, 0]
-            nu_n = nu + size
-            best = max(
-                logdet[a] + _union_gain(S[b], kappa + S[a, 0], means[a], inverse[a]),
-                logdet[b] + _union_gain(S[a], kappa + S[b, 0], means[b], inverse[b]),
+            together = size[a] + size[b]
+            least_logdet = max(logdet[a, b], logdet[b, a])
+            bound[b] = (
+                lgamma64(together)
+                - 0.5 * together * D * math.log(math.pi)
+                - 0.5 * (nu + together) * least_logdet
+                - 0.5 * D * log64(kappa + together)
             )
-            bound = (
-                prior
-                - 0.5 * size * D * math.log(math.pi)
-                + _log_multigamma(0.5 * nu_n, D)
-                - 0.5 * nu_n * best
-                - 0.5 * D * math.log(kappa + size)
-            )
-            if bound + _lgamma(size) - own[a] - own[b] - log_alpha > least:
+        for i in range(D):
+            for b in range(a):
+                bound[b] += lgamma64(0.5 * (nu + size[a] + size[b] - i))
+        for b in range(a):
+            if eligible[b] and prior + bound[b] - own[a] - own[b] - log_alpha > least:
                 pairs[n, 0] = b
                 pairs[n, 1] = a
                 n += 1
     return n
 
 
-@numba.njit(**_JIT)
-def _union_gain(S, kappa, mean, inverse):
-    """log(1 + g d' M^-1 d) for the points of statistics S joining a cluster of weight kappa, mean and C^-1."""
-    D = mean.shape[0]
-    q = 0.0
-    for i in range(D):
-        v = 0.0
-        for j in range(i + 1):
-            v += inverse[i, j] * (S[1 + j] / S[0] - mean[j])
-        q += v * v
-    return math.log1p(q * kappa * S[0] / (kappa + S[0]))
+@numba.njit(fastmath=_FAST, **_JIT)
+def _union_logdets(S, kappa, m, nu, nu_psi):
+    """(K, K): log |M_a| (1 + g d' M_a^-1 d), a lower bound of the log determinant of the union of a and b."""
+    D = m.shape[0]
+    K = S.shape[0]
+    centre = np.empty((D, K))
+    for k in range(K):
+        for j in range(D):
+            centre[j, k] = S[k, 1 + j] / max(S[k, 0], 1e-3)
+    mean = np.empty(D)
+    scatter = np.empty((D, D))
+    inverse = np.empty((D, D))
+    y = np.empty(K)
+    q = np.empty(K)
+    out = np.empty((K, K))
+    for a in range(K):
+        kappa_a, _ = _niw_posterior(S[a], kappa, m, nu, nu_psi, mean, scatter)
+        logdet = _cholesky(scatter)
+        _invert_lower(scatter, inverse)
+        q[:] = 0.0
+        for i in range(D):
+            y[:] = 0.0
+            for j in range(i + 1):
+                for b in range(K):
+                    y[b] += inverse[i, j] * (centre[j, b] - mean[j])
+            for b in range(K):
+                q[b] += y[b] * y[b]
+        for b in range(K):
+            g = kappa_a * S[b, 0] / (kappa_a + S[b, 0])
+            out[a, b] = logdet + log1p64(g * q[b])
+    return out
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -1064,6 +1133,43 @@ def gaussian_statistics(X, weight, groups, out):
             S[1 + i] += v
             for j in range(i + 1):
                 S[e] += v * X[n, j]
+                e += 1
+
+
+@numba.njit(**_JIT)
+def gaussian_halve(S, axis, out):
+    """Statistics out (M, P) of half of each Gaussian of S (M, P), cut by the plane through its mean with normal axis.
+
+    Half the points, mean moved by covariance @ axis * sqrt(2 / pi / variance along the axis).
+    """
+    D = axis.shape[0]
+    mean = np.empty(D)
+    shift = np.empty(D)
+    for r in range(S.shape[0]):
+        n = max(S[r, 0], 1e-300)
+        for i in range(D):
+            mean[i] = S[r, 1 + i] / n
+            shift[i] = 0.0
+        e = 1 + D
+        for i in range(D):
+            for j in range(i + 1):
+                covariance = S[r, e] / n - mean[i] * mean[j]
+                shift[i] += covariance * axis[j]
+                if i != j:
+                    shift[j] += covariance * axis[i]
+                e += 1
+        variance = 0.0
+        for i in range(D):
+            variance += shift[i] * axis[i]
+        scale = math.sqrt(2.0 / math.pi / max(variance, 1e-300)) if variance > 0 else 0.0
+        half = 0.5 * S[r, 0]
+        out[r, 0] = half
+        e = 1 + D
+        for i in range(D):
+            out[r, 1 + i] = 0.5 * S[r, 1 + i] + half * scale * shift[i]
+            for j in range(i + 1):
+                moved = mean[i] * shift[j] + shift[i] * mean[j]
+                out[r, e] = 0.5 * S[r, e] + half * scale * moved
                 e += 1
 
 

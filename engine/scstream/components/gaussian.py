@@ -207,17 +207,8 @@ class Gaussian(Component):
         Half the points, mean moved by sqrt(2 / pi) standard deviations across the plane, covariance less the square
         of that shift: the two halves add up to the whole exactly.
         """
-        mean, covariance = self.moments(S)
-        across = covariance @ axis
-        variance = across @ axis
-        shift = across * np.sqrt(2.0 / np.pi / np.maximum(variance, 1e-300))[..., None]
-        shift[variance <= 0] = 0.0
-        half = 0.5 * S
-        n = half[..., :1]
-        D = len(axis)
-        i, j = _lower(D)
-        half[..., 1 : 1 + D] += n * shift
-        half[..., 1 + D :] += n * (mean[..., i] * shift[..., j] + shift[..., i] * mean[..., j])
+        half = np.empty_like(S)
+        kernels.gaussian_halve(S, axis, half)
         return half
 
     def summary(self, S: Array) -> dict[str, Array]:
