@@ -137,6 +137,16 @@ def test_segments_cut_along_a_mask_have_the_statistics_of_their_pixels(frames: l
     assert set(np.unique(later)) <= set(segmenter.model_.genealogy_.live_ids)
 
 
+def test_every_value_of_a_mask_is_a_thing_of_its_own(frames: list[Frame]) -> None:
+    height, width = frames[0].shape[:2]
+    mask = np.zeros((height, width), np.uint8)
+    mask[20:60, 40:90], mask[20:60, 90:140] = 3, 7
+    ids = VideoSegmenter(**QUICK).segment(frames[0], mask=mask)
+    for id in np.unique(ids):
+        values, counts = np.unique(mask[ids == id], return_counts=True)
+        assert counts.max() / counts.sum() > 0.97, (id, values, counts)
+
+
 @pytest.mark.parametrize("value", [False, True])
 def test_an_empty_or_full_mask_changes_nothing(frames: list[Frame], value: bool) -> None:
     mask = np.full(frames[0].shape[:2], value)
@@ -152,9 +162,9 @@ def test_a_mask_works_on_a_reduced_frame_too(frames: list[Frame]) -> None:
     assert not inside & outside
 
 
-@pytest.mark.parametrize("mask", [np.zeros((3, 3), bool), np.zeros((108, 192), np.uint8), "no mask"])
+@pytest.mark.parametrize("mask", [np.zeros((3, 3), bool), np.zeros((108, 192), np.float32), "no mask"])
 def test_a_wrong_mask_is_refused(frames: list[Frame], mask: Any) -> None:
-    with pytest.raises(ValueError, match="mask must be an array of bool with the frame's shape"):
+    with pytest.raises(ValueError, match="mask must be an array of bool or whole numbers with the frame's shape"):
         VideoSegmenter(**QUICK).segment(frames[0], mask=mask)
 
 

@@ -368,6 +368,17 @@ def carried_jaccard(
     return np.array(scores)
 
 
+def ids_inside(ids: IdMap, mask: Mask) -> frozenset[int]:
+    """The ids that have more than half of their pixels in the mask.
+
+    Examples
+    --------
+    >>> sorted(ids_inside(np.array([[4, 4, 4, 7]]), np.array([[1, 1, 0, 0]])))
+    [4]
+    """
+    return _coverage(ids, mask).mostly_inside()
+
+
 def dominant_id(ids: Iterable[IdMap], masks: Iterable[Mask]) -> NDArray[np.int64]:
     """For each frame the id that covers most of the mask; -1 where the mask is empty."""
     return np.array(

@@ -118,6 +118,14 @@ class Tiles:
         padded[: self.rows, : self.columns] = mask
         return padded.reshape(self.tile_rows, TILE, across, TILE).transpose(0, 2, 1, 3).reshape(-1, PIXELS)
 
+    def statistics(self, part: npt.NDArray[np.bool_]) -> Array:
+        """Statistics (P,) of some of the pixels, given as `tiled` has them."""
+        points = self.pixels.transpose(0, 2, 1)[part].astype(np.float64)
+        S: Array = np.zeros((1, PIXEL_P))
+        weight = np.full(len(points), float(self.stride**2))
+        kernels.gaussian_statistics(points, weight, np.zeros(len(points), np.int32), S)
+        return S.ravel()
+
     def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
         """1 - the posterior probability of each pixel's best cluster, (H, W)."""
         clusters = pack(parameters, log_weight)

@@ -153,7 +153,7 @@ class VideoSegmenter:
         frame: npt.NDArray[np.uint8],
         time: float | None = None,
         on_preview: Callable[[Preview], None] | None = None,
-        mask: npt.NDArray[np.bool_] | None = None,
+        mask: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[np.int32]:
         """Segment the next frame.
 
@@ -164,8 +164,9 @@ class VideoSegmenter:
             Later than the last frame's, in units of a frame. By default one more.
         on_preview : callable, optional
             Called with a `Preview` now and then while the first frame settles.
-        mask : array (H, W) bool, optional
-            Of the first frame: a thing's outline. Segments that straddle it are cut in two along it.
+        mask : array (H, W) of bool or whole numbers, optional
+            Of the first frame: 0 around the things that matter, one value for each of them. Segments that straddle
+            an outline are cut along it.
 
         Returns
         -------
@@ -192,7 +193,7 @@ class VideoSegmenter:
         frame: npt.NDArray[np.uint8],
         time: float | None = None,
         every: int = 10,
-        mask: npt.NDArray[np.bool_] | None = None,
+        mask: npt.NDArray[Any] | None = None,
     ) -> Iterator[Preview]:
         """Segment the first frame step by step, from coarse to fine; `ids_` is final when the iterator ends.
 
@@ -244,24 +245,23 @@ class VideoSegmenter:
         """An independent segmenter that continues bit by bit alike."""
         return deepcopy(self)
 
-    def _divide(self, tiles: Tiles, mask: npt.NDArray[np.bool_]) -> None:
-        """Cut every segment that straddles the mask's border in two, along the border."""
+    def _divide(self, tiles: Tiles, mask: npt.NDArray[Any]) -> None:
+        """Cut every segment that straddles the outline of a thing in two, along the outline."""
         sampler = self.model_._sampler
-        state = sampler.state
-        inside = tiles.tiled(_resample(mask, (tiles.rows, tiles.columns)))
-        owner = sampler.id_of[tiles.labels]
-        counts = np.bincount(owner[inside], minlength=int(owner.max()) + 1)
-        mover = Mover(sampler.settings, sampler.component, state, sampler.genealogy, sampler.time, counter_rng(0, 0, 0))
-        for k, id in enumerate(state.ids.copy()):
-            share = counts[id] / max(state.current[k, :, 0].sum(), 1.0) if id < len(counts) else 0.0
-            if not _STRADDLING <= share <= 1.0 - _STRADDLING:
-                continue
-            part = inside & (owner == id)
-            pixels = tiles.pixels.transpose(0, 2, 1)[part].astype(np.float64)
-            group = np.zeros(len(pixels), np.int32)
-            S = sampler.component.statistics(pixels, np.ones(len(pixels)), group, 1)[0]
-            tiles.labels[part] = len(sampler.id_of)
-            sampler.id_of = np.append(sampler.id_of, mover.take_out(k, S))
+        mover = Mover(
+            sampler.settings, sampler.component, sampler.state, sampler.genealogy, sampler.time, counter_rng(0, 0, 0)
+        )
+        small = _resample(mask, (tiles.rows, tiles.columns))
+        for value in np.unique(small[small != 0]):
+            inside = tiles.tiled(small == value)
+            owner = sampler.id_of[tiles.labels]
+            counts = np.bincount(owner[inside], minlength=int(sampler.state.ids.max()) + 1)
+            for k, id in enumerate(sampler.state.ids.copy()):
+                share = counts[id] / max(sampler.state.current[k, :, 0].sum(), 1.0)
+                if _STRADDLING <= share <= 1.0 - _STRADDLING:
+                    part = inside & (owner == id)
+                    sampler.id_of = np.append(sampler.id_of, mover.take_out(k, tiles.statistics(part)))
+                    tiles.labels[part] = len(sampler.id_of) - 1
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
@@ -389,8 +389,8 @@ def _prior(tiles: Tiles) -> Gaussian:
 
 
 def _check_mask(mask: Any, frame: npt.NDArray[np.uint8]) -> None:
-    if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != frame.shape[:2]:
-        raise ValueError(f"mask must be an array of bool with the frame's shape {frame.shape[:2]}")
+    if not isinstance(mask, np.ndarray) or mask.dtype.kind not in "biu" or mask.shape != frame.shape[:2]:
+        raise ValueError(f"mask must be an array of bool or whole numbers with the frame's shape {frame.shape[:2]}")
 
 
 def _resample(picture: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
