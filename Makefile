@@ -40,7 +40,7 @@ lock:  ## Renew constraints.txt with the newest releases for the oldest Python
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	python3.11 -m venv "$$scratch/venv"; \
 	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e '.[dev,bench,parquet]'; \
-	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e '.[dev]'"; \
+	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e '.[dev,parquet]'"; \
 	  "$$scratch/venv/bin/pip" freeze --exclude-editable; } > "$$scratch/constraints.txt"; \
 	mv "$$scratch/constraints.txt" constraints.txt
 
@@ -78,7 +78,7 @@ $(READY): pyproject.toml constraints.txt
 	    echo "Making $(VENV) with $$("$$python" --version)"; \
 	    "$$python" -m venv --clear $(VENV); \
 	fi
-	$(PIP_INSTALL) -c constraints.txt -e '.[dev]'
+	$(PIP_INSTALL) -c constraints.txt -e '.[dev,parquet]'
 	@touch $@
 
 $(READY_BENCH): $(READY)

@@ -13,6 +13,26 @@ class ExportError(StudioError):
     """A result cannot be written."""
 
 
+class SettingsError(StudioError, ValueError):
+    """A setting has a value that makes no sense."""
+
+
+class SessionError(StudioError):
+    """A session cannot be opened, read or written."""
+
+
+class EvaluationError(StudioError):
+    """Predictions and truth cannot be compared."""
+
+
+class PipelineError(StudioError):
+    """Segmenting stopped at a frame; the reason is the exception's cause."""
+
+    def __init__(self, message: str, frame: int) -> None:
+        super().__init__(message)
+        self.frame = frame
+
+
 def reason(error: BaseException) -> str:
     """The cause in a few words, without the path and the number that the system puts around it."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -22,6 +22,47 @@ def moving_square(count=6, height=48, width=64):
     return frames
 
 
+def busy(count, height=64, width=96):
+    """RGB frames that differ everywhere: a coarse texture runs by, with a bar that counts."""
+    rng = np.random.default_rng(1)
+    texture = rng.integers(0, 256, ((height + 2 * count) // 8 + 1, (width + 3 * count) // 8 + 1, 3), np.uint8)
+    texture = texture.repeat(8, 0).repeat(8, 1)
+    frames = [texture[2 * i : 2 * i + height, 3 * i : 3 * i + width].copy() for i in range(count)]
+    for index, frame in enumerate(frames):
+        frame[4:8, : index % width + 1] = 255
+    return frames
+
+
+def encode(
+    path, frames, codec="libx264", options=None, pix_fmt="yuv420p", container=None, rate=25, ticks=None, muxing=None
+):
+    """Write with any codec and container that FFmpeg has; ``ticks`` are presentation times in 1 / 1000 s."""
+    with av.open(str(path), "w", format=container, container_options=muxing or {}) as output:
+        stream = output.add_stream(codec, rate=rate, options=options or {})
+        stream.height, stream.width = frames[0].shape[:2]
+        stream.pix_fmt = pix_fmt
+        if ticks is not None:
+            stream.codec_context.time_base = stream.time_base = Fraction(1, 1000)
+        for index, rgb in enumerate(frames):
+            picture = av.VideoFrame.from_ndarray(rgb, format="rgb24")
+            if ticks is not None:
+                picture.pts, picture.time_base = ticks[index], Fraction(1, 1000)
+            output.mux(stream.encode(picture))
+        output.mux(stream.encode())
+    return path
+
+
+def blank_packets(path, which):
+    """Overwrite the given packets of a video (counted in file order) with zeros."""
+    with av.open(str(path)) as container:
+        found = [(p.pos, p.size) for p in container.demux(video=0) if p.size]
+    data = bytearray(path.read_bytes())
+    for position, size in (found[index] for index in which):
+        data[position : position + size] = bytes(size)
+    path.write_bytes(data)
+    return path
+
+
 def write_video(path, frames, rate=25, ticks=None, rotation=0, options=None):
     """Write H.264; ``ticks`` are presentation times in 1 / 1000 s, by default evenly spaced."""
     with av.open(str(path), "w") as container:

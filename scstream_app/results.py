@@ -1,0 +1,59 @@
+"""What segmentation gives for one frame, as pipeline, session, renderer and writers hand it on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import Event
+
+Picture = npt.NDArray[np.uint8]
+IdMap = npt.NDArray[np.int32]
+
+_NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class FrameResult:
+    """A segmented frame.
+
+    Parameters
+    ----------
+    index : int
+        The frame's place in its source.
+    time : float
+        Its presentation time in seconds.
+    rgb : array (H, W, 3) uint8, or None
+        The picture; None when it is read back from a session whose source is not at hand.
+    ids : array (H, W) int32
+    events : tuple of Event
+        Births, splits, merges and deaths in this frame.
+    statistics : structured array, one row per live segment
+        As `VideoSegmenter.statistics_`.
+    log_posterior : float
+    cut : bool
+        Whether a new scene begins here, so that the model started afresh.
+    milliseconds : mapping
+        Time of each stage: "decode", "engine", ...
+    """
+
+    index: int
+    time: float
+    rgb: Picture | None
+    ids: IdMap
+    events: tuple[Event, ...]
+    statistics: npt.NDArray[np.void]
+    log_posterior: float = float("nan")
+    cut: bool = False
+    milliseconds: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+
+    @property
+    def picture(self) -> Picture:
+        """The frame's RGB; an error where there is none."""
+        if self.rgb is None:
+            raise ValueError(f"frame {self.index} was read without its picture")
+        return self.rgb

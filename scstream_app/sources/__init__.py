@@ -1,0 +1,35 @@
+"""Where frames come from: video files, images, cameras and network streams."""
+
+import cv2
+
+from scstream_app.sources.base import DamagedFrame, Frame, Picture, Source
+from scstream_app.sources.camera import Camera, CameraStalled
+from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
+from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
+from scstream_app.sources.opening import open_source
+from scstream_app.sources.video import Video, VideoFile, VideoUrl
+
+# Damaged images and missing cameras are reported as errors of this package, not in OpenCV's words on the terminal.
+cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+
+__all__ = [
+    "IMAGE_RATE",
+    "IMAGE_SUFFIXES",
+    "VIDEO_SUFFIXES",
+    "Camera",
+    "CameraInfo",
+    "CameraMode",
+    "CameraStalled",
+    "DamagedFrame",
+    "Device",
+    "Frame",
+    "ImageSequence",
+    "Picture",
+    "Source",
+    "Video",
+    "VideoFile",
+    "VideoUrl",
+    "camera_modes",
+    "list_cameras",
+    "open_source",
+]

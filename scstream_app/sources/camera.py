@@ -1,0 +1,230 @@
+"""Cameras as sources: always the newest frame, and a camera that fails is noticed and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from threading import Condition, Event, Thread
+from time import monotonic
+from typing import Literal
+
+import numpy as np
+
+from scstream_app.errors import SourceError, reason
+from scstream_app.sources.base import Frame, Picture, Source, check_place
+from scstream_app.sources.devices import Device, open_device
+
+#: Without a new frame for so many seconds a camera counts as stalled.
+PATIENCE = 2.0
+# Seconds that a camera may take from opening to its first picture.
+_WARM_UP = 10.0
+# Seconds between attempts to reconnect, and between looks at the clock.
+_PAUSE = 0.5
+_GLANCE = 0.1
+
+State = Literal["live", "stalled", "closed"]
+
+
+class CameraStalled(SourceError):
+    """No new frame for a while. Reading again goes on waiting for the camera to come back."""
+
+
+class Camera(Source):
+    """A camera, read by a thread of its own so that a slow reader always gets the newest frame.
+
+    A camera without a new frame for 2 seconds is stalled: unplugged, hanging, or giving the same picture for ever
+    (which the noise of a living sensor never does). It is opened anew until it is back; indices and times go on.
+
+    Parameters
+    ----------
+    device : its number, a part of its name, or its path.
+    width, height, rate : what to ask for; the camera decides.
+    opener : opens the device; for anything that gives pictures like a camera.
+    clock : the seconds that go by.
+
+    Attributes
+    ----------
+    state : "live", "stalled" or "closed".
+    dropped : how many frames were overwritten by newer ones before they were read.
+    """
+
+    live = True
+
+    def __init__(
+        self,
+        device: int | str = 0,
+        width: int | None = None,
+        height: int | None = None,
+        rate: float | None = None,
+        *,
+        opener: Callable[[], Device] | None = None,
+        clock: Callable[[], float] = monotonic,
+        pause: float = _PAUSE,
+    ) -> None:
+        self.name = f"camera {device}"
+        self.address = f"camera:{device}"
+        self.dropped = 0
+        self._opener = opener or partial(open_device, device, width, height, rate)
+        self._clock, self._pause = clock, pause
+        self._changed = Condition()
+        self._newest: tuple[float, Picture] | None = None
+        self._previous: Picture | None = None
+        self._closed = self._gone = self._told = False
+        self._next = 0
+        self._opened = self._fresh = self._waiting = clock()
+        with self._changed:
+            # Held so that the first picture finds its grabber known.
+            self._grabber = _Grabber(self._opener, self._receive)
+        self._describe(self._first_picture(), rate)
+        if opener is None:
+            self._opener = partial(open_device, device, width, height, rate, self.name)
+        self._watchman = Thread(target=self._watch, name="scstream-camera-watch", daemon=True)
+        self._watchman.start()
+
+    def _first_picture(self) -> Picture:
+        with self._changed:
+            while self._previous is None:
+                late = self._clock() - self._opened >= _WARM_UP
+                if late or self._gone:
+                    self._grabber.abandon()
+                    raise self._failure("it gave no picture" if late else "it is gone") from self._grabber.failure
+                self._changed.wait(_GLANCE)
+            return self._previous
+
+    def _failure(self, why: str) -> SourceError:
+        failure = self._grabber.failure
+        if isinstance(failure, SourceError):
+            return failure
+        return SourceError(f"Cannot open {self.name}: {reason(failure) if failure else why}.")
+
+    def _describe(self, first: Picture, rate: float | None) -> None:
+        self.height, self.width = first.shape[:2]
+        self.rate = self._grabber.rate or rate or 30.0
+        self.name = self._grabber.name or self.name
+
+    # --- for the reader ---------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """How the camera is doing."""
+        with self._changed:
+            if self._closed:
+                return "closed"
+            return "stalled" if self._gone or self._clock() - self._fresh >= PATIENCE else "live"
+
+    def read(self) -> Frame | None:
+        """The newest frame that was not read yet, as soon as there is one; None after `close`.
+
+        Raises `CameraStalled` after 2 seconds without a new frame, at once if the camera is gone; every further call
+        waits 2 seconds more.
+        """
+        with self._changed:
+            while self._newest is None and not self._closed:
+                self._tell_if_stalled()
+                self._changed.wait(_GLANCE)
+            if self._newest is None or self._closed:
+                return None
+            (time, picture), self._newest = self._newest, None
+            index, self._next = self._next, self._next + 1
+            return Frame(index, time, picture)
+
+    def _tell_if_stalled(self) -> None:
+        now = self._clock()
+        if (self._gone and not self._told) or now - self._waiting >= PATIENCE:
+            self._told, self._waiting = True, now
+            raise CameraStalled(f"'{self.name}' gives no new pictures. Is it plugged in, and free of other programs?")
+
+    def seek(self, index: int) -> None:
+        """Not for a camera: it only has a next frame."""
+        check_place(self, index)
+
+    def close(self) -> None:
+        """See `Source`. Takes 2 seconds at most; a device that hangs is left to itself."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._grabber.abandon()
+        self._watchman.join(PATIENCE / 2)
+        self._grabber.join(PATIENCE / 2)
+
+    # --- for the threads --------------------------------------------------------------------------------------
+
+    def _receive(self, grabber: _Grabber, picture: Picture | None) -> None:
+        """Take what a grabber has: a picture, or None when it has ended."""
+        with self._changed:
+            if grabber is not self._grabber or self._closed:
+                return
+            if picture is None:
+                self._gone = True
+            elif self._previous is None or not np.array_equal(self._previous, picture):
+                self._take(picture)
+            self._changed.notify_all()
+
+    def _take(self, picture: Picture) -> None:
+        now = self._clock()
+        if self._previous is None:
+            self._opened = now
+        self.dropped += self._newest is not None
+        self._newest = now - self._opened, picture
+        self._previous = picture
+        self._fresh = self._waiting = now
+        self._gone = self._told = False
+
+    def _watch(self) -> None:
+        """Reconnect whenever the camera is stalled, until it is closed."""
+        with self._changed:
+            while not self._closed:
+                if self.state == "stalled":
+                    self._reconnect()
+                self._changed.wait(_GLANCE)
+
+    def _reconnect(self) -> None:
+        self._grabber.abandon()
+        self._grabber, begin = _Grabber(self._opener, self._receive), self._clock()
+        while not self._closed and not self._grabber.ended and self.state == "stalled":
+            if self._clock() - begin >= _WARM_UP:
+                return
+            self._changed.wait(_GLANCE)
+        if self._grabber.ended:
+            self._changed.wait_for(lambda: self._closed, self._pause)
+
+
+class _Grabber:
+    """A thread that opens a device and hands over its pictures, then None, until it is abandoned.
+
+    A driver may hang for ever, and a thread cannot be stopped from outside: it is abandoned, and lets go of the device
+    if ever it can.
+    """
+
+    def __init__(self, opener: Callable[[], Device], receive: Callable[[_Grabber, Picture | None], None]) -> None:
+        self.failure: Exception | None = None
+        self.ended = False
+        self.rate, self.name = 0.0, ""
+        self._opener, self._receive = opener, receive
+        self._abandoned = Event()
+        self._thread = Thread(target=self._run, name="scstream-camera", daemon=True)
+        self._thread.start()
+
+    def abandon(self) -> None:
+        self._abandoned.set()
+
+    def join(self, seconds: float) -> None:
+        self._thread.join(seconds)
+
+    def _run(self) -> None:
+        try:
+            self._grab()
+        except Exception as error:
+            # Whatever a driver raises: the watchman has to know that this thread has ended.
+            self.failure = error
+        self.ended = True
+        self._receive(self, None)
+
+    def _grab(self) -> None:
+        device = self._opener()
+        self.rate, self.name = device.rate, device.name
+        try:
+            while not self._abandoned.is_set() and (picture := device.grab()) is not None:
+                self._receive(self, picture)
+        finally:
+            device.release()

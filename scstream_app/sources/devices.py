@@ -1,0 +1,175 @@
+"""The cameras of this machine: which there are, what they offer, and how to open one."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import cv2
+import numpy as np
+
+from scstream_app.errors import SourceError
+from scstream_app.sources.base import Picture
+
+_ON_LINUX = sys.platform == "linux"
+_BACKEND = cv2.CAP_V4L2 if _ON_LINUX else cv2.CAP_ANY
+# Sizes that cameras commonly have, tried where the system does not tell.
+_COMMON_SIZES = ((320, 240), (640, 360), (640, 480), (800, 600), (1280, 720), (1920, 1080), (3840, 2160))
+# Above this width raw pictures do not fit through USB 2 at full rate; JPEG does.
+_WIDEST_RAW = 640
+
+
+@dataclass(frozen=True, slots=True)
+class CameraInfo:
+    """A camera that is connected; ``path`` is empty where the system has no paths."""
+
+    index: int
+    name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class CameraMode:
+    """A size and rate that a camera can be asked for; rate 0 where it is not known."""
+
+    width: int
+    height: int
+    rate: float
+
+
+class Device(Protocol):
+    """An open camera. It is used by one thread only."""
+
+    name: str
+    rate: float
+
+    def grab(self) -> Picture | None:
+        """The next picture, RGB; None if the camera is gone."""
+
+    def release(self) -> None:
+        """Let go of the camera."""
+
+
+def list_cameras() -> list[CameraInfo]:
+    """The cameras that are connected, by number; none where the system does not tell."""
+    try:
+        from cv2_enumerate_cameras import enumerate_cameras, supported_backends
+
+        backend = cv2.CAP_V4L2 if _ON_LINUX else supported_backends[0]
+        found = enumerate_cameras(backend)
+    # The package needs helpers of the system that may be missing or fail in ways of their own.
+    except Exception:
+        return []
+    infos = [CameraInfo(item.index, item.name or f"camera {item.index}", item.path or "") for item in found]
+    return sorted(infos, key=lambda info: info.index)
+
+
+def find_camera(device: int | str, cameras: Iterable[CameraInfo], last_name: str = "") -> int:
+    """The number of the camera that is meant: a number, a path, or a part of the name in any case.
+
+    A camera that was plugged in again may have got another number; ``last_name`` is what it was called before.
+    """
+    known = list(cameras)
+    if isinstance(device, int):
+        same = [info.index for info in known if info.name == last_name]
+        return device if device in same or not same else same[0]
+    for info in known:
+        if device and (device == info.path or device.casefold() in info.name.casefold()):
+            return info.index
+    names = ", ".join(f"'{info.name}' (camera:{info.index})" for info in known) or "none"
+    raise SourceError(f"Cannot open camera '{device}': no camera has such a name. Connected: {names}.")
+
+
+def open_device(
+    device: int | str,
+    width: int | None = None,
+    height: int | None = None,
+    rate: float | None = None,
+    last_name: str = "",
+) -> Device:
+    """Open a camera of this machine."""
+    cameras = list_cameras()
+    index = find_camera(device, cameras, last_name)
+    if _ON_LINUX:
+        _check_node(index)
+    names = {info.index: info.name for info in cameras}
+    return Webcam(index, names.get(index, f"camera {index}"), width, height, rate)
+
+
+def _check_node(index: int) -> None:
+    """OpenCV only says that it failed; the system knows why."""
+    node = Path(f"/dev/video{index}")
+    if not node.exists():
+        raise SourceError(f"Cannot open camera {index}: no such camera is connected.")
+    if not os.access(node, os.R_OK | os.W_OK):
+        raise SourceError(f"Cannot open camera {index}: you may not use '{node}'. Join the group that owns it.")
+
+
+class Webcam:
+    """A camera opened with OpenCV. See `Device`."""
+
+    def __init__(self, index: int, name: str, width: int | None, height: int | None, rate: float | None) -> None:
+        self.name = name
+        self._capture = cv2.VideoCapture(index, _BACKEND)
+        if not self._capture.isOpened():
+            self._capture.release()
+            raise SourceError(f"Cannot open '{name}': another program may be using it.")
+        self._ask(width, height, rate)
+        self.rate = float(self._capture.get(cv2.CAP_PROP_FPS))
+
+    def _ask(self, width: int | None, height: int | None, rate: float | None) -> None:
+        if _ON_LINUX and width and width > _WIDEST_RAW:
+            self._capture.set(cv2.CAP_PROP_FOURCC, cv2.VideoWriter.fourcc(*"MJPG"))
+        wishes = {cv2.CAP_PROP_FRAME_WIDTH: width, cv2.CAP_PROP_FRAME_HEIGHT: height, cv2.CAP_PROP_FPS: rate}
+        for wish, value in wishes.items():
+            if value:
+                self._capture.set(wish, value)
+
+    def size(self) -> tuple[int, int]:
+        """Width and height that the camera has settled for."""
+        capture = self._capture
+        return int(capture.get(cv2.CAP_PROP_FRAME_WIDTH)), int(capture.get(cv2.CAP_PROP_FRAME_HEIGHT))
+
+    def grab(self) -> Picture | None:
+        """See `Device`."""
+        there, picture = self._capture.read()
+        if not there or picture is None:
+            return None
+        code = cv2.COLOR_GRAY2RGB if picture.ndim == 2 else cv2.COLOR_BGR2RGB
+        return np.asarray(cv2.cvtColor(picture, code), np.uint8)
+
+    def release(self) -> None:
+        """See `Device`."""
+        self._capture.release()
+
+
+def camera_modes(device: int | str) -> list[CameraMode]:
+    """The sizes and rates to offer for a camera; it must not be in use. Empty if it cannot be opened."""
+    try:
+        index = find_camera(device, list_cameras() if isinstance(device, str) else ())
+        if sys.platform == "linux":
+            from scstream_app.sources import v4l2
+
+            modes = [CameraMode(*mode) for mode in v4l2.modes(Path(f"/dev/video{index}"))]
+            if modes:
+                return sorted(modes)
+        return tried_modes(lambda width, height: _settled(index, width, height))
+    except (SourceError, OSError):
+        return []
+
+
+def tried_modes(settle: Callable[[int, int], CameraMode]) -> list[CameraMode]:
+    """The modes that a camera settles for when asked for each of the common sizes."""
+    return sorted({settle(width, height) for width, height in _COMMON_SIZES})
+
+
+def _settled(index: int, width: int, height: int) -> CameraMode:
+    camera = Webcam(index, f"camera {index}", width, height, None)
+    try:
+        return CameraMode(*camera.size(), camera.rate)
+    finally:
+        camera.release()

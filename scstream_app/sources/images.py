@@ -1,0 +1,177 @@
+"""Folders and lists of images as a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from scstream_app.errors import SourceError, reason
+from scstream_app.sources.base import DamagedFrame, Frame, Picture, Source, check_place
+
+IMAGE_SUFFIXES = frozenset(
+    {".bmp", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
+)
+VIDEO_SUFFIXES = frozenset(
+    ".3gp .asf .avi .flv .gif .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .vob .webm .wmv .y4m".split()
+)
+#: Frames a second of images, which do not say.
+IMAGE_RATE = 24.0
+
+
+class ImageSequence(Source):
+    """Images in natural order: frame2.png comes before frame10.png. An image's index is its place in this order.
+
+    Whatever the images hold becomes 8-bit RGB: 16 bits are scaled (v / 257, rounded), floating point is taken as
+    0 to 1, images are turned as their metadata ask, and transparency is ignored: the colours stored below it count.
+    (OpenCV leaves no choice with 8-bit TIFF: it lays those over black.)
+
+    Parameters
+    ----------
+    images : a folder, an image, a pattern such as ``frames/*.png``, or a list of images.
+    rate : frames a second.
+    """
+
+    def __init__(self, images: str | Path | Sequence[Path], rate: float = IMAGE_RATE) -> None:
+        self.paths, self.name, self.address = _found(images)
+        self.rate = rate
+        self.length = len(self.paths)
+        self.duration = self.length / rate
+        self.height, self.width = self._first_size()
+        self._next = 0
+        self._closed = False
+
+    def read(self) -> Frame | None:
+        """See `Source`."""
+        index = self._next
+        if self._closed or index >= len(self.paths):
+            return None
+        self._next += 1
+        try:
+            return Frame(index, index / self.rate, read_image(self.paths[index]))
+        except SourceError as error:
+            raise DamagedFrame(str(error), index) from error
+
+    def seek(self, index: int) -> None:
+        """See `Source`."""
+        check_place(self, index)
+        self._next = index
+
+    def close(self) -> None:
+        """See `Source`."""
+        self._closed = True
+
+    def _first_size(self) -> tuple[int, int]:
+        failure: SourceError | None = None
+        for path in self.paths:
+            try:
+                height, width = read_image(path).shape[:2]
+            except SourceError as error:
+                failure = failure or error
+            else:
+                return height, width
+        assert failure is not None
+        raise failure
+
+
+def _found(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
+    """The images in order, what to call them, and their address."""
+    if not isinstance(images, str | Path):
+        paths = sorted((Path(path).absolute() for path in images), key=natural_order)
+        if not paths:
+            raise SourceError("Cannot open a list of images: it is empty.")
+        return paths, paths[0].parent.name, "\n".join(map(str, paths))
+    place = Path(images).expanduser()
+    if place.is_file():
+        return [place.absolute()], place.name, str(place.absolute())
+    if place.is_dir():
+        return _in_folder(place), place.resolve().name, str(place.absolute())
+    if has_magic(str(place)):
+        return _matching(place), f"{place.absolute().parent.name}/{place.name}", str(place.absolute())
+    raise SourceError(f"Cannot open '{place}': there is no such file or folder.")
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    try:
+        paths = _images(folder.iterdir())
+    except OSError as error:
+        raise SourceError(f"Cannot open '{folder}': {reason(error)}.") from error
+    if not paths:
+        raise SourceError(f"Cannot open '{folder}': there are no images in this folder ({_suffixes()}).")
+    return paths
+
+
+def _matching(pattern: Path) -> list[Path]:
+    found = [Path(name) for name in glob(str(pattern), recursive=True)]
+    videos = sorted(path.name for path in found if path.suffix.lower() in VIDEO_SUFFIXES)
+    if videos:
+        raise SourceError(
+            f"Cannot open '{pattern}': '{videos[0]}' is a video. Open videos one by one; patterns are for images."
+        )
+    paths = _images(found)
+    if not paths:
+        raise SourceError(f"Cannot open '{pattern}': no image has such a name ({_suffixes()}).")
+    return paths
+
+
+def _images(paths: Iterable[Path]) -> list[Path]:
+    return sorted((path for path in paths if _is_image(path)), key=natural_order)
+
+
+def _is_image(path: Path) -> bool:
+    """Whether the name is that of an image that a person put there: nothing hidden, no leftovers of other systems."""
+    visible = not path.name.startswith(".") and "__MACOSX" not in path.parts
+    return visible and path.suffix.lower() in IMAGE_SUFFIXES and not path.is_dir()
+
+
+def _suffixes() -> str:
+    return " ".join(sorted(IMAGE_SUFFIXES))
+
+
+def natural_order(path: Path) -> tuple[list[list[tuple[int, int | str]]], str]:
+    """Sort key that compares runs of digits as numbers; equal numbers (1, 01) fall back on the plain name.
+
+    >>> [path.name for path in sorted(map(Path, ["b10.png", "b9.png", "a11.png"]), key=natural_order)]
+    ['a11.png', 'b9.png', 'b10.png']
+    """
+    return [_numbers_apart(part.casefold()) for part in path.parts], str(path)
+
+
+def _numbers_apart(text: str) -> list[tuple[int, int | str]]:
+    return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", text)]
+
+
+def read_image(path: Path) -> Picture:
+    """The image as RGB, upright."""
+    try:
+        # Not cv2.imread: on Windows it cannot open names outside the system's code page.
+        encoded = np.fromfile(path, np.uint8)
+    except OSError as error:
+        raise SourceError(f"Cannot read '{path}': {reason(error)}.") from error
+    decoded = _decoded(encoded)
+    if decoded is None:
+        raise SourceError(f"Cannot read '{path}': it is no image, or a damaged one. Replace it or take it away.")
+    return np.asarray(cv2.cvtColor(_eight_bits(decoded), cv2.COLOR_BGR2RGB), np.uint8)
+
+
+def _decoded(encoded: Picture) -> npt.NDArray[np.generic] | None:
+    if not encoded.size:
+        return None
+    try:
+        return cv2.imdecode(encoded, cv2.IMREAD_COLOR | cv2.IMREAD_ANYDEPTH)
+    except cv2.error:
+        return None
+
+
+def _eight_bits(picture: npt.NDArray[np.generic]) -> Picture:
+    if picture.dtype == np.uint16:
+        # In 32 bits (v + 128) // 257 is v / 257, rounded.
+        return ((picture.astype(np.uint32) + 128) // 257).astype(np.uint8)
+    if picture.dtype.kind == "f":
+        return np.rint(255.0 * np.nan_to_num(picture.astype(np.float32)).clip(0.0, 1.0)).astype(np.uint8)
+    return picture.astype(np.uint8, copy=False)

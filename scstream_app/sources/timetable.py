@@ -1,0 +1,68 @@
+"""When each frame of a file is shown, and from where it can be decoded."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+
+from av.packet import Packet
+from av.video.stream import VideoStream
+
+from scstream_app.sources.decoder import shows
+
+# How many key frames to go back, try after try: some containers land behind the time that was asked for.
+_STEPS_BACK = (0, 1, 3, 7)
+
+
+class Timetable:
+    """Presentation times of all frames, in order: the frame at place i is shown at ``times[i]``."""
+
+    def __init__(self, times: list[int], keys: list[int]) -> None:
+        self.times = times
+        self._keys = keys
+        self._entries = frozenset(keys)
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def place(self, time: int | None) -> int | None:
+        """The place of the frame shown at exactly this time."""
+        if time is None:
+            return None
+        place = bisect_left(self.times, time)
+        return place if place < len(self.times) and self.times[place] == time else None
+
+    def entries(self, place: int) -> Iterator[int]:
+        """Times of key frames from which the frame at ``place`` can be reached, the nearest first."""
+        last = bisect_right(self._keys, self.times[min(place, len(self.times) - 1)]) - 1
+        for back in _STEPS_BACK:
+            # The first key frame is the start of the file, which needs no seeking.
+            if last - back > 0:
+                yield self._keys[last - back]
+
+    def is_entry(self, time: int | None) -> bool:
+        """Whether a key frame is shown at this time."""
+        return time in self._entries
+
+    def passes_entry(self, start: int, stop: int) -> bool:
+        """Whether a key frame comes after place ``start``, at or before ``stop``: a shorter way than reading on."""
+        last = len(self.times) - 1
+        first_key = bisect_right(self._keys, self.times[min(start, last)])
+        return first_key < bisect_right(self._keys, self.times[min(stop, last)])
+
+
+def timetable(packets: Iterable[Packet[VideoStream]], first: int) -> Timetable | None:
+    """The timetable of a file that begins with the frame shown at ``first``; None if times do not tell the order."""
+    times: set[int] = set()
+    keys: list[int] = []
+    decoded_at: int | None = None
+    for packet in filter(shows, packets):
+        time, at = packet.pts, packet.dts
+        turned_back = at is not None and decoded_at is not None and at < decoded_at
+        if time is None or time in times or turned_back:
+            return None
+        times.add(time)
+        decoded_at = decoded_at if at is None else at
+        if packet.is_keyframe and time >= first:
+            keys.append(time)
+    return Timetable(sorted(time for time in times if time >= first), sorted(keys)) if first in times else None
