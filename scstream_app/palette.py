@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
+
+RGB = tuple[int, int, int]
+Colours = npt.NDArray[np.uint8]
 
 #: Degrees. The least regular turn there is: any run of successive ids is spread evenly around the circle.
 _GOLDEN_ANGLE = 180.0 * (3.0 - np.sqrt(5.0))
 # Neighbours in the circle of hues are 8, 13, 21, 34, 55, ... ids apart: cycles of 4 and 3 set nearly all of them apart.
 _LIGHTNESS = np.array([0.68, 0.82, 0.54, 0.75])
 _CHROMA = np.array([0.16, 0.10, 0.13])
+
+#: The plastic number: steps of its inverse powers fill a square as evenly as golden steps fill a circle.
+_PLASTIC = 1.324717957244746
+_SAFE_LIGHTNESS = (0.30, 0.96)
+_SAFE_BLUE, _SAFE_YELLOW, _SAFE_RED = 0.19, 0.17, 0.045
 
 # Oklab to linear sRGB (Ottosson 2020): equal steps look about equally large.
 _OKLAB_TO_LMS = np.array(
@@ -30,24 +41,104 @@ _LMS_TO_RGB = np.array(
 )
 
 
-def colours(n: int) -> npt.NDArray[np.uint8]:
-    """RGB (n, 3) of ids 0 to n - 1; an id has the same colour in every call.
+def colours(n: int, name: str = "vivid") -> Colours:
+    """RGB (n, 3) of ids 0 to n - 1 in the palette of that name; an id has the same colour in every call.
 
     >>> bool((colours(10) == colours(1000)[:10]).all())
     True
     """
-    return _table(1 << max(n - 1, 255).bit_length())[:n]
+    check(name)
+    return _table(1 << max(n - 1, 255).bit_length(), name)[:n]
+
+
+def check(name: str) -> None:
+    """Raise ValueError if there is no palette of that name."""
+    if name not in PALETTES:
+        raise ValueError(f"palette must be one of {', '.join(PALETTES)}, got {name!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """Which colour each id is drawn in.
+
+    Parameters
+    ----------
+    name : str
+        One of `PALETTES`.
+    own : mapping of id to RGB
+        Segments that a person gave a colour of their own.
+    hidden : frozenset of int
+        Segments drawn without a tint.
+
+    Examples
+    --------
+    >>> Colouring(own={1: (255, 0, 0)}).table(3)[1].tolist()
+    [255, 0, 0]
+    """
+
+    name: str = "vivid"
+    own: Mapping[int, RGB] = field(default_factory=lambda: MappingProxyType({}))
+    hidden: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        check(self.name)
+
+    def table(self, n: int) -> Colours:
+        """RGB (n, 3) of ids 0 to n - 1."""
+        table = colours(n, self.name)
+        chosen = {id: rgb for id, rgb in self.own.items() if 0 <= id < n}
+        if chosen:
+            table = table.copy()
+            table[list(chosen)] = list(chosen.values())
+        return table
 
 
 @cache
-def _table(n: int) -> npt.NDArray[np.uint8]:
-    id = np.arange(n)
+def _table(n: int, name: str) -> Colours:
+    oklab = PALETTES[name](np.arange(n))
+    linear = np.clip(_linear(oklab), 0.0, 1.0)
+    rgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
+    table: Colours = np.rint(255.0 * rgb).astype(np.uint8)
+    table.setflags(write=False)
+    return table
+
+
+def _linear(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Linear sRGB of Oklab colours (n, 3); outside [0, 1] where a screen cannot show them."""
+    linear: npt.NDArray[np.float64] = (oklab @ _OKLAB_TO_LMS.T) ** 3 @ _LMS_TO_RGB.T
+    return linear
+
+
+def _vivid(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Hues all around the circle, at a few lightnesses."""
     hue = np.deg2rad(id * _GOLDEN_ANGLE % 360.0)
     chroma = _CHROMA[id % len(_CHROMA)]
     lightness = _LIGHTNESS[id % len(_LIGHTNESS)]
-    oklab = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=1)
-    linear = np.clip((oklab @ _OKLAB_TO_LMS.T) ** 3 @ _LMS_TO_RGB.T, 0.0, 1.0)
-    rgb = np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055)
-    table: npt.NDArray[np.uint8] = np.rint(255.0 * rgb).astype(np.uint8)
-    table.setflags(write=False)
-    return table
+    return np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=1)
+
+
+def _safe(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Lightness and blue against yellow, which people who confuse red and green see; only a little red and green."""
+    dark, light = _SAFE_LIGHTNESS
+    lightness = dark + (light - dark) * ((0.5 + id / _PLASTIC) % 1.0)
+    warmth = 2.0 * ((0.5 + id / _PLASTIC**2) % 1.0) - 1.0
+    red = _SAFE_RED * np.cos(np.deg2rad(id * _GOLDEN_ANGLE))
+    oklab = np.stack([lightness, red, np.where(warmth < 0.0, _SAFE_BLUE, _SAFE_YELLOW) * warmth], axis=1)
+    return _into_gamut(oklab)
+
+
+def _into_gamut(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Fade what a screen cannot show. Clipping instead would change the lightness, which tells neighbours apart."""
+    for _ in range(60):
+        linear = _linear(oklab)
+        outside = ((linear < -1e-4) | (linear > 1.0 + 1e-4)).any(axis=1)
+        if not outside.any():
+            break
+        oklab[outside, 1:] *= 0.95
+    return oklab
+
+
+#: What can be chosen by name: id -> Oklab.
+PALETTES: Mapping[str, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]]] = MappingProxyType(
+    {"vivid": _vivid, "safe": _safe}
+)

@@ -1,58 +1,240 @@
-"""What is written can be read by others, and nothing half-written stays behind."""
+"""What all writers share: jobs, names, sizes, policies about files that are there; and movies on their own."""
 
+import dataclasses
 import errno
 import os
 
 import av
 import numpy as np
 import pytest
-from PIL import Image
 
-from clips import leftovers, locked_folder, moving_square, read_video
-from scstream_app.export import ExportError, IdImages, Movie, files
+from clips import moving_square, read_video
+from export_scenes import leftovers, merge, result, split, story
+from scstream import TrackedObject
+from scstream_app.export import FORMATS, ExportError, Following, Job, Movie, files
+from scstream_app.export.exporter import open_writer
+from scstream_app.export.movie import Encoder
+
+KITE = TrackedObject("kite", frozenset({1}))
 
 
 def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-# --- id images
+def job_for(results, rate=25.0, **more):
+    height, width = results[0].ids.shape
+    return Job(width, height, rate, **more)
 
 
-def test_id_images_hold_id_plus_one(tmp_path):
-    ids = np.random.default_rng(0).integers(0, 60_000, (31, 47)).astype(np.int32)
-    ids[0, 0], ids[0, 1] = -1, 65534
-    IdImages(tmp_path / "deep" / "ids").write(42, ids)
-    with Image.open(tmp_path / "deep" / "ids" / "00042.png") as image:
-        assert image.mode == "I;16"
-        np.testing.assert_array_equal(np.asarray(image), ids + 1)
+def export(folder, name, results, **more):
+    with open_writer(folder, name, job_for(results, **more)) as writer:
+        for one in results:
+            writer.write(one)
+    return writer.path
+
+
+# --- the job
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"width": 0}, "a size of 0 x 8 holds no picture"),
+        ({"rate": 0.0}, "rate must be a positive number"),
+        ({"rate": float("nan")}, "rate must be a positive number"),
+        ({"scale": 0.0}, "scale must be above 0"),
+        ({"scale": 100.0}, "scale must be above 0 and at most 8"),
+        ({"opacity": 1.5}, "opacity must be from 0 to 1, got 1.5"),
+        ({"overwrite": "maybe"}, "overwrite must be one of replace, skip, refuse, got 'maybe'"),
+        ({"palette": "dull"}, "palette must be one of vivid, safe, got 'dull'"),
+        ({"view": "nope"}, "view must be one of .*, got 'nope'"),
+        ({"view": "uncertainty"}, "results hold no uncertainty"),
+        ({"view": "matte"}, "the view 'matte' needs an object"),
+        ({"pattern": "frame"}, r"must contain \{frame\}"),
+        ({"pattern": "{frame:.0e}"}, r"must contain \{frame\}"),
+        ({"pattern": "a/{frame}"}, "makes names with '/'"),
+        ({"pattern": r"a\{frame}"}, r"makes names with '\\\\'"),
+        ({"pattern": "{frame}:{time}"}, "makes names with ':'"),
+        ({"pattern": ".{frame}"}, "begin with a dot"),
+        ({"pattern": "{frame}{id}"}, "does not work: 'id'"),
+        ({"pattern": "{frame.real}"}, "field"),
+        ({"pattern": "{frame"}, "does not work"),
+        ({"pattern": "{}"}, "does not work"),
+        ({"pattern": "{frame:x^y}"}, "does not work"),
+    ],
+)
+def test_bad_job_is_said_before_anything_is_written(change, message):
+    with pytest.raises(ExportError, match=message):
+        Job(**{"width": 9, "height": 8, "rate": 25.0, **change})
+
+
+def test_pattern_names_the_images(tmp_path):
+    results = story(first=7)[:2]
+    export(tmp_path, "ids", results, pattern="{name}_{frame:03d}_{time:.2f}s")
+    assert sorted(path.name for path in (tmp_path / "ids").iterdir()) == ["ids_007_0.28s.png", "ids_008_0.32s.png"]
+
+
+def test_scaled_ids_are_those_at_the_centres():
+    ids = np.arange(6 * 8, dtype=np.int32).reshape(6, 8)
+    half, twice = (Job(8, 6, 25.0, scale=scale).ids(result(0, ids)) for scale in (0.5, 2.0))
+    np.testing.assert_array_equal(half, ids[1::2, 1::2])
+    np.testing.assert_array_equal(twice, np.repeat(np.repeat(ids, 2, 0), 2, 1))
+    assert Job(8, 6, 25.0, scale=0.01).ids(result(0, ids)).shape == (1, 1)
+
+
+def test_scaled_pictures_are_means_of_areas():
+    rgb = np.random.default_rng(0).integers(0, 256, (6, 8, 3)).astype(np.uint8)
+    small = Job(8, 6, 25.0, scale=0.5).picture(result(0, np.zeros((6, 8)), rgb=rgb))
+    np.testing.assert_allclose(small, rgb.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3)), atol=0.51)
+
+
+# --- objects
+
+
+def test_objects_follow_the_genealogy():
+    following = Following([KITE, TrackedObject("ground", frozenset({0}))])
+    members = [[sorted(thing.ids) for thing in following.at(one)] for one in story()]
+    assert members == [[[1], [0]], [[1], [0]], [[1, 3], [0]], [[1, 3], [0]], [[1, 3], [0]]]
+
+
+def test_events_of_the_first_frame_count():
+    following = Following([KITE])
+    first = result(9, np.zeros((2, 2)), [split(9, 1, 4), merge(9, 0, 1)])
+    assert following.members(first) == {4}
+
+
+# --- what every format does
+
+
+def needs(name):
+    return {"objects": (KITE,)} if name in ("matte", "object") else {}
+
+
+@pytest.fixture(params=sorted(FORMATS))
+def name(request):
+    if request.param == "parquet":
+        pytest.importorskip("pyarrow")
+    return request.param
+
+
+def test_format_describes_itself(name):
+    kind = FORMATS[name]
+    assert kind.format == name
+    assert kind.about
+    assert "\n" not in kind.about
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (7, 3), (23, 31)])
+def test_any_size_one_frame(tmp_path, name, shape):
+    assert export(tmp_path, name, [result(3, np.zeros(shape), rate=30.0)], **needs(name)).exists()
     assert not leftovers(tmp_path)
 
 
-def test_id_that_does_not_fit_is_named(tmp_path):
-    with pytest.raises(ExportError, match=r"Cannot write '.*00007.png': id 65535 does not fit into 16 bits"):
-        IdImages(tmp_path).write(7, np.full((4, 4), 65535, np.int32))
-    assert not list(tmp_path.iterdir())
+def test_nothing_is_written_without_frames(tmp_path, name):
+    with open_writer(tmp_path, name, Job(8, 6, 25.0, **needs(name))):
+        pass
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_full_disk_keeps_the_old_image(tmp_path, monkeypatch):
-    writer = IdImages(tmp_path)
-    writer.write(0, np.zeros((4, 4), np.int32))
-    before = (tmp_path / "00000.png").read_bytes()
-    monkeypatch.setattr(os, "replace", full_disk)
-    with pytest.raises(ExportError, match=r"Cannot write '.*00000.png': No space left on device"):
-        writer.write(0, np.ones((4, 4), np.int32))
-    assert (tmp_path / "00000.png").read_bytes() == before
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, GeneratorExit])
+def test_interrupted_work_leaves_whole_files(tmp_path, name, error):
+    results = story()
+
+    def work():
+        with open_writer(tmp_path, name, job_for(results, **needs(name))) as writer:
+            for one in results[:3]:
+                writer.write(one)
+            raise error
+
+    with pytest.raises(error):
+        work()
+    assert not leftovers(tmp_path)
+    assert any(path.is_file() for path in tmp_path.rglob("*"))
+
+
+def test_what_goes_in_is_left_alone(tmp_path, name):
+    results = story()
+    before = [(one.ids.copy(), one.picture.copy(), one.statistics.copy()) for one in results]
+    export(tmp_path, name, results, **needs(name))
+    for one, (ids, rgb, rows) in zip(results, before, strict=True):
+        np.testing.assert_array_equal(one.ids, ids)
+        np.testing.assert_array_equal(one.picture, rgb)
+        np.testing.assert_array_equal(one.statistics, rows)
+
+
+def test_only_some_formats_need_the_picture(tmp_path, name):
+    bare = [dataclasses.replace(one, rgb=None) for one in story()]
+    if FORMATS[name].needs_picture:
+        with pytest.raises(ExportError, match="frame 0 was read without its picture"):
+            export(tmp_path, name, bare, **needs(name))
+        assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+    else:
+        export(tmp_path, name, bare, **needs(name))
+
+
+def test_frame_of_another_size_is_named(tmp_path, name):
+    results = [result(0, np.zeros((6, 8))), result(1, np.zeros((6, 9)))]
+    with pytest.raises(ExportError, match="frame 1 is 9 x 6, the others 8 x 6"):
+        export(tmp_path, name, results, **needs(name))
     assert not leftovers(tmp_path)
 
 
-def test_file_in_the_way_of_a_folder_is_named(tmp_path):
-    (tmp_path / "ids").write_text("in the way")
-    with pytest.raises(ExportError, match=r"Cannot write '.*ids'"):
-        IdImages(tmp_path / "ids")
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-# --- movies
+def test_refusing_names_the_file_and_the_way_out(tmp_path, name):
+    export(tmp_path, name, story()[:2], **needs(name))
+    before = contents(tmp_path)
+    with pytest.raises(ExportError, match=r"it is there already. .* set overwrite to 'replace'") as caught:
+        export(tmp_path, name, story()[:2], overwrite="refuse", **needs(name))
+    assert str(tmp_path) in str(caught.value)
+    assert contents(tmp_path) == before
+
+
+def test_replacing_gives_the_new_export(tmp_path, name):
+    other = [dataclasses.replace(one, ids=one.ids[:, ::-1].copy()) for one in story()]
+    export(tmp_path / "a", name, story(), **needs(name))
+    export(tmp_path / "a", name, other, **needs(name))
+    export(tmp_path / "b", name, other, **needs(name))
+    a, b = ({p.relative_to(f): c for p, c in contents(f).items()} for f in (tmp_path / "a", tmp_path / "b"))
+    assert a.keys() == b.keys()
+    if name != "npz":  # Archives note when they were written.
+        assert a == b
+
+
+def test_skipping_keeps_what_is_there(tmp_path, name):
+    export(tmp_path, name, story()[:2], **needs(name))
+    before = contents(tmp_path)
+    export(tmp_path, name, story(), overwrite="skip", **needs(name))
+    after = contents(tmp_path)
+    kept = {path: content for path, content in before.items() if path.name != "classes.txt"}
+    assert {path: after[path] for path in kept} == kept
+
+
+@pytest.mark.parametrize("name", ["ids", "davis", "mean", "overlay", "boundaries", "matte", "object", "yolo"])
+def test_skipping_resumes_a_sequence(tmp_path, name):
+    export(tmp_path / "whole", name, story(), **needs(name))
+    export(tmp_path / "resumed", name, story()[:3], **needs(name))
+    export(tmp_path / "resumed", name, story(), overwrite="skip", **needs(name))
+    whole, resumed = tmp_path / "whole", tmp_path / "resumed"
+    assert {p.relative_to(whole): c for p, c in contents(whole).items()} == {
+        p.relative_to(resumed): c for p, c in contents(resumed).items()
+    }
+
+
+def test_writing_after_the_end_is_an_error(tmp_path, name):
+    results = story()
+    writer = open_writer(tmp_path, name, job_for(results, **needs(name)))
+    writer.write(results[0])
+    writer.close()
+    writer.close()
+    with pytest.raises(ValueError, match="has been closed"):
+        writer.write(results[1])
+
+
+# --- movies on their own
 
 
 def test_movie_is_plain_h264(tmp_path):
@@ -86,6 +268,18 @@ def test_odd_sizes_are_made_even(tmp_path, shape):
             movie.write(np.ascontiguousarray(frame[: shape[0], : shape[1]]))
     back = read_video(tmp_path / "odd.mp4")
     assert back.shape == (3, shape[0] + shape[0] % 2, shape[1] + shape[1] % 2, 3)
+
+
+@pytest.mark.parametrize("height", [480, 720])
+def test_colours_come_back_whatever_the_size(tmp_path, height):
+    picture = np.zeros((height, 64, 3), np.uint8)
+    picture[: height // 2], picture[height // 2 :] = (200, 30, 40), (30, 190, 60)
+    with Movie(tmp_path / "a.mp4", 25.0) as movie:
+        movie.write(picture)
+    back = read_video(tmp_path / "a.mp4")[0].astype(int)
+    assert np.abs(back[[height // 4, -height // 4], 32] - picture[[height // 4, -height // 4], 32]).max() <= 4
+    with av.open(str(tmp_path / "a.mp4")) as container:
+        assert container.streams.video[0].codec_context.colorspace in ((1,) if height == 720 else (5, 6))
 
 
 def write_then_raise(path, error):
@@ -124,7 +318,7 @@ def test_movie_that_cannot_be_put_in_place_leaves_the_old_one(tmp_path, monkeypa
 def write_until_the_disk_is_full(path, monkeypatch):
     with Movie(path, 25.0) as movie:
         movie.write(moving_square(1)[0])
-        monkeypatch.setattr(movie._file, "write_frame", full_disk)
+        monkeypatch.setattr(Encoder, "encode", full_disk)
         movie.write(moving_square(1)[0])
 
 
@@ -136,16 +330,8 @@ def test_failing_encoder_leaves_nothing(tmp_path, monkeypatch):
 
 def test_movie_under_a_file_is_named(tmp_path):
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(ExportError, match=r"Cannot write '.*file'"):
+    with pytest.raises(ExportError, match=r"Cannot write '.*file': '.*file' is a file"):
         Movie(tmp_path / "file" / "a.mp4", 25.0)
-
-
-def test_read_only_folder_is_named(tmp_path):
-    folder = locked_folder(tmp_path / "locked")
-    with pytest.raises(ExportError, match=r"Cannot write '.*a.mp4': Permission denied"):
-        Movie(folder / "a.mp4", 25.0)
-    with pytest.raises(ExportError, match=r"Cannot write '.*00000.png': Permission denied"):
-        IdImages(folder).write(0, np.zeros((4, 4), np.int32))
 
 
 def test_temporary_sibling_keeps_the_suffix(tmp_path):

@@ -1,9 +1,12 @@
-"""Pictures show what the ids say, and an id keeps its colour."""
+"""Pictures show what the ids say."""
 
 import numpy as np
 import pytest
 
 from scstream_app import palette, render
+from scstream_app.palette import Colouring
+
+SHAPES = [(1, 1), (1, 7), (9, 1), (4, 4), (33, 17)]
 
 
 @pytest.fixture
@@ -15,6 +18,13 @@ def scene():
     return rng.integers(0, 256, (*ids.shape, 3)).astype(np.uint8), ids
 
 
+def luminance(rgb):
+    return rgb @ np.array([0.299, 0.587, 0.114])
+
+
+# --- mean colour
+
+
 def test_mean_colour_is_the_mean_of_each_segment(scene):
     rgb, ids = scene
     out = render.mean_colour(rgb, ids)
@@ -23,6 +33,15 @@ def test_mean_colour_is_the_mean_of_each_segment(scene):
             out[ids == id], np.broadcast_to(rgb[ids == id].mean(0), out[ids == id].shape), atol=0.51
         )
     np.testing.assert_array_equal(out[17, 23], rgb[17, 23])
+
+
+def test_mean_colour_stays_exact_on_large_segments():
+    rgb = np.random.default_rng(0).integers(0, 256, (1200, 1700, 3)).astype(np.uint8)
+    expected = np.rint(rgb.reshape(-1, 3).mean(axis=0))
+    assert (render.mean_colour(rgb, np.full(rgb.shape[:2], 3, np.int32)) == expected).all()
+
+
+# --- overlay
 
 
 def test_overlay_lies_between_frame_and_colours(scene):
@@ -47,36 +66,158 @@ def test_borders_are_dark_and_only_where_ids_change(scene):
     assert (drawn[border] <= 0.36 * plain[border] + 1).all()
 
 
-def test_what_goes_in_is_left_alone(scene):
+def test_palette_and_own_colours_are_used(scene):
+    rgb, ids = scene
+    colouring = Colouring("safe", own={3: (250, 1, 2)})
+    solid = render.overlay(rgb, ids, 1.0, borders=False, colouring=colouring)
+    np.testing.assert_array_equal(solid[ids != 3], palette.colours(701, "safe")[ids[ids != 3]])
+    assert (solid[ids == 3] == (250, 1, 2)).all()
+
+
+def test_hidden_segments_show_the_frame(scene):
+    rgb, ids = scene
+    hidden = np.isin(ids, [0, 41])
+    out = render.overlay(rgb, ids, 1.0, borders=False, colouring=Colouring(hidden=frozenset({0, 41, 9999})))
+    np.testing.assert_array_equal(out[hidden], rgb[hidden])
+    np.testing.assert_array_equal(out[~hidden], palette.colours(701)[ids[~hidden]])
+
+
+def test_no_border_between_hidden_segments(scene):
+    rgb, ids = scene
+    everything = Colouring(hidden=frozenset(np.unique(ids).tolist()))
+    np.testing.assert_array_equal(render.overlay(rgb, ids, colouring=everything), rgb)
+
+
+def test_pixels_of_no_segment_are_not_tinted(scene):
+    rgb, ids = scene
+    none = ids == 700
+    ids = np.where(none, np.int32(-1), ids)
+    out = render.overlay(rgb, ids, 1.0, borders=False)
+    np.testing.assert_array_equal(out[none], rgb[none])
+    np.testing.assert_array_equal(out[~none], palette.colours(701)[ids[~none]])
+    render.mean_colour(rgb, ids)
+    np.testing.assert_array_equal(render.overlay(rgb, np.full_like(ids, -1)), rgb)
+
+
+# --- boundaries
+
+
+@pytest.mark.parametrize("grey", [0, 60, 127, 128, 190, 255])
+def test_lines_stand_out_from_any_ground(grey):
+    ids = np.zeros((20, 30), np.int32)
+    ids[5:15, 8:20] = 1
+    rgb = np.full((20, 30, 3), grey, np.uint8)
+    out, edge = render.boundaries(rgb, ids), render.edges(ids)
+    assert np.abs(luminance(out[edge]) - grey).min() > 80
+    np.testing.assert_array_equal(out[~edge], rgb[~edge])
+
+
+# --- uncertainty
+
+
+def test_uncertain_pixels_are_brighter(scene):
+    rgb = np.full((4, 256, 3), 100, np.uint8)
+    doubt = np.tile(np.linspace(0, 1, 256, dtype=np.float32), (4, 1))
+    bright = luminance(render.uncertainty(rgb, doubt))[0]
+    assert (np.diff(bright) > -2).all()
+    assert bright[-1] - bright[0] > 100
+
+
+def test_the_picture_shines_through_where_all_is_certain(scene):
+    rgb, ids = scene
+    out = render.uncertainty(rgb, np.zeros(ids.shape, np.float32))
+    assert np.corrcoef(luminance(out).ravel(), luminance(rgb).ravel())[0, 1] > 0.99
+    assert out.max() < 110
+
+
+def test_uncertainty_beyond_one_is_one(scene):
+    rgb, ids = scene
+    full, beyond = (np.full(ids.shape, value, np.float32) for value in (1.0, 1.5))
+    np.testing.assert_array_equal(render.uncertainty(rgb, beyond), render.uncertainty(rgb, full))
+
+
+# --- objects
+
+
+def test_select_marks_members_only(scene):
+    _, ids = scene
+    np.testing.assert_array_equal(render.select(ids, {3, 41, -1, 5000}), np.isin(ids, [3, 41]) * 255)
+    assert not render.select(ids, set()).any()
+    assert not render.select(np.full((3, 3), -5, np.int32), {0}).any()
+    np.testing.assert_array_equal(render.select(np.array([[-2, -1, 0, 1]], np.int32), {1}), [[0, 0, 0, 255]])
+
+
+def test_matte_is_the_picture_and_nothing_else(scene):
+    rgb, ids = scene
+    mask = render.select(ids, {2, 3})
+    out = render.matte(rgb, mask)
+    np.testing.assert_array_equal(out[..., 3], mask)
+    np.testing.assert_array_equal(out[mask > 0, :3], rgb[mask > 0])
+    assert not out[mask == 0].any()
+    np.testing.assert_array_equal(render.flatten(out), out[..., :3])
+
+
+def test_margin_keeps_colours_under_transparency():
+    rgb = np.full((30, 30, 3), 200, np.uint8)
+    mask = np.zeros((30, 30), np.uint8)
+    mask[15, 15] = 255
+    out = render.matte(rgb, mask, margin=3)
+    np.testing.assert_array_equal(out[..., 3], mask)
+    assert (out[12:19, 12:19, :3] == 200).all()
+    assert not out[:11].any()
+    assert render.flatten(out).sum() == 600
+
+
+# --- by name
+
+
+def scene_of(rgb, ids, **more):
+    return render.Scene(rgb, ids, np.zeros(ids.shape, np.float32), frozenset({3}), **more)
+
+
+def test_every_view_can_be_drawn_by_name(scene):
     rgb, ids = scene
     before = rgb.copy(), ids.copy()
-    render.overlay(rgb, ids)
-    render.mean_colour(rgb, ids)
+    for name, view in render.VIEWS.items():
+        out = render.draw(name, scene_of(rgb, ids))
+        width = 2 * ids.shape[1] if name == "side_by_side" else ids.shape[1]
+        assert out.shape == (ids.shape[0], width, 4 if name == "matte" else 3), name
+        assert out.dtype == np.uint8
+        assert view.title
     np.testing.assert_array_equal(rgb, before[0])
     np.testing.assert_array_equal(ids, before[1])
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (1, 7), (9, 1), (33, 17)])
+def test_views_are_the_functions_of_their_names(scene):
+    rgb, ids = scene
+    colouring = Colouring("safe", hidden=frozenset({0}))
+    plain = scene_of(rgb, ids, opacity=0.3, borders=False, colouring=colouring)
+    np.testing.assert_array_equal(render.draw("overlay", plain), render.overlay(rgb, ids, 0.3, False, colouring))
+    np.testing.assert_array_equal(render.draw("mean_colour", plain), render.mean_colour(rgb, ids))
+    np.testing.assert_array_equal(render.draw("mask", plain)[..., 0], render.select(ids, {3}))
+
+
+@pytest.mark.parametrize("other", ["overlay", "mean_colour", "matte", "mask"])
+def test_side_by_side_shows_the_original_and_another_view(scene, other):
+    rgb, ids = scene
+    out = render.draw("side_by_side", scene_of(rgb, ids, beside=other))
+    np.testing.assert_array_equal(out[:, : ids.shape[1]], rgb)
+    np.testing.assert_array_equal(out[:, ids.shape[1] :], render.flatten(render.draw(other, scene_of(rgb, ids))))
+
+
+def test_what_is_missing_is_said(scene):
+    rgb, ids = scene
+    with pytest.raises(ValueError, match=r"view must be one of original, overlay, .* got 'nope'"):
+        render.draw("nope", scene_of(rgb, ids))
+    with pytest.raises(ValueError, match="'uncertainty' needs a map"):
+        render.draw("uncertainty", render.Scene(rgb, ids))
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_any_size_and_a_single_segment(shape):
     rgb, ids = np.full((*shape, 3), 77, np.uint8), np.full(shape, 5, np.int32)
     np.testing.assert_array_equal(render.mean_colour(rgb, ids), rgb)
-    assert render.overlay(rgb, ids).shape == rgb.shape
+    np.testing.assert_array_equal(render.boundaries(rgb, ids), rgb)
     assert not render.edges(ids).any()
-
-
-def test_colour_of_an_id_never_changes():
-    many = palette.colours(5000)
-    for n in (1, 2, 255, 256, 257, 1000):
-        np.testing.assert_array_equal(palette.colours(n), many[:n])
-    with pytest.raises(ValueError, match="read-only"):
-        palette.colours(3)[0] = 0
-
-
-def test_colours_can_be_told_apart():
-    colours = palette.colours(60).astype(float)
-    distance = np.linalg.norm(colours[:, None] - colours, axis=2)
-    np.fill_diagonal(distance, np.inf)
-    assert distance.min() > 15
-    successive = np.linalg.norm(np.diff(palette.colours(1000).astype(float), axis=0), axis=1)
-    assert successive.min() > 60
-    assert palette.colours(1000).mean(axis=1).min() > 50
+    for name in render.VIEWS:
+        assert render.draw(name, scene_of(rgb, ids)).shape[0] == shape[0]

@@ -1,7 +1,21 @@
 """Writers of results, one format a module. Each writes a temporary sibling first and raises `ExportError`."""
 
 from scstream_app.errors import ExportError
-from scstream_app.export.ids import IdImages
+from scstream_app.export.exporter import Exporter, needs_object, needs_picture
+from scstream_app.export.formats import FORMATS
+from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
+from scstream_app.export.objects import Following
+from scstream_app.export.writer import Writer
 
-__all__ = ["ExportError", "IdImages", "Movie"]
+__all__ = [
+    "FORMATS",
+    "ExportError",
+    "Exporter",
+    "Following",
+    "Job",
+    "Movie",
+    "Writer",
+    "needs_object",
+    "needs_picture",
+]

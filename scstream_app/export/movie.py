@@ -1,95 +1,238 @@
-"""H.264 movies that every player opens: yuv420p, even sizes."""
+"""Pictures into movie files, each at its own time."""
 
 from __future__ import annotations
 
-import os
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from types import MappingProxyType
+from typing import ClassVar
 
+import av
 import cv2
-import imageio.v3 as iio
 import numpy as np
-import numpy.typing as npt
+from av.video.reformatter import ColorRange, Colorspace
+from av.video.stream import VideoStream
 
+from scstream_app import render
 from scstream_app.export import files
+from scstream_app.export.files import Overwrite
+from scstream_app.export.job import Job
+from scstream_app.export.objects import Following
+from scstream_app.export.writer import Output, Writer
+from scstream_app.results import FrameResult, Picture
 
-_ENCODER = {"preset": "veryfast", "crf": "18"}
+#: From this height on, players take a movie's colours to be those of high definition.
+_HIGH_DEFINITION = 720
+#: FFmpeg's numbers of primaries and transfer curves, for high and for standard definition.
+_BT709, _SMPTE170M = 1, 6
+#: Pixels around a cut-out that keep their colour: codecs blur colours over their neighbours, up to a block.
+_MARGIN = 16
 
 
-class Movie:
-    """Writes pictures (H, W, 3) into an MP4 file at a constant rate; use it in a with statement.
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """An encoder of FFmpeg and how to use it.
+
+    Parameters
+    ----------
+    name : str
+    pixels : str
+        FFmpeg's name of the pixel format.
+    options : mapping
+    tick : Fraction
+        Seconds: presentation times are whole numbers of it.
+    container : mapping
+        Options of the file format.
+    even : bool
+        Whether sizes must be even.
+    """
+
+    name: str
+    pixels: str
+    options: Mapping[str, str]
+    tick: Fraction
+    container: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    even: bool = False
+
+
+H264 = Codec(
+    "libx264",
+    "yuv420p",
+    {"preset": "veryfast", "crf": "18"},
+    Fraction(1, 90_000),
+    # The index goes to the front, so that a browser can begin before it has the whole file.
+    {"movflags": "+faststart"},
+    even=True,
+)
+
+
+class Clock:
+    """Presentation times as whole ticks, from 0, each later than the one before.
+
+    >>> clock = Clock(Fraction(1, 1000), rate=25.0)
+    >>> [clock.ticks(seconds) for seconds in (7.0, 7.04, 7.04, 7.5)]
+    [0, 40, 41, 500]
+    """
+
+    def __init__(self, tick: Fraction, rate: float) -> None:
+        self._tick = tick
+        self._step = 1.0 / rate
+        self._begin: float | None = None
+        self._last = -1
+        self._seconds = 0.0
+
+    def ticks(self, seconds: float | None) -> int:
+        """The ticks of a picture; without a time it comes one frame after the last one."""
+        if seconds is None or not math.isfinite(seconds):
+            seconds = self._seconds + self._step if self._begin is not None else 0.0
+        if self._begin is None:
+            self._begin = seconds
+        self._seconds = seconds
+        self._last = max(self._last + 1, round((seconds - self._begin) / self._tick))
+        return self._last
+
+
+class Encoder:
+    """An open movie file of one size."""
+
+    def __init__(self, path: Path, codec: Codec, rate: float, shape: tuple[int, ...]) -> None:
+        self._codec = codec
+        self._container = av.open(str(path), "w", options=dict(codec.container))
+        stream = self._container.add_stream(
+            codec.name, rate=Fraction(rate).limit_denominator(65_535), options=dict(codec.options)
+        )
+        assert isinstance(stream, VideoStream)
+        stream.height, stream.width = shape[:2]
+        stream.pix_fmt = codec.pixels
+        self._stream = stream
+        context = stream.codec_context
+        context.time_base = codec.tick
+        context.thread_type = "AUTO"
+        self._tag(context, shape[0])
+
+    def _tag(self, context: av.VideoCodecContext, height: int) -> None:
+        # A player that has to guess which colours are meant shows some movies too red.
+        high = height >= _HIGH_DEFINITION
+        self._space = Colorspace.ITU709 if high else Colorspace.SMPTE170M
+        context.colorspace = self._space
+        context.color_primaries = context.color_trc = _BT709 if high else _SMPTE170M
+        context.color_range = ColorRange.MPEG
+
+    def encode(self, picture: Picture, ticks: int) -> None:
+        """Append RGB or RGBA."""
+        for frame in self._frames(picture, ticks):
+            self._container.mux(self._stream.encode(frame))
+
+    def _frames(self, picture: Picture, ticks: int) -> Iterator[av.VideoFrame]:
+        """The frames to encode for a picture."""
+        frame = self._frame(picture, ticks)
+        yield frame.reformat(format=self._codec.pixels, dst_colorspace=self._space, dst_color_range=ColorRange.MPEG)
+
+    def _frame(self, picture: Picture, ticks: int) -> av.VideoFrame:
+        kind = "rgba" if picture.shape[2] == 4 else "rgb24"
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format=kind)
+        frame.pts, frame.time_base = ticks, self._codec.tick
+        return frame
+
+    def finish(self) -> None:
+        """Write what the codec still holds, and the file's end."""
+        self._container.mux(self._stream.encode())
+        self._container.close()
+
+    def close(self) -> None:
+        """Let go of the file, whole or not."""
+        self._container.close()
+
+
+class Movie(Output):
+    """Writes pictures (H, W, 3) or (H, W, 4), all of one size, into a movie; use it in a with statement.
 
     The file appears when the statement ends. If other work fails inside the statement, or is interrupted, the
     pictures so far make a whole movie; if the movie itself cannot be written, nothing is left behind.
     """
 
-    def __init__(self, path: Path, rate: float) -> None:
-        self.path = path
-        self.count = 0
-        self._broken = False
-        self._temporary = files.partial(path)
-        files.make_folder(path.parent)
-        try:
-            # What keeps a file from being written is said more clearly here than by the encoder.
-            self._temporary.write_bytes(b"")
-            self._file = _open(self._temporary, rate)
-        except Exception as error:
-            files.discard(self._temporary)
-            raise files.failure(path, error) from error
+    encoder: ClassVar[type[Encoder]] = Encoder
 
-    def write(self, rgb: npt.NDArray[np.uint8]) -> None:
-        """Append one picture."""
-        try:
-            self._file.write_frame(_even(rgb))
-        except Exception as error:
-            self._broken = True
-            raise files.failure(self.path, error) from error
+    def __init__(self, path: Path, rate: float, codec: Codec = H264, overwrite: Overwrite = "replace") -> None:
+        super().__init__()
+        self.path = path
+        self._codec = codec
+        self._rate = rate
+        self._clock = Clock(codec.tick, rate)
+        self._file: Encoder | None = None
+        files.make_folder(path.parent)
+        self._staged = files.Staged([path], overwrite)
+        self.kept = self._staged.kept
+
+    def write(self, picture: Picture, time: float | None = None) -> None:
+        """Append a picture that is shown from ``time`` on, in seconds; by default one frame after the last one."""
+        if self.kept:
+            return
+        with self._reporting(self.path):
+            self._encode(_even(picture) if self._codec.even else picture, time)
         self.count += 1
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._broken or self.count == 0:
-            self._abandon()
-        else:
-            self._finish()
+    def _encode(self, picture: Picture, time: float | None) -> None:
+        if self._file is None:
+            self._file = self.encoder(self._staged[0], self._codec, self._rate, picture.shape)
+        self._file.encode(picture, self._clock.ticks(time))
 
     def _finish(self) -> None:
-        try:
-            self._file.close()
-            os.replace(self._temporary, self.path)
-        except Exception as error:
-            raise files.failure(self.path, error) from error
-        finally:
-            files.discard(self._temporary)
+        assert self._file is not None
+        self._file.finish()
+        self._staged.place()
 
-    def _abandon(self) -> None:
-        try:
-            self._file.close()
-        except Exception:
-            pass  # Why it was abandoned is the error to report, not that closing what is left failed too.
-        finally:
-            files.discard(self._temporary)
+    def _release(self) -> None:
+        if self._file is not None:
+            files.close_quietly(self._file)
+        self._staged.discard()
 
 
-def _open(path: Path, rate: float) -> Any:
-    file = iio.imopen(path, "w", plugin="pyav")
-    file.init_video_stream("libx264", fps=rate, pixel_format="yuv420p")
-    stream = file._video_stream
-    assert stream is not None
-    # imageio has no public way to pass these on; they halve the time that encoding takes.
-    stream.codec_context.options = _ENCODER
-    return file
+class Movies(Writer):
+    """A format of one movie: the job's view or, where the codec can and objects are given, those cut out."""
+
+    needs_picture = True
+    suffix: ClassVar[str]
+    codec: ClassVar[Codec]
+    #: With transparency; None if the format has none.
+    see_through: ClassVar[Codec | None] = None
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        super().__init__(folder, job)
+        self._cut_out = self.see_through is not None and bool(job.objects)
+        self._following = Following(job.objects)
+        stem = "matte" if self._cut_out else render.VIEWS[job.view].stem
+        self.path = folder / f"{stem}{self.suffix}"
+        self._movie = self._open()
+        self.kept = self._movie.kept
+
+    def _open(self) -> Movie:
+        codec = self.see_through if self._cut_out and self.see_through else self.codec
+        return Movie(self.path, self.job.rate, codec, self.job.overwrite)
+
+    def _write(self, result: FrameResult) -> None:
+        self._movie.write(self._picture(result), result.time)
+
+    def _picture(self, result: FrameResult) -> Picture:
+        scene = self.job.scene(result, self._following.members(result))
+        if self._cut_out:
+            return render.matte(scene.rgb, render.select(scene.ids, scene.members), _MARGIN)
+        return render.flatten(render.draw(self.job.view, scene))
+
+    def _finish(self) -> None:
+        self._movie.close()
+
+    def _release(self) -> None:
+        self._movie.abandon()
 
 
-def _even(rgb: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def _even(picture: Picture) -> Picture:
     """Repeat the last row or column where their number is odd: chroma is stored for squares of four pixels."""
-    height, width = rgb.shape[:2]
+    height, width = picture.shape[:2]
     if height % 2 == 0 and width % 2 == 0:
-        return rgb
-    padded = cv2.copyMakeBorder(rgb, 0, height % 2, 0, width % 2, cv2.BORDER_REPLICATE)
+        return picture
+    padded = cv2.copyMakeBorder(picture, 0, height % 2, 0, width % 2, cv2.BORDER_REPLICATE)
     return np.asarray(padded, np.uint8)

@@ -1,0 +1,63 @@
+"""Tables as CSV files."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+from scstream_app.export import files, tables
+from scstream_app.export.job import Job
+from scstream_app.export.writer import Single
+from scstream_app.results import FrameResult
+
+_TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
+    ("segments.csv", tables.SEGMENTS),
+    ("events.csv", tables.EVENTS),
+    ("tracks.csv", tables.TRACKS),
+)
+
+
+class Csv(Single):
+    """segments.csv, events.csv, tracks.csv and graph.json; `tables` says what is in them."""
+
+    format = "csv"
+    about = "Segments, events and tracks as CSV tables, with the genealogy as a napari graph"
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        super().__init__(folder, job, *(name for name, _ in _TABLES), "graph.json")
+        self._lineage = tables.Lineage()
+        self._files: list[TextIO] = []
+        if not self.kept:
+            with self._opening():
+                self._open()
+
+    def _open(self) -> None:
+        for place, (_, columns) in enumerate(_TABLES):
+            file = self._staged[place].open("w", encoding="utf-8", newline="")
+            self._files.append(file)
+            csv.writer(file).writerow(columns)
+
+    def _write(self, result: FrameResult) -> None:
+        parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
+        for file, rows in zip(self._files, parts, strict=True):
+            csv.writer(file).writerows(map(_plain, rows))
+        self._lineage.add(result)
+
+    def _finish(self) -> None:
+        for file in self._files:
+            file.close()
+        self._staged[3].write_text(json.dumps(self._lineage.graph()), encoding="utf-8")
+        self._staged.place()
+
+    def _release(self) -> None:
+        for file in self._files:
+            files.close_quietly(file)
+        super()._release()
+
+
+def _plain(row: Iterable[Any]) -> list[Any]:
+    """Numbers at the precision that they have: more digits only make files large."""
+    return [f"{value:.8g}" if isinstance(value, float) else value for value in row]

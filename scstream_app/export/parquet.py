@@ -1,0 +1,92 @@
+"""Tables as Parquet files, with the extra `parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from scstream_app.errors import ExportError
+from scstream_app.export import files, tables
+from scstream_app.export.job import Job
+from scstream_app.export.writer import Single
+from scstream_app.results import FrameResult
+
+_TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
+    ("segments.parquet", tables.SEGMENTS),
+    ("events.parquet", tables.EVENTS),
+    ("tracks.parquet", tables.TRACKS),
+    ("graph.parquet", tables.GRAPH),
+)
+#: Rows written at once: readers are slow on files of many small groups.
+_GROUP = 50_000
+
+
+class Parquet(Single):
+    """segments.parquet, events.parquet, tracks.parquet and graph.parquet; `tables` says what is in them."""
+
+    format = "parquet"
+    about = "The same tables as csv, as Parquet files; needs the extra 'parquet'"
+
+    def __init__(self, folder: Path, job: Job) -> None:
+        arrow = _arrow(folder / _TABLES[0][0])
+        super().__init__(folder, job, *(name for name, _ in _TABLES))
+        self._lineage = tables.Lineage()
+        self._tables: list[_Table] = []
+        if not self.kept:
+            with self._opening():
+                for place, (_, columns) in enumerate(_TABLES):
+                    self._tables.append(_Table(arrow, self._staged[place], columns))
+
+    def _write(self, result: FrameResult) -> None:
+        parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
+        for table, rows in zip(self._tables[:3], parts, strict=True):
+            table.add(rows)
+        self._lineage.add(result)
+
+    def _finish(self) -> None:
+        self._tables[3].add([(id, parent) for id, parents in self._lineage.graph().items() for parent in parents])
+        for table in self._tables:
+            table.finish()
+        self._staged.place()
+
+    def _release(self) -> None:
+        for table in self._tables:
+            files.close_quietly(table.file)
+        super()._release()
+
+
+class _Table:
+    """One file, and the rows that wait until there are enough for a group."""
+
+    def __init__(self, arrow: Any, path: Path, columns: Mapping[str, type]) -> None:
+        types = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}
+        self._arrow = arrow
+        self._schema = arrow.schema([(name, types[kind]) for name, kind in columns.items()])
+        self._rows: list[tables.Row] = []
+        self.file = arrow.parquet.ParquetWriter(path, self._schema, compression="zstd")
+
+    def add(self, rows: list[tables.Row]) -> None:
+        self._rows += rows
+        if len(self._rows) >= _GROUP:
+            self._flush()
+
+    def finish(self) -> None:
+        self._flush()
+        self.file.close()
+
+    def _flush(self) -> None:
+        columns = list(zip(*self._rows, strict=True)) or [()] * len(self._schema)
+        arrays = [self._arrow.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
+        self.file.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._rows.clear()
+
+
+def _arrow(path: Path) -> Any:
+    try:
+        import pyarrow.parquet  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ExportError(
+            f"Cannot write '{path}': pyarrow is not installed. Install it with: pip install 'scstream-studio[parquet]'"
+        ) from error
+    return pyarrow
