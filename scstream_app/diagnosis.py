@@ -11,6 +11,7 @@ import av
 
 from scstream import kernels
 from scstream_app import __version__
+from scstream_app.sources import list_cameras
 
 _PACKAGES = (
     "numpy",
@@ -21,20 +22,27 @@ _PACKAGES = (
     "opencv-python-headless",
     "av",
     "imageio",
+    "tifffile",
+    "zarr",
+    "pycocotools",
+    "cv2-enumerate-cameras",
     "typer",
     "rich",
 )
+#: What exports are encoded with.
+_CODECS = ("libx264", "libvpx-vp9", "prores_ks", "gif")
 
 
 def facts() -> dict[str, Any]:
-    """Versions, cores, codecs and the folder where compiled code is kept, as plain values."""
+    """Versions, cores, codecs, cameras and the folder where compiled code is kept, as plain values."""
     return {
         "scstream": __version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),
         "numba_cache": str(kernels.label_tiles.stats.cache_path),
-        "h264": "libx264" in av.codecs_available,
+        "codecs": {name: "yes" if name in av.codecs_available else "missing" for name in _CODECS},
+        "cameras": {f"camera:{camera.index}": camera.name for camera in list_cameras()} or "none",
         "packages": {name: _version(name) for name in _PACKAGES},
     }
 

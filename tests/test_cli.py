@@ -1,5 +1,6 @@
 """The command does what it says, through the same door as a person's shell."""
 
+import errno
 import json
 import os
 import re
@@ -15,13 +16,15 @@ from PIL import Image
 
 from clips import leftovers, locked_folder, moving_square, read_video, write_images, write_video
 from scstream import VideoSegmenter
-from scstream_app import cli, headless
+from scstream_app import cli
+from scstream_app.export.ids import Ids
+from scstream_app.session import Session
 from scstream_app.sources import open_source
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = {
     "frames", "width", "height", "ms_per_frame_median", "ms_per_frame_p95", "ms_engine_median", "fps",
-    "segments_last", "segments_ever", "init_seconds", "seed", "threads",
+    "segments_last", "segments_ever", "init_seconds", "seed", "threads", "ms_decode_median", "share_not_engine",
 }  # fmt: skip
 
 
@@ -63,8 +66,16 @@ def test_segment_writes_what_the_library_finds(clip, tmp_path, capsys):
     assert "6 frames of 64 x 48" in capsys.readouterr().out
 
 
-def test_movies_show_the_segments(clip, tmp_path):
-    segment(clip, tmp_path / "out", "--quiet")
+def test_the_session_holds_what_the_files_do(clip, tmp_path):
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        assert session.manifest.complete
+        for index, ids in enumerate(ids_in(tmp_path / "out").values()):
+            np.testing.assert_array_equal(session.ids(index), ids)
+
+
+def test_movies_show_what_they_are_asked_to(clip, tmp_path):
+    assert segment(clip, tmp_path / "out", "--formats", "ids,mp4,mp4:mean_colour", "--quiet") == 0
     frames = np.stack([frame.rgb for frame in open_source(str(clip)).frames()]).astype(int)
     mean, overlay = read_video(tmp_path / "out" / "mean.mp4"), read_video(tmp_path / "out" / "overlay.mp4")
     assert mean.shape == overlay.shape == frames.shape
@@ -92,7 +103,7 @@ def test_one_frame_has_no_rate(tmp_path, capsys):
     assert report["frames"] == 1
     assert report["fps"] is None
     assert report["init_seconds"] > 0
-    assert segment(folder, tmp_path / "out") == 0
+    assert segment(folder, tmp_path / "other") == 0
 
 
 def test_quiet_says_nothing(clip, tmp_path, capsys):
@@ -112,20 +123,31 @@ def test_part_of_a_folder_of_images(tmp_path):
     folder = write_images(tmp_path / "frames", moving_square(12), "{}.png")
     assert segment(folder, tmp_path / "out", "--frames", "9:11", "--quiet") == 0
     assert list(ids_in(tmp_path / "out")) == ["00009.png", "00010.png"]
-    assert len(read_video(tmp_path / "out" / "mean.mp4")) == 2
+    assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 2
 
 
-def test_images_of_an_earlier_run_are_mentioned(clip, tmp_path, capsys):
-    assert segment(clip, tmp_path / "out") == 0
-    assert "Note" not in capsys.readouterr().err
-    assert segment(clip, tmp_path / "out", "--frames", ":2") == 0
-    assert "holds 6 images already" in capsys.readouterr().err
+def test_an_earlier_session_is_not_lost_unasked(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert segment(clip, tmp_path / "out", "--frames", ":2", "--quiet") == 1
+    error = capsys.readouterr().err
+    assert "scstream resume" in error
+    assert "--overwrite" in error
+    assert before == {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert segment(clip, tmp_path / "out", "--frames", ":2", "--overwrite", "--quiet") == 0
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        assert session.frames.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("options", [["--scale", "0.5"], ["--colour", "lab"], ["--sweeps", "0", "--decay", "0.5"]])
+@pytest.mark.parametrize("options", ["--scale 0.5", "--colour lab", "--sweeps 0", "--set burn_in=9"])
 def test_options_reach_the_engine(clip, tmp_path, options):
-    assert segment(clip, tmp_path / "out", "--quiet", *options) == 0
+    flag, given = options.split()
+    assert segment(clip, tmp_path / "out", "--quiet", flag, given) == 0
     assert {ids.shape for ids in ids_in(tmp_path / "out").values()} == {(48, 64)}
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        chosen = session.manifest.settings.as_dict()
+    name, _, value = given.partition("=") if flag == "--set" else (flag[2:], "", given)
+    assert str(chosen[name]) == value
 
 
 @pytest.mark.parametrize("shape", [(47, 63), (16, 16), (5, 3)])
@@ -141,12 +163,16 @@ def test_odd_and_tiny_frames(tmp_path, shape):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--alpha", "-1"], r"alpha must be > 0, got -1\.0"),
-        (["--scale", "0"], r"scale must be > 0 and at most 1, got 0\.0"),
-        (["--sweeps", "-2"], r"sweeps must be a whole number .*, got -2"),
-        (["--threads", "0"], r"threads must be a whole number .*, got 0"),
-        (["--seed", "-1"], r"seed must be a whole number .*, got -1"),
-        (["--decay", "nan"], "decay must be a finite number, got nan"),
+        (["--alpha", "-1"], r"alpha must be a number, .*, got -1\.0"),
+        (["--scale", "0"], r"scale must be a number, above 0 and at most 1, got 0\.0"),
+        (["--sweeps", "-2"], r"sweeps must be a whole number, .*, got -2"),
+        (["--threads", "0"], r"threads must be a whole number, .*, got 0"),
+        (["--seed", "-1"], r"seed must be a whole number, .*, got -1"),
+        (["--decay", "nan"], r"decay must be a number, .*, got nan"),
+        (["--set", "burn_in"], "NAME=VALUE"),
+        (["--set", "speed=3"], "there is no setting 'speed'"),
+        (["--set", "burn_in=soon"], "burn_in must be a whole number"),
+        (["--formats", "ids,bmp"], "there is no format 'bmp'"),
         (["--colour", "cmyk"], "cmyk"),
         (["--frames", "5:5"], "B must be greater than A; got '5:5'"),
         (["--frames", "first"], "got 'first'"),
@@ -199,7 +225,7 @@ def test_bad_source_is_one_clear_line(tmp_path, capsys, kind):
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert captured.err.startswith("scstream: Cannot ")
-    assert str(source) in captured.err
+    assert source.name in captured.err
     assert not (tmp_path / "out").exists()
 
 
@@ -211,14 +237,14 @@ def test_debug_adds_the_traceback(tmp_path, capsys):
 def test_folder_that_cannot_be_made(clip, tmp_path, capsys):
     (tmp_path / "file").write_text("in the way")
     assert segment(clip, tmp_path / "file" / "out", "--quiet") == 1
-    assert capsys.readouterr().err.startswith(f"scstream: Cannot write '{tmp_path / 'file' / 'out'}")
+    assert capsys.readouterr().err.startswith(f"scstream: Cannot create '{tmp_path / 'file' / 'out'}")
 
 
 def test_read_only_folder(clip, tmp_path, capsys):
     folder = locked_folder(tmp_path / "locked")
     assert segment(clip, folder, "--quiet") == 1
     error = capsys.readouterr().err
-    assert error.startswith(f"scstream: Cannot write '{folder}")
+    assert error.startswith(f"scstream: Cannot create '{folder}")
     assert error.count("\n") == 1
     assert "Permission denied" in error
 
@@ -229,13 +255,16 @@ def test_start_after_the_end(clip, tmp_path, capsys):
     assert not [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
 
 
-def test_damage_in_the_middle_keeps_what_was_done(tmp_path, capsys):
+def test_damage_in_the_middle_is_left_out_and_said(tmp_path, capsys):
     folder = write_images(tmp_path / "in", moving_square(6))
     (folder / "00004.png").write_bytes(b"no image")
-    assert segment(folder, tmp_path / "out", "--quiet") == 1
-    assert capsys.readouterr().err.count("\n") == 1
-    assert len(ids_in(tmp_path / "out")) == 4
-    assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 4
+    assert segment(folder, tmp_path / "out", "--json") == 0
+    captured = capsys.readouterr()
+    assert "Frame 4 is damaged" in captured.err
+    (notice,) = json.loads(captured.out)["notices"]
+    assert (notice["kind"], notice["frame"]) == ("damaged", 4)
+    assert list(ids_in(tmp_path / "out")) == [f"{n:05d}.png" for n in (0, 1, 2, 3, 5)]
+    assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 5
     assert not leftovers(tmp_path)
 
 
@@ -243,7 +272,7 @@ def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch)
     def explode(*_):
         raise ZeroDivisionError("what nobody thought of")
 
-    monkeypatch.setattr(headless.render, "overlay", explode)
+    monkeypatch.setattr(cli, "_report", explode)
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -251,22 +280,219 @@ def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch)
     assert "--debug" in error
 
 
-# --- interruption
+def test_a_full_disk_keeps_the_frames_so_far(clip, tmp_path, capsys, monkeypatch):
+    write, count = Ids._write, iter(range(100))
+
+    def full(self, result):
+        if next(count) == 3:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(self, result)
+
+    monkeypatch.setattr(Ids, "_write", full)
+    assert segment(clip, tmp_path / "out", "--quiet") == 1
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "No space left on device" in error
+    assert len(ids_in(tmp_path / "out")) == 3
+    assert len(read_video(tmp_path / "out" / "overlay.mp4")) >= 3
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        assert len(session) >= 3
+        assert not session.manifest.complete
+    assert not leftovers(tmp_path)
+
+
+def test_unicode_and_spaces_in_names(tmp_path):
+    clip = write_video(tmp_path / "Größe – 鳥 (1).mp4", moving_square(2))
+    out = tmp_path / "mein Ordner ✓"
+    assert segment(clip, out, "--quiet") == 0
+    assert len(ids_in(out)) == 2
+    assert (out / "Größe – 鳥 (1).scstream").is_dir() or len(list(out.glob("*.scstream"))) == 1
+
+
+def test_help_shows_examples(capsys):
+    assert cli.main(["segment", "--help"]) == 0
+    assert "scstream segment clip.mp4 --out results" in " ".join(capsys.readouterr().out.split())
+
+
+def test_shells_can_complete_the_command(capsys):
+    assert cli.main(["--help"]) == 0
+    assert "--install-completion" in capsys.readouterr().out
+
+
+# --- interruption and resumption
+
+
+def interrupt_at(monkeypatch, frame):
+    """Press Ctrl-C when the frame is being written."""
+    append = Session.append
+
+    def interrupted(self, result):
+        append(self, result)
+        if result.index == frame:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Session, "append", interrupted)
 
 
 def test_interruption_keeps_whole_frames(clip, tmp_path, capsys, monkeypatch):
-    draw, count = headless.render.overlay, iter(range(100))
-
-    def interrupted(rgb, ids):
-        if next(count) == 3:
-            raise KeyboardInterrupt
-        return draw(rgb, ids)
-
-    monkeypatch.setattr(headless.render, "overlay", interrupted)
+    interrupt_at(monkeypatch, 2)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
     assert capsys.readouterr().err == "Interrupted. What was finished is kept.\n"
     assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 3
+    assert len(ids_in(tmp_path / "out")) == 3
     assert not leftovers(tmp_path)
+
+
+def test_resume_ends_as_if_never_interrupted(clip, tmp_path, monkeypatch):
+    assert segment(clip, tmp_path / "unbroken", "--quiet") == 0
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, 2)
+        assert segment(clip, tmp_path / "out", "--quiet") == 130
+    assert cli.main(["resume", str(tmp_path / "out" / "clip.scstream"), "--quiet"]) == 0
+    broken, unbroken = ids_in(tmp_path / "out"), ids_in(tmp_path / "unbroken")
+    assert list(broken) == list(unbroken)
+    for name, ids in unbroken.items():
+        np.testing.assert_array_equal(broken[name], ids)
+    assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 6
+    table = (tmp_path / "out" / "segments.csv").read_text()
+    assert table == (tmp_path / "unbroken" / "segments.csv").read_text()
+
+
+def test_resume_of_a_moved_source(clip, tmp_path, capsys, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, 2)
+        segment(clip, tmp_path / "out", "--quiet")
+    capsys.readouterr()
+    moved = clip.rename(tmp_path / "moved.mp4")
+    session = str(tmp_path / "out" / "clip.scstream")
+    assert cli.main(["resume", session, "--quiet"]) == 1
+    assert "clip.mp4" in capsys.readouterr().err
+    assert cli.main(["resume", session, "--quiet", "--source", str(moved)]) == 0
+
+
+def test_resume_of_a_finished_session_only_writes_files(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    (tmp_path / "out" / "ids" / "00003.png").unlink()
+    assert cli.main(["resume", str(tmp_path / "out" / "clip.scstream"), "--json", "--quiet"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["frames"], report["frames_in_session"]) == (0, 6)
+    assert len(ids_in(tmp_path / "out")) == 6
+
+
+# --- objects, export, evaluate
+
+
+def square_mask(folder, frame):
+    path = folder / "mask.png"
+    mask = (np.abs(frame.astype(int) - (230, 200, 40)).sum(axis=2) < 60).astype(np.uint8) * 255
+    Image.fromarray(mask).save(path)
+    return path
+
+
+def test_an_object_is_followed_to_the_end(clip, tmp_path, capsys):
+    frames = moving_square(6)
+    mask = square_mask(tmp_path, frames[0])
+    assert segment(clip, tmp_path / "out", "--object", str(mask), "--formats", "matte", "--quiet") == 0
+    truth = tmp_path / "truth"
+    truth.mkdir()
+    for n, frame in enumerate(frames):
+        square_mask(tmp_path, frame).rename(truth / f"{n:05d}.png")
+    assert cli.main(["evaluate", str(tmp_path / "out" / "object"), str(truth), "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    assert scores["frames"] == 6
+    assert scores["j_mean"] > 0.8
+    with Image.open(tmp_path / "out" / "matte" / "00005.png") as matte:
+        alpha = np.asarray(matte)[..., 3] > 0
+    with Image.open(tmp_path / "out" / "object" / "00005.png") as written:
+        np.testing.assert_array_equal(alpha, np.asarray(written) > 0)
+
+
+def test_several_objects_in_one_mask(clip, tmp_path):
+    labels = np.zeros((48, 64), np.uint8)
+    labels[16:32, 4:20], labels[32:, :] = 1, 2
+    image = Image.fromarray(labels).convert("P")
+    image.putpalette([0, 0, 0, 128, 0, 0, 0, 128, 0])
+    image.save(tmp_path / "masks.png")
+    assert (
+        segment(clip, tmp_path / "out", "--object", str(tmp_path / "masks.png"), "--formats", "davis", "--quiet") == 0
+    )
+    assert sorted(path.name for path in (tmp_path / "out" / "object").iterdir()) == ["object 1", "object 2"]
+    with Image.open(tmp_path / "out" / "davis" / "00000.png") as first:
+        agreement = (np.asarray(first) == labels).mean()
+    assert agreement > 0.9
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [("absent", "No such file"), ("text", "Cannot open"), ("size", "it is 5 x 5"), ("empty", "the mask is empty")],
+)
+def test_a_wrong_mask_is_said_before_anything_is_done(clip, tmp_path, capsys, kind, message):
+    path = tmp_path / "mask.png"
+    match kind:
+        case "text":
+            path.write_text("no image")
+        case "size":
+            Image.fromarray(np.ones((5, 5), np.uint8)).save(path)
+        case "empty":
+            Image.fromarray(np.zeros((48, 64), np.uint8)).save(path)
+    assert segment(clip, tmp_path / "out", "--object", str(path)) == 1
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_format_that_needs_an_object_says_so_at_once(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "matte") == 1
+    assert "needs an object" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_export_needs_the_source_only_for_pictures(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    clip.rename(tmp_path / "gone.mp4")
+    session = str(tmp_path / "out" / "clip.scstream")
+    assert cli.main(["export", session, "--formats", "npz,ids", "--out", str(tmp_path / "e"), "--frames", "2:5"]) == 0
+    assert "3 frames written" in capsys.readouterr().out
+    written, first = ids_in(tmp_path / "e"), ids_in(tmp_path / "out")
+    assert list(written) == ["00002.png", "00003.png", "00004.png"]
+    for name, ids in written.items():
+        np.testing.assert_array_equal(ids, first[name])
+    assert cli.main(["export", session, "--formats", "mp4", "--out", str(tmp_path / "e")]) == 1
+    assert "clip.mp4" in capsys.readouterr().err
+
+
+def test_export_of_what_is_there_already(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    session, there = str(tmp_path / "out" / "clip.scstream"), tmp_path / "out" / "ids" / "00002.png"
+    there.write_bytes(b"precious")
+    again = ["export", session, "--formats", "ids", "--out", str(tmp_path / "out"), "--quiet"]
+    assert cli.main([*again, "--existing", "refuse"]) == 1
+    assert "ids" in capsys.readouterr().err
+    assert cli.main([*again, "--existing", "skip"]) == 0
+    assert there.read_bytes() == b"precious"
+    assert cli.main(again) == 0
+    assert there.read_bytes() != b"precious"
+
+
+@pytest.mark.parametrize("command", [["resume"], ["export", "--formats", "ids", "--out", "x"]])
+def test_no_session_is_said(tmp_path, capsys, command):
+    assert cli.main([command[0], str(tmp_path / "none.scstream"), *command[1:]]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("scstream: Cannot open")
+    assert error.count("\n") == 1
+
+
+def test_evaluate_for_people(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    truth = tmp_path / "truth"
+    truth.mkdir()
+    for n, frame in enumerate(moving_square(6)):
+        square_mask(tmp_path, frame).rename(truth / f"{n:05d}.png")
+    assert cli.main(["evaluate", str(tmp_path / "out" / "clip.scstream"), str(truth)]) == 0
+    text = capsys.readouterr().out
+    assert "j oracle" in text
+    assert "j carried" in text
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
@@ -282,7 +508,6 @@ def test_control_c(tmp_path):
         # Where the tests themselves run in the background, Ctrl-C is ignored, and a child would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    # Once the fourth frame's ids are there, three frames are in the movies.
     begun = tmp_path / "out" / "ids" / "00003.png"
     limit = time.monotonic() + 300
     while not begun.exists() and process.poll() is None and time.monotonic() < limit:
@@ -291,7 +516,7 @@ def test_control_c(tmp_path):
     _, error = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in error
-    assert 3 <= len(read_video(tmp_path / "out" / "mean.mp4")) < 80
+    assert 3 <= len(read_video(tmp_path / "out" / "overlay.mp4")) < 80
     assert not leftovers(tmp_path / "out")
 
 
@@ -303,7 +528,8 @@ def test_info_for_programs(capsys):
     facts = json.loads(capsys.readouterr().out)
     assert facts["cores"] == os.cpu_count()
     assert facts["packages"]["numpy"] == np.__version__
-    assert facts["h264"] is True
+    assert facts["codecs"]["libx264"] == "yes"
+    assert "cameras" in facts
     assert Path(facts["numba_cache"]).is_absolute()
 
 

@@ -28,8 +28,8 @@ _COARSE_PIXELS = 26_000
 #: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
 _REFINING_SWEEPS = 150
 
-#: A segment is cut along a mask when at least this share of it lies on either side.
-_STRADDLING = 0.01
+#: A segment is cut along a mask when at least this share of it lies on either side; slivers would not last.
+_STRADDLING = 0.25
 
 STATISTICS = np.dtype(
     [
@@ -165,8 +165,8 @@ class VideoSegmenter:
         on_preview : callable, optional
             Called with a `Preview` now and then while the first frame settles.
         mask : array (H, W) of bool or whole numbers, optional
-            Of the first frame: 0 around the things that matter, one value for each of them. Segments that straddle
-            an outline are cut along it.
+            Of the first frame: 0 around the things that matter, one value for each of them. Segments with at least a
+            quarter of their pixels on either side of an outline are cut along it.
 
         Returns
         -------

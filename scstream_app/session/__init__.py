@@ -1,0 +1,34 @@
+"""What is on disk of a run: a folder NAME.scstream.
+
+| file | what it holds |
+|---|---|
+| manifest.json | source, settings, range of frames, whether it is complete |
+| ids.zarr | ids (frames, H, W) int32, one chunk a frame; -1 where a frame could not be read |
+| frames.jsonl | one line a frame, written last: a frame is there when its line is |
+| statistics.bin | one record per frame and live segment; the manifest describes it |
+| models/NNNNNN.npz | the segmenter after frame NNNNNN |
+| masks.png | things marked on the first frame before it was segmented, if there were any |
+| objects.json, names.json | what a person marked, named, coloured or hid |
+
+A frame's place in ids.zarr is its index minus the session's start.
+"""
+
+from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
+from scstream_app.session.marks import MarkedObject, Names
+from scstream_app.session.records import FrameRecord
+from scstream_app.session.resuming import Resumption, record, resume
+from scstream_app.session.store import SUFFIX, Session
+
+__all__ = [
+    "SUFFIX",
+    "FirstFrame",
+    "FrameRecord",
+    "Manifest",
+    "MarkedObject",
+    "Names",
+    "Resumption",
+    "Session",
+    "SourceFacts",
+    "record",
+    "resume",
+]

@@ -1,0 +1,219 @@
+"""The reading half of a session: opening it with nothing taken on trust, and getting frames back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import VideoSegmenter
+from scstream_app.errors import SessionError, reason
+from scstream_app.pipeline import fitted
+from scstream_app.results import FrameResult, IdMap, Picture
+from scstream_app.session import checks, files, statistics
+from scstream_app.session.files import Invalid
+from scstream_app.session.manifest import Manifest
+from scstream_app.session.records import FrameRecord, RecordIndex
+from scstream_app.session.snapshots import Snapshots
+from scstream_app.session.volume import GROWTH, IdVolume
+from scstream_app.sources import DamagedFrame, Source
+
+
+class SessionReader:
+    """What is in a session's folder.
+
+    Attributes
+    ----------
+    path : Path
+    manifest : Manifest
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = Manifest.read(path / "manifest.json")
+        self._volume = IdVolume(path / "ids.zarr", *self._size)
+        self._index = RecordIndex(path / "frames.jsonl")
+        self._snapshots = Snapshots(path / "models", self.manifest.snapshot_every)
+        self._last_snapshot: int | None = None
+        self._mutex = threading.RLock()
+        self._load()
+
+    @property
+    def _size(self) -> tuple[int, int]:
+        return self.manifest.source.height, self.manifest.source.width
+
+    # --- opening
+
+    def _load(self) -> None:
+        # A writer may be at work: what is written last, the lines, has to be read last.
+        self._volume.open()
+        snapshots = self._snapshots.frames()
+        self._index.load()
+        if len(self._index) and self._index.frames[0] < self.manifest.start:
+            raise Invalid(f"frames.jsonl begins with frame {self._index.frames[0]}, before the session's start")
+        if snapshots and not self._has(snapshots[-1]):
+            raise Invalid(f"frames.jsonl is damaged: it lacks frame {snapshots[-1]}, of which there is a snapshot")
+        self._last_snapshot = snapshots[-1] if snapshots else None
+        self._drop_torn()
+        if self._volume.length > self._end + GROWTH + self.manifest.snapshot_every:
+            raise Invalid(f"ids.zarr claims to hold {self._volume.length} frames, there are {self._end}")
+
+    def _has(self, frame: int) -> bool:
+        try:
+            self._index.place(frame)
+        except KeyError:
+            return False
+        return True
+
+    def _drop_torn(self) -> None:
+        """Pass over frames at the end that are not wholly there.
+
+        Only those can honestly be torn that no snapshot vouches for; where others are, somebody changed the files.
+        """
+        complete = self.manifest.complete
+        if complete and self._index.torn:
+            raise Invalid("frames.jsonl is damaged")
+        durable = len(self._index) if complete else self._durable
+        size = files.check_file(self._rows_path).st_size
+        whole = self._index.count_with_rows(size // statistics.RECORD.itemsize)
+        if whole < durable:
+            raise Invalid(f"{self._rows_path.name} is too short")
+        self._index.keep(whole)
+        for place, record in enumerate(self._index.read(durable, whole), durable):
+            try:
+                self._volume.check(self._position(record.index), record.ids_bytes, record.ids_checksum)
+            except Invalid:
+                self._index.keep(place)
+                return
+
+    @property
+    def _durable(self) -> int:
+        """How many frames were safely on the disk when the last snapshot was written."""
+        return 0 if self._last_snapshot is None else self._index.place(self._last_snapshot) + 1
+
+    @property
+    def _rows_path(self) -> Path:
+        return self.path / "statistics.bin"
+
+    @property
+    def _last(self) -> int:
+        """The last frame; before there is any, the one before the first."""
+        return self._index.frames[-1] if len(self._index) else self.manifest.start - 1
+
+    @property
+    def _end(self) -> int:
+        """Length of the volume of ids."""
+        return self._position(self._last) + 1
+
+    def _position(self, index: int) -> int:
+        return index - self.manifest.start
+
+    # --- frames
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    @property
+    def frames(self) -> npt.NDArray[np.int64]:
+        """Indices of the frames that are there, ascending."""
+        with self._mutex:
+            return np.array(self._index.frames, np.int64)
+
+    def record(self, index: int) -> FrameRecord:
+        """What is noted of the frame."""
+        with self._reading(index):
+            if not self._has(index):
+                raise Invalid("there is no such frame in the session")
+            place = self._index.place(index)
+            return next(self._index.read(place, place + 1))
+
+    def records(self, start: int = 0, stop: int | None = None) -> Iterator[FrameRecord]:
+        """What is noted of frames start, ..., stop - 1, as far as they are there."""
+        first, last = np.searchsorted(self.frames, [start, checks.MAX_INDEX + 1 if stop is None else stop])
+        with self._reading():
+            yield from self._index.read(int(first), int(last))
+
+    def ids(self, index: int) -> IdMap:
+        """Segment ids (H, W) of the frame."""
+        return self._ids(self.record(index))
+
+    def _ids(self, record: FrameRecord) -> IdMap:
+        with self._reading(record.index):
+            return self._volume.read(self._position(record.index), record.ids_bytes, record.ids_checksum)
+
+    def statistics(self, index: int) -> npt.NDArray[np.void]:
+        """One row per live segment, as `VideoSegmenter.statistics_`, with about seven digits."""
+        return self._statistics(self.record(index))
+
+    def _statistics(self, record: FrameRecord) -> npt.NDArray[np.void]:
+        with self._reading(record.index):
+            return statistics.read(self._rows_path, record.first_row, record.rows, record.rows_checksum)
+
+    def results(self, start: int = 0, stop: int | None = None, source: Source | None = None) -> Iterator[FrameResult]:
+        """Frames start, ..., stop - 1 as they were appended; their pictures come from ``source``, if there is one."""
+        pictures = None if source is None else self._pictures(source, start)
+        for record in self.records(start, stop):
+            yield FrameResult(
+                record.index,
+                record.time,
+                None if pictures is None else _picture_of(pictures, record.index),
+                self._ids(record),
+                record.events,
+                self._statistics(record),
+                record.log_posterior,
+                record.cut,
+                record.milliseconds,
+            )
+
+    def _pictures(self, source: Source, start: int) -> Iterator[tuple[int, Picture]]:
+        # Damaged frames are passed over: they have no record either.
+        for frame in source.frames(max(start, self.manifest.start), on_damage=_pass_over):
+            yield frame.index, fitted(frame.rgb, self._size)
+
+    # --- snapshots
+
+    def latest_snapshot(self) -> int | None:
+        """The last frame after which the segmenter was kept."""
+        return self._last_snapshot
+
+    def snapshots(self) -> list[int]:
+        """All frames after which the segmenter was kept, ascending."""
+        with self._reading():
+            return self._snapshots.frames()
+
+    def load_snapshot(self, frame: int) -> VideoSegmenter:
+        """The segmenter as it was after the frame."""
+        with self._reading(frame):
+            return self._snapshots.load(frame)
+
+    @contextmanager
+    def _reading(self, index: int | None = None) -> Iterator[None]:
+        what = f"'{self.path}'" if index is None else f"frame {index} of '{self.path}'"
+        with saying(f"Cannot read {what}"):
+            yield
+
+
+@contextmanager
+def saying(what: str, after: str = "") -> Iterator[None]:
+    """Turn what goes wrong into one line: what could not be done, why, and what now."""
+    try:
+        yield
+    except (Invalid, OSError) as error:
+        raise SessionError(f"{what}: {reason(error)}. {after}".rstrip()) from error
+
+
+def _pass_over(damage: DamagedFrame) -> None:
+    """Nothing is to be said about it."""
+
+
+def _picture_of(pictures: Iterator[tuple[int, Picture]], index: int) -> Picture:
+    for found, rgb in pictures:
+        if found == index:
+            return rgb
+        if found > index:
+            break
+    raise SessionError(f"Cannot read frame {index} of the source: it is not there any more. Has the source changed?")

@@ -1,0 +1,195 @@
+"""frames.jsonl: one line a frame, written when all else of it is there: a frame without a line is none."""
+
+from __future__ import annotations
+
+import json
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Self
+
+from scstream import Event
+from scstream_app.results import FrameResult
+from scstream_app.session import checks, files
+from scstream_app.session.files import Invalid
+
+_LINE_LIMIT = 1 << 24
+_ROWS_LIMIT = 1 << 24
+_CHECKSUM = (1 << 32) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRecord:
+    """What a session notes of a frame: see `FrameResult`; and how large its chunk of ids is, where its statistics are.
+
+    The statistics are the records first_row, ..., first_row + rows - 1.
+    """
+
+    index: int
+    time: float
+    cut: bool
+    log_posterior: float
+    milliseconds: Mapping[str, float]
+    events: tuple[Event, ...]
+    ids_bytes: int
+    ids_checksum: int
+    first_row: int
+    rows: int
+    rows_checksum: int
+
+    @classmethod
+    def of(cls, result: FrameResult, ids: tuple[int, int], statistics: tuple[int, int, int]) -> Self:
+        """The record of a result whose ids and statistics have been written."""
+        return cls(
+            result.index,
+            result.time,
+            result.cut,
+            result.log_posterior,
+            result.milliseconds,
+            result.events,
+            *ids,
+            *statistics,
+        )
+
+    def line(self) -> bytes:
+        """The record as a line of JSON."""
+        values = {
+            "index": self.index,
+            "time": float(self.time),
+            "cut": bool(self.cut),
+            "log_posterior": float(self.log_posterior) if math.isfinite(self.log_posterior) else None,
+            "milliseconds": {name: round(float(value), 3) for name, value in self.milliseconds.items()},
+            "ids": {"bytes": self.ids_bytes, "crc32": self.ids_checksum},
+            "statistics": {"first": self.first_row, "count": self.rows, "crc32": self.rows_checksum},
+            "events": [event.as_dict() for event in self.events],
+        }
+        return json.dumps(values, allow_nan=False, separators=(",", ":")).encode() + b"\n"
+
+    @classmethod
+    def parse(cls, line: bytes) -> Self:
+        """Undo `line`."""
+        values = _parse(line)
+        ids, statistics = checks.section(values, "ids"), checks.section(values, "statistics")
+        milliseconds = checks.section(values, "milliseconds")
+        return cls(
+            checks.integer(values, "index"),
+            checks.number(values, "time"),
+            checks.switch(values, "cut"),
+            math.nan if values.get("log_posterior") is None else checks.number(values, "log_posterior"),
+            MappingProxyType({name: checks.number(milliseconds, name) for name in milliseconds}),
+            tuple(_event(value) for value in checks.listing(values, "events")),
+            checks.integer(ids, "bytes"),
+            checks.integer(ids, "crc32", high=_CHECKSUM),
+            checks.integer(statistics, "first", high=1 << 60),
+            checks.integer(statistics, "count", high=_ROWS_LIMIT),
+            checks.integer(statistics, "crc32", high=_CHECKSUM),
+        )
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    values = files.parse(line, "a line of frames.jsonl")
+    if not isinstance(values, dict):
+        raise Invalid("a line of frames.jsonl is damaged")
+    return values
+
+
+def _event(values: Any) -> Event:
+    try:
+        event = Event.from_dict(values)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise Invalid("an event in frames.jsonl makes no sense") from error
+    if not all(0 <= id <= checks.MAX_INDEX for id in event.ids):
+        raise Invalid(f"an event in frames.jsonl names the ids {event.ids}")
+    return event
+
+
+class RecordIndex:
+    """Where the lines are: a few bytes a frame, so that a session of any length can be open.
+
+    Lines are read when asked for. ``end`` is where the last good one ends, ``rows`` how many statistics records the
+    frames have in all, ``torn`` whether anything follows the last good line.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.frames = array("q")
+        self._begin = array("q")
+        self._rows = array("q")
+        self.end = 0
+        self.torn = False
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    @property
+    def rows(self) -> int:
+        """Statistics records of all frames."""
+        return self._rows[-1] if self._rows else 0
+
+    def load(self) -> None:
+        """Find the lines, up to the first that is not whole or does not follow from the one before."""
+        files.check_file(self.path)
+        with open(self.path, "rb") as file:
+            while line := file.readline(_LINE_LIMIT):
+                try:
+                    self._take(line)
+                except Invalid:
+                    self.torn = True
+                    return
+
+    def _take(self, line: bytes) -> None:
+        if not line.endswith(b"\n"):
+            raise Invalid("the last line is not whole")
+        values = _parse(line)
+        statistics = checks.section(values, "statistics")
+        index = checks.integer(values, "index", low=self.frames[-1] + 1 if self.frames else 0)
+        first = checks.integer(statistics, "first", low=self.rows, high=self.rows)
+        self.add(index, len(line), first + checks.integer(statistics, "count", high=_ROWS_LIMIT))
+
+    def add(self, index: int, length: int, rows: int) -> None:
+        """Note a line at the end; ``rows`` is the number of statistics records with it."""
+        self._begin.append(self.end)
+        self._rows.append(rows)
+        self.end += length
+        self.frames.append(index)
+
+    def keep(self, count: int) -> None:
+        """Forget all but the first ``count`` frames, which are not wholly there."""
+        if count < len(self):
+            self.cut(count, self._begin[count])
+            self.torn = True
+
+    def cut(self, count: int, end: int) -> None:
+        """Go back to ``count`` frames with lines up to ``end``, also from half an `add`."""
+        for column in (self.frames, self._begin, self._rows):
+            del column[count:]
+        self.end = end
+
+    def count_with_rows(self, rows: int) -> int:
+        """How many frames have all their statistics when there are only so many records."""
+        return next((n for n in range(len(self), 0, -1) if self._rows[n - 1] <= rows), 0)
+
+    def place(self, index: int) -> int:
+        """The frame's place among the lines; KeyError if it has none."""
+        place = bisect_left(self.frames, index)
+        if place == len(self) or self.frames[place] != index:
+            raise KeyError(index)
+        return place
+
+    def read(self, first: int, last: int) -> Iterator[FrameRecord]:
+        """The records at places first, ..., last - 1."""
+        last = min(last, len(self))
+        if first >= last:
+            return
+        files.check_file(self.path)
+        with open(self.path, "rb") as file:
+            file.seek(self._begin[first])
+            for place in range(first, last):
+                record = FrameRecord.parse(file.readline(_LINE_LIMIT))
+                if record.index != self.frames[place]:
+                    raise Invalid("frames.jsonl was changed while it was read")
+                yield record

@@ -1,0 +1,195 @@
+"""Filling a session from a run, and going on with one that was interrupted: the ids are those of an unbroken run."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scstream import Preview, VideoSegmenter
+from scstream_app.errors import SessionError, SourceError
+from scstream_app.pipeline import Notice, fitted, run
+from scstream_app.results import FrameResult
+from scstream_app.session.store import Session, checksum
+from scstream_app.sources import Source
+
+
+def record(
+    session: Session,
+    results: Generator[FrameResult],
+    segmenter: VideoSegmenter,
+    cancel: threading.Event | None = None,
+) -> Generator[FrameResult]:
+    """Write results as they come, and hand them on.
+
+    ``segmenter`` is the one that makes them: it is kept after the first frame of every scene, every so many frames,
+    and when the results end or this generator is left. The session is finished if the results end uncancelled.
+    """
+    appended = False
+    with closing(results):
+        for result in results:
+            session.append(result)
+            appended = True
+            if session.snapshot_due:
+                session.snapshot(segmenter)
+            try:
+                yield result
+            except BaseException:
+                _keep(session, segmenter)
+                raise
+    # Not when the results fail: the segmenter is then somewhere in the next frame.
+    if appended:
+        _keep(session, segmenter)
+    if len(session) and not _is_set(cancel):
+        session.finish()
+
+
+def _keep(session: Session, segmenter: VideoSegmenter) -> None:
+    if session.latest_snapshot() != session.frames[-1]:
+        session.snapshot(segmenter)
+
+
+def resume(session: Session, source: Source, threads: int | None = None) -> Resumption:
+    """Prepare to go on with a session that was interrupted; a SessionError says why that cannot be.
+
+    ``threads`` is what the segmenter may use on this machine.
+    """
+    if source.live or session.manifest.source.live:
+        raise _refusal(session, f"'{source.name}' is live, and what it showed is gone")
+    _check_source(session, source)
+    frame = session.latest_snapshot()
+    if frame is None:
+        segmenter, previous, start = session.manifest.settings.segmenter(), None, session.manifest.start
+    else:
+        segmenter, previous, start = session.load_snapshot(frame), next(session.results(frame, frame + 1)), frame + 1
+        _check_segmenter(session, segmenter, frame)
+    segmenter.model_.threads = threads
+    return Resumption(session, source, segmenter, previous, start)
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """A session about to go on.
+
+    Parameters
+    ----------
+    segmenter : VideoSegmenter
+        As it was at the last snapshot.
+    previous : FrameResult, optional
+        The frame of that snapshot.
+    start : int
+        The frame after it: from here on frames are segmented, again or for the first time.
+    """
+
+    session: Session
+    source: Source
+    segmenter: VideoSegmenter
+    previous: FrameResult | None
+    start: int
+
+    @property
+    def repeated(self) -> int:
+        """How many frames have to be segmented again."""
+        return int(np.count_nonzero(self.session.frames >= self.start))
+
+    def run(
+        self,
+        *,
+        cancel: threading.Event | None = None,
+        on_preview: Callable[[Preview], None] | None = None,
+        on_notice: Callable[[Notice], None] | None = None,
+        on_repeated: Callable[[int], None] | None = None,
+    ) -> Generator[FrameResult]:
+        """Segment the frames since the snapshot again, then new ones; these are written, and handed on.
+
+        ``on_repeated`` hears of each frame that came out as before; SessionError says that one did not.
+        """
+        manifest = self.session.manifest
+        if manifest.complete:
+            return
+        results = run(
+            self.source,
+            self.segmenter,
+            start=self.start,
+            stop=manifest.stop,
+            cancel=cancel,
+            scene_cuts=manifest.settings.scene_cuts,
+            previous=self.previous,
+            masks=self.session.masks,
+            on_preview=on_preview,
+            on_notice=on_notice,
+        )
+        new = self._new(results, cancel, on_repeated or (lambda index: None))
+        yield from record(self.session, new, self.segmenter, cancel)
+
+    def _new(
+        self, results: Generator[FrameResult], cancel: threading.Event | None, on_repeated: Callable[[int], None]
+    ) -> Generator[FrameResult]:
+        """The results without those that the session has, each of which must come out as it was."""
+        known = self.session.frames
+        with closing(results):
+            for index in known[known >= self.start].tolist():
+                result = next(results, None)
+                if result is None and _is_set(cancel):
+                    return
+                self._compare(index, result)
+                on_repeated(index)
+            if len(known):
+                # So that they need not be segmented a third time.
+                _keep(self.session, self.segmenter)
+            yield from results
+
+    def _compare(self, index: int, result: FrameResult | None) -> None:
+        stored = next(self.session.results(index, index + 1))
+        if (
+            result is None
+            or result.index != index
+            or result.cut != stored.cut
+            or result.events != stored.events
+            or not np.array_equal(result.ids, stored.ids)
+        ):
+            raise _refusal(self.session, f"frame {index} does not come out as it did before. Has the source changed?")
+
+
+def _check_source(session: Session, source: Source) -> None:
+    facts, first = session.manifest.source, session.manifest.first_frame
+    if (source.width, source.height) != (facts.width, facts.height):
+        size, wanted = f"{source.width} x {source.height}", f"{facts.width} x {facts.height}"
+        raise _refusal(session, f"'{source.name}' is {size}, the session's source was {wanted}")
+    if first is None:
+        return
+    try:
+        source.seek(first.index)
+        frame = source.read()
+    except SourceError:
+        frame = None
+    if frame is None or checksum(fitted(frame.rgb, (facts.height, facts.width))) != first.checksum:
+        raise _refusal(session, f"'{source.name}' shows another picture at frame {first.index}. Has it changed?")
+
+
+def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) -> None:
+    facts = session.manifest.source
+    if _traits(segmenter) != _traits(session.manifest.settings.segmenter()) or segmenter.shape_ != (
+        facts.height,
+        facts.width,
+    ):
+        raise _refusal(session, f"the snapshot of frame {frame} belongs to other settings")
+
+
+def _traits(segmenter: VideoSegmenter) -> dict[str, Any]:
+    parameters = segmenter.model_.get_params(deep=False)
+    machine_and_made = ("threads", "component")
+    kept = {name: value for name, value in parameters.items() if name not in machine_and_made}
+    return {**kept, "colour": segmenter.colour, "scale": segmenter.scale}
+
+
+def _refusal(session: Session, why: str) -> SessionError:
+    return SessionError(f"Cannot resume '{session.path}': {why.rstrip('.?')}{'?' if why.endswith('?') else '.'}")
+
+
+def _is_set(cancel: threading.Event | None) -> bool:
+    return cancel is not None and cancel.is_set()

@@ -1,0 +1,77 @@
+"""statistics.bin: what is known of every live segment in every frame, one compact record each."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream.kernels import PIXEL_D
+from scstream.video import STATISTICS
+from scstream_app.session import files
+from scstream_app.session.files import Invalid
+
+Rows = npt.NDArray[np.void]
+
+_UPPER = np.triu_indices(PIXEL_D)
+_PLAIN = ("share", "born", "red", "green", "blue", "row", "column")
+
+#: One segment in one frame. Half the digits of the engine's are enough for a curve, and for a table.
+RECORD = np.dtype(
+    [
+        ("id", "<i4"),
+        ("pixels", "<i4"),
+        ("age", "<i4"),
+        ("share", "<f4"),
+        ("born", "<f8"),
+        ("red", "<f4"),
+        ("green", "<f4"),
+        ("blue", "<f4"),
+        ("row", "<f4"),
+        ("column", "<f4"),
+        ("covariance", "<f4", (len(_UPPER[0]),)),
+    ]
+)
+
+
+def description() -> dict[str, Any]:
+    """What somebody needs to know who reads the file without this program: for the manifest."""
+    fields = [[name, RECORD[name].base.str, list(RECORD[name].shape)] for name in RECORD.names or ()]
+    return {"record": fields, "covariance": "upper triangle, row by row: three colours, row / height, column / width"}
+
+
+def pack(rows: Rows) -> bytes:
+    """Rows as `VideoSegmenter.statistics_` has them, as records."""
+    records = np.empty(len(rows), RECORD)
+    for name in ("id", "pixels", "age", *_PLAIN):
+        records[name] = rows[name]
+    records["covariance"] = rows["covariance"][:, *_UPPER]
+    return records.tobytes()
+
+
+def unpack(data: bytes) -> Rows:
+    """Undo `pack`, but for the digits."""
+    records = np.frombuffer(data, RECORD)
+    rows = np.zeros(len(records), STATISTICS)
+    for name in ("id", "pixels", "age", *_PLAIN):
+        rows[name] = records[name]
+    rows["covariance"][:, *_UPPER] = records["covariance"]
+    rows["covariance"][:, *_UPPER[::-1]] = records["covariance"]
+    return rows
+
+
+def read(path: Path, first: int, count: int, checksum: int) -> Rows:
+    """The records first, first + 1, ..., first + count - 1."""
+    files.check_file(path)
+    with open(path, "rb") as file:
+        file.seek(first * RECORD.itemsize)
+        data = file.read(count * RECORD.itemsize)
+    if len(data) != count * RECORD.itemsize or zlib.crc32(data) != checksum:
+        raise Invalid(f"{path.name} is damaged: a checksum does not match")
+    rows = unpack(data)
+    if any((rows[name] < 0).any() for name in ("id", "pixels", "age")) or not np.isfinite(rows["share"]).all():
+        raise Invalid(f"{path.name} holds records that make no sense")
+    return rows

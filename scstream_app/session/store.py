@@ -1,0 +1,336 @@
+"""Session: a folder that holds what a run gave, frame by frame, and survives being killed at any instant."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from scstream import VideoSegmenter
+from scstream.video import STATISTICS
+from scstream_app.errors import SessionError
+from scstream_app.results import FrameResult, Picture
+from scstream_app.session import checks, files, marks, statistics
+from scstream_app.session.files import AppendFile, Invalid
+from scstream_app.session.lock import Lock
+from scstream_app.session.manifest import FirstFrame, Manifest
+from scstream_app.session.marks import MarkedObject, Names
+from scstream_app.session.reader import SessionReader, saying
+from scstream_app.session.records import FrameRecord
+from scstream_app.session.volume import IdVolume
+from scstream_app.settings import Settings
+from scstream_app.sources import Source
+
+SUFFIX = ".scstream"
+MASKS = "masks.png"
+
+
+class Session(SessionReader):
+    """A run on disk: ids, statistics and events of every frame, snapshots of the model, what a person marked.
+
+    Made by `create` or `open`. A frame is there when `append` has returned; if the process is killed, at most the
+    frame in flight is lost, and after a power failure at most those since the last snapshot. One thread may append
+    while others read.
+
+    Attributes
+    ----------
+    path : Path
+    manifest : Manifest
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._lock: Lock | None = None
+        self._rows_file: AppendFile | None = None
+        self._log_file: AppendFile | None = None
+        self._synced = 0
+        self._cut_at_end = False
+
+    # --- making and opening
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        source: Source,
+        settings: Settings,
+        *,
+        start: int = 0,
+        stop: int | None = None,
+        formats: Iterable[str] = (),
+        masks: Picture | None = None,
+        snapshot_every: int = 50,
+        overwrite: bool = False,
+    ) -> Self:
+        """Begin a session in a new folder, which is named NAME.scstream.
+
+        ``masks`` (H, W) uint8 are the things marked on the first frame. With ``overwrite`` a session that is there
+        goes; anything else there is refused.
+        """
+        path = Path(path)
+        with saying(f"Cannot create '{path}'"):
+            if path.suffix != SUFFIX:
+                raise Invalid(f"the name of a session ends in {SUFFIX}")
+            manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every)
+            if os.path.lexists(path):
+                _clear(path, overwrite)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _build(path, manifest, masks)
+        return cls.open(path, writable=True)
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], writable: bool = False) -> Self:
+        """Open a session; what a killed process left half-written is passed over, and removed if ``writable``."""
+        path = Path(path)
+        with saying(f"Cannot open '{path}'"):
+            if not path.is_dir():
+                raise Invalid("it is no folder" if path.exists() else "there is no such folder")
+            files.check_file(path / "manifest.json")
+            lock = Lock(path / "lock") if writable else None
+            try:
+                session = cls(path)
+                session._check_marks()
+                if lock is not None:
+                    session._prepare(lock)
+            except BaseException:
+                if lock is not None:
+                    lock.release()
+                raise
+        return session
+
+    def _prepare(self, lock: Lock) -> None:
+        """Take away what is torn, and make ready to append."""
+        self._volume.drop_from(self._end)
+        self._volume.resize(self._end)
+        self._snapshots.clean()
+        for leftover in self.path.glob(".*.partial"):
+            leftover.unlink()
+        self._rows_file = AppendFile(self._rows_path, self._index.rows * statistics.RECORD.itemsize)
+        self._log_file = AppendFile(self._index.path, self._index.end)
+        self._synced = self._end
+        self._lock = lock
+
+    @property
+    def writable(self) -> bool:
+        """Whether frames can be appended."""
+        return self._lock is not None
+
+    # --- closing
+
+    def close(self) -> None:
+        """Have everything on the disk and let others write; more than once does no harm."""
+        with self._mutex:
+            if self._lock is None:
+                return
+            try:
+                self.sync()
+                with self._writing():
+                    self._volume.resize(self._end)
+            finally:
+                self._release()
+
+    def _release(self) -> None:
+        for held in (self._rows_file, self._log_file, self._lock):
+            if held is not None:
+                held.release()
+        self._rows_file = self._log_file = self._lock = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- writing
+
+    def append(self, result: FrameResult) -> None:
+        """Write a frame: its ids, its statistics, then the line that says it is there.
+
+        A SessionError (a full disk, say) leaves the session with the frames so far.
+        """
+        with self._writing():
+            self._check_result(result)
+            self._note_first(result)
+            self._write(result)
+            self._cut_at_end = result.cut
+
+    def _write(self, result: FrameResult) -> None:
+        rows, log = self._files()
+        count, end, rows_end, first = len(self._index), self._index.end, rows.end, self._index.rows
+        ids = self._volume.write(self._position(result.index), result.ids)
+        data = statistics.pack(result.statistics)
+        record = FrameRecord.of(result, ids, (first, len(result.statistics), zlib.crc32(data)))
+        line = record.line()
+        try:
+            rows.append(data)
+            log.append(line)
+            self._index.add(result.index, len(line), first + record.rows)
+        except BaseException:
+            # The line goes first: it must never speak of statistics that are not there.
+            self._index.cut(count, end)
+            log.truncate(end)
+            rows.truncate(rows_end)
+            raise
+
+    def _check_result(self, result: FrameResult) -> None:
+        if not self._last < result.index <= checks.MAX_INDEX:
+            raise ValueError(f"frames come in order: got frame {result.index} after {self._last}")
+        if result.ids.shape != self._size or result.ids.dtype != np.int32:
+            shape, kind = result.ids.shape, result.ids.dtype
+            raise ValueError(f"ids must be int32 of shape {self._size}, got {kind} of shape {shape}")
+        if result.statistics.dtype != STATISTICS:
+            raise ValueError(f"statistics must be as VideoSegmenter has them, got {result.statistics.dtype}")
+
+    def _note_first(self, result: FrameResult) -> None:
+        """Remember how the source begins, so that another one is noticed later."""
+        if len(self._index) or result.rgb is None:
+            return
+        first = FirstFrame(result.index, checksum(result.rgb))
+        if self.manifest.first_frame is None:
+            self._set_manifest(replace(self.manifest, first_frame=first))
+        elif self.manifest.first_frame != first:
+            raise Invalid("the source begins with another picture than when the session was made")
+
+    def snapshot(self, segmenter: VideoSegmenter) -> None:
+        """Keep the segmenter, which has just segmented the last frame; up to here not even a power failure hurts."""
+        with self._writing():
+            if not len(self._index):
+                raise ValueError("there is no frame yet that a snapshot could belong to")
+            self.sync()
+            self._snapshots.save(segmenter, self._last)
+            self._last_snapshot = self._last
+
+    @property
+    def snapshot_due(self) -> bool:
+        """Whether it is time for a snapshot: after the first frame of a scene, and every so many frames."""
+        if not len(self._index) or self._last == self._last_snapshot:
+            return False
+        since = len(self._index) - self._durable
+        return self._cut_at_end or len(self._index) == 1 or since >= self.manifest.snapshot_every
+
+    def finish(self) -> None:
+        """Say that the run has come to its end: there is nothing to resume."""
+        with self._writing():
+            self.sync()
+            self._set_manifest(replace(self.manifest, complete=True))
+
+    def sync(self) -> None:
+        """Have every frame so far on the disk."""
+        with self._writing():
+            rows, log = self._files()
+            self._volume.sync(range(self._synced, self._end))
+            rows.sync()
+            log.sync()
+            self._synced = self._end
+
+    def _set_manifest(self, manifest: Manifest) -> None:
+        manifest.write(self.path / "manifest.json")
+        self.manifest = manifest
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with self._mutex:
+            if self._lock is None:
+                raise SessionError(f"Cannot write '{self.path}': it is not open for writing.")
+            with saying(f"Cannot write '{self.path}'", f"The {len(self)} frames so far are kept."):
+                yield
+
+    def _files(self) -> tuple[AppendFile, AppendFile]:
+        assert self._rows_file is not None
+        assert self._log_file is not None
+        return self._rows_file, self._log_file
+
+    # --- what a person marked
+
+    @property
+    def objects(self) -> tuple[MarkedObject, ...]:
+        """Named groups of segments."""
+        with self._reading():
+            return marks.objects_from_json(self._read_json("objects.json"))
+
+    @objects.setter
+    def objects(self, objects: Sequence[MarkedObject]) -> None:
+        with self._writing():
+            marks.check_unique(objects)
+            files.replace(self.path / "objects.json", files.dump(marks.objects_to_json(objects)))
+
+    @property
+    def names(self) -> Names:
+        """Names, colours and visibility of single segments."""
+        with self._reading():
+            return Names.from_dict(self._read_json("names.json"))
+
+    @names.setter
+    def names(self, names: Names) -> None:
+        with self._writing():
+            files.replace(self.path / "names.json", files.dump(names.as_dict()))
+
+    @property
+    def masks(self) -> Picture | None:
+        """Things marked on the first frame before it was segmented (H, W), a value for each; None if there are none."""
+        with self._reading():
+            if not os.path.lexists(self.path / MASKS):
+                return None
+            return marks.masks_from_png(files.read(self.path / MASKS, marks.LIMIT), *self._size)
+
+    def _read_json(self, name: str) -> Any:
+        return files.parse(files.read(self.path / name, marks.LIMIT), name)
+
+    def _check_marks(self) -> None:
+        marks.objects_from_json(self._read_json("objects.json"))
+        Names.from_dict(self._read_json("names.json"))
+
+    def members(
+        self, marked: MarkedObject, start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[int, frozenset[int]]]:
+        """The object's ids on every frame from start to stop - 1; none before it was marked."""
+        for index, ids in marked.members(self.records(min(start, marked.frame), stop)):
+            if index >= start:
+                yield index, ids
+
+
+def checksum(rgb: Picture) -> int:
+    """CRC-32 of a picture's bytes."""
+    return zlib.crc32(np.ascontiguousarray(rgb).data)
+
+
+def _clear(path: Path, overwrite: bool) -> None:
+    """Make room for a session, if what is there is one and may go."""
+    if not overwrite:
+        raise Invalid("there is something of that name already")
+    files.check_folder(path)
+    Manifest.read(path / "manifest.json")
+    Lock(path / "lock").release()
+    shutil.rmtree(path)
+
+
+def _build(path: Path, manifest: Manifest, masks: Picture | None) -> None:
+    """An empty session, put in place when all of it is there."""
+    temporary = path.with_name(f".{path.name}.partial")
+    shutil.rmtree(temporary, ignore_errors=True)
+    temporary.mkdir()
+    try:
+        IdVolume(temporary / "ids.zarr", manifest.source.height, manifest.source.width).create()
+        (temporary / "models").mkdir()
+        for name in ("frames.jsonl", "statistics.bin"):
+            files.write_new(temporary / name, b"")
+        files.replace(temporary / "objects.json", files.dump(marks.objects_to_json(())))
+        files.replace(temporary / "names.json", files.dump(Names().as_dict()))
+        if masks is not None:
+            files.write_new(temporary / MASKS, marks.masks_to_png(masks, manifest.source.height, manifest.source.width))
+        manifest.write(temporary / "manifest.json")
+        os.rename(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    files.sync_folder(path.parent)

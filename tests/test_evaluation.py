@@ -1,0 +1,170 @@
+"""Predictions against truth: scores computed another way, and what cannot be compared."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.ndimage import distance_transform_edt
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+from scstream_app.errors import EvaluationError
+from scstream_app.evaluation import evaluate
+
+Mask = npt.NDArray[np.bool_]
+
+
+def save(folder: Path, maps: list[npt.NDArray[np.integer]], first: int = 0) -> Path:
+    folder.mkdir()
+    for n, picture in enumerate(maps, first):
+        cv2.imwrite(str(folder / f"{n:05d}.png"), picture)
+    return folder
+
+
+def disc(row: float, column: float, radius: float, shape: tuple[int, int] = (60, 90)) -> Mask:
+    y, x = np.indices(shape)
+    return np.hypot(y - row, x - column) < radius
+
+
+def boundary_f_by_distances(predicted: Mask, truth: Mask) -> float:
+    """F from distance transforms: how far each outline pixel is from the other outline."""
+
+    def outline(mask: Mask) -> Mask:
+        padded = np.pad(mask, ((0, 1), (0, 1)), mode="edge")
+        return (mask != padded[:-1, 1:]) | (mask != padded[1:, :-1]) | (mask != padded[1:, 1:])
+
+    radius = math.ceil(0.008 * math.hypot(*truth.shape))
+    a, b = outline(predicted), outline(truth)
+    precision = float((distance_transform_edt(~b)[a] <= radius).mean())
+    recall = float((distance_transform_edt(~a)[b] <= radius).mean())
+    return 2 * precision * recall / (precision + recall)
+
+
+def test_one_object_scores_j_and_f_frame_by_frame(tmp_path: Path) -> None:
+    truth = [disc(30, 30 + 3 * n, 14) for n in range(8)]
+    predicted = [disc(31, 30 + 2 * n, 13) for n in range(8)]
+    scores = evaluate(
+        save(tmp_path / "mine", [255 * mask.astype(np.uint8) for mask in predicted]),
+        save(tmp_path / "truth", [255 * mask.astype(np.uint8) for mask in truth]),
+    )
+    j = [(p & t).sum() / (p | t).sum() for p, t in zip(predicted, truth, strict=True)]
+    f = [boundary_f_by_distances(p, t) for p, t in zip(predicted, truth, strict=True)]
+    assert scores["frames"] == 8
+    assert scores["kind"] == "objects"
+    assert scores["j_mean"] == pytest.approx(np.mean(j), abs=1e-6)
+    assert scores["f_mean"] == pytest.approx(np.mean(f), abs=1e-6)
+    assert scores["j_recall"] == pytest.approx(np.mean(np.array(j) > 0.5), abs=1e-6)
+    assert scores["j_decay"] == pytest.approx(np.mean(j[:2]) - np.mean(j[-2:]), abs=1e-6)
+    assert scores["j_and_f"] == pytest.approx((np.mean(j) + np.mean(f)) / 2, abs=1e-6)
+    assert 0.3 < scores["f_mean"] < 0.99
+
+
+def test_a_hand_made_mask(tmp_path: Path) -> None:
+    truth, mine = np.zeros((4, 6), np.uint8), np.zeros((4, 6), np.uint8)
+    truth[1:3, 1:5] = 255
+    mine[1:3, 3:6] = 255
+    scores = evaluate(save(tmp_path / "mine", [mine]), save(tmp_path / "truth", [truth]))
+    assert scores["j_mean"] == pytest.approx(4 / 10, abs=1e-6)
+
+
+def test_several_objects_are_matched_by_value_and_void_is_not_judged(tmp_path: Path) -> None:
+    truth, mine = np.zeros((10, 20), np.uint8), np.zeros((10, 20), np.uint8)
+    truth[:, 0:5], truth[:, 10:15], truth[:, 15:17] = 1, 2, 255
+    mine[:, 0:10], mine[:, 10:17] = 1, 2
+    scores = evaluate(save(tmp_path / "mine", [mine]), save(tmp_path / "truth", [truth]))
+    assert scores["objects"]["1"]["j_mean"] == pytest.approx(0.5)
+    assert scores["objects"]["2"]["j_mean"] == pytest.approx(1.0)
+    assert scores["j_mean"] == pytest.approx(0.75)
+    assert "255" not in scores["objects"]
+
+
+def test_the_ends_can_be_left_out(tmp_path: Path) -> None:
+    truth = [255 * disc(30, 40, 10).astype(np.uint8)] * 4
+    wrong = np.zeros_like(truth[0])
+    mine = save(tmp_path / "mine", [wrong, truth[0], truth[0], wrong])
+    right = save(tmp_path / "truth", truth)
+    assert evaluate(mine, right)["j_mean"] == pytest.approx(0.5)
+    inner = evaluate(mine, right, skip_ends=True)
+    assert (inner["frames"], inner["j_mean"]) == (2, 1.0)
+
+
+def test_only_common_frames_count(tmp_path: Path) -> None:
+    mask = 255 * disc(30, 40, 10).astype(np.uint8)
+    mine, truth = save(tmp_path / "mine", [mask] * 5), save(tmp_path / "truth", [mask] * 5, first=3)
+    assert evaluate(mine, truth)["frames"] == 2
+
+
+def test_segments_against_a_mask(tmp_path: Path) -> None:
+    """Ids 0 and 1 make up the object exactly; in the last frame the background's id 2 has taken half of it."""
+    ids = np.full((10, 20), 2)
+    ids[:, 0:4], ids[:, 4:8] = 0, 1
+    last = ids.copy()
+    last[:, 4:8] = 2
+    maps = [(picture + 1).astype(np.uint16) for picture in (ids, ids, ids, last)]
+    mask = np.zeros((10, 20), np.uint8)
+    mask[:, 0:8] = 255
+    scores = evaluate(save(tmp_path / "mine", maps), save(tmp_path / "truth", [mask] * 4))
+    assert scores["kind"] == "segments"
+    assert scores["j_oracle"] == pytest.approx((3 * 1.0 + 0.5) / 4)
+    assert scores["segments_mean"] == pytest.approx((3 * 3 + 2) / 4)
+    assert "j_carried" not in scores
+
+
+def test_segments_against_true_segments(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, (3, 8, 9)).astype(np.int32)
+    mine = np.where(rng.random(truth.shape) < 0.8, truth, 9)
+    np.savez(tmp_path / "truth.npz", ids=truth)
+    np.savez(tmp_path / "mine.npz", ids=mine, frames=np.arange(3))
+    scores = evaluate(tmp_path / "mine.npz", tmp_path / "truth.npz")
+    each = list(zip(truth.reshape(3, -1), mine.reshape(3, -1), strict=True))
+    assert scores["ari"] == pytest.approx(np.mean([adjusted_rand_score(t, m) for t, m in each]), abs=1e-6)
+    assert scores["nmi"] == pytest.approx(np.mean([normalized_mutual_info_score(t, m) for t, m in each]), abs=1e-6)
+
+
+def test_an_indexed_image_is_read_by_index_not_by_colour(tmp_path: Path) -> None:
+    from PIL import Image
+
+    index = np.zeros((6, 8), np.uint8)
+    index[:, 4:] = 3
+    (tmp_path / "mine").mkdir()
+    image = Image.fromarray(index, "P")
+    image.putpalette([0, 0, 0, 9, 9, 9, 8, 8, 8, 200, 10, 10])
+    image.save(tmp_path / "mine" / "00000.png")
+    truth = save(tmp_path / "truth", [np.where(index == 3, 3, np.where(np.indices(index.shape)[0] == 0, 1, 0))])
+    scores = evaluate(tmp_path / "mine", truth)
+    assert scores["objects"]["3"]["j_mean"] == 1.0
+    assert scores["objects"]["1"]["j_mean"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda p: p / "absent", "there is no such file or folder"),
+        (lambda p: save(p / "empty", []), "holds no PNG image with a frame number"),
+        (lambda p: save(p / "later", [np.zeros((4, 6), np.uint8)], first=70), "share no frame number"),
+        (lambda p: save(p / "small", [np.zeros((3, 6), np.uint8)]), "Frame 0 has 6 x 3 pixels"),
+    ],
+)
+def test_what_cannot_be_compared_is_said(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    with pytest.raises(EvaluationError, match=message):
+        evaluate(make(tmp_path), truth)
+
+
+def test_damaged_files_are_named(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "00000.png").write_bytes(b"no image")
+    with pytest.raises(EvaluationError, match=r"Cannot read '.*00000.png'"):
+        evaluate(tmp_path / "mine", truth)
+    (tmp_path / "mine.npz").write_bytes(b"no archive")
+    with pytest.raises(EvaluationError, match=r"Cannot read '.*mine.npz'"):
+        evaluate(tmp_path / "mine.npz", truth)
+    np.savez(tmp_path / "flat.npz", ids=np.zeros(4, np.int32))
+    with pytest.raises(EvaluationError, match="shape"):
+        evaluate(tmp_path / "flat.npz", truth)

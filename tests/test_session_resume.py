@@ -1,0 +1,244 @@
+"""Going on with a session that was interrupted: it ends as an unbroken run would have."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fake_source import FakeSource, Picture, readers_alive
+from scstream_app.errors import PipelineError, SessionError, SourceError
+from scstream_app.pipeline import Notice, run
+from scstream_app.session import Session, record, resume
+from scstream_app.sources import DamagedFrame
+from session_clips import QUICK, clip, recorded, recording, volume
+
+COUNT = 12
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    path = tmp_path_factory.mktemp("unbroken") / "whole.scstream"
+    recorded(path, clip(COUNT))
+    return Session.open(path)
+
+
+def interrupted(path: Path, frames: int, items: list[Any] | None = None, **options: Any) -> Path:
+    """A session as a killed process leaves it after so many frames."""
+    running = recording(path.with_name("run.scstream"), items or clip(COUNT), **options)
+    for _ in range(frames):
+        next(running)
+    shutil.copytree(path.with_name("run.scstream"), path)
+    running.close()
+    return path
+
+
+def assert_same(session: Session, whole: Session) -> None:
+    assert session.frames.tolist() == whole.frames.tolist()
+    np.testing.assert_array_equal(volume(session), volume(whole))
+    for one, other in zip(session.results(), whole.results(), strict=True):
+        assert (one.cut, one.events, one.log_posterior) == (other.cut, other.events, other.log_posterior)
+        np.testing.assert_array_equal(one.statistics, other.statistics)
+
+
+# The cut is at frame 7: before it, at it, after it; snapshots of every frame, of some, and of the first only.
+@pytest.mark.parametrize("after", [1, 2, 6, 7, 8, 12])
+@pytest.mark.parametrize("every", [1, 4, 50])
+def test_it_ends_as_an_unbroken_run(after: int, every: int, unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", after, snapshot_every=every)
+    source = FakeSource(clip(COUNT))
+    with Session.open(path, writable=True) as session:
+        going_on = resume(session, source, threads=1)
+        written = (path / "frames.jsonl").read_bytes()
+        repeated: list[int] = []
+        snapshot = session.latest_snapshot()
+        assert snapshot is not None
+        assert going_on.repeated == after - 1 - snapshot
+        new = [r.index for r in going_on.run(on_repeated=repeated.append)]
+        assert repeated == list(range(snapshot + 1, after))
+        assert new == list(range(after, COUNT))
+        assert (path / "frames.jsonl").read_bytes().startswith(written)
+        assert session.manifest.complete
+        assert session.latest_snapshot() == COUNT - 1
+        assert going_on.segmenter.model_.threads == 1
+    assert_same(Session.open(path), unbroken)
+    assert readers_alive() == []
+
+
+def test_without_a_snapshot_it_starts_again(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 3)
+    shutil.rmtree(path / "models")
+    (path / "models").mkdir()
+    with Session.open(path, writable=True) as session:
+        assert resume(session, FakeSource(clip(COUNT))).repeated == 3
+        assert [r.index for r in resume(session, FakeSource(clip(COUNT))).run()] == list(range(3, COUNT))
+    assert_same(Session.open(path), unbroken)
+
+
+@pytest.mark.parametrize("snapshots", [True, False])
+def test_masks_are_given_again(snapshots: bool, tmp_path: Path) -> None:
+    masks = np.zeros((48, 64), np.uint8)
+    masks[:30, :20] = 1
+    recorded(tmp_path / "whole.scstream", clip(COUNT), masks=masks)
+    path = interrupted(tmp_path / "a.scstream", 2, masks=masks)
+    if not snapshots:
+        shutil.rmtree(path / "models")
+        (path / "models").mkdir()
+    with Session.open(path, writable=True) as session:
+        assert len(list(resume(session, FakeSource(clip(COUNT))).run())) == COUNT - 2
+    assert_same(Session.open(path), Session.open(tmp_path / "whole.scstream"))
+
+
+def test_a_session_without_frames_starts_at_its_start(tmp_path: Path) -> None:
+    items = clip(COUNT)
+    recorded(tmp_path / "whole.scstream", items, start=2, stop=9)
+    Session.create(tmp_path / "a.scstream", FakeSource(items), QUICK, start=2, stop=9).close()
+    with Session.open(tmp_path / "a.scstream", writable=True) as session:
+        assert [r.index for r in resume(session, FakeSource(items)).run()] == list(range(2, 9))
+    assert_same(Session.open(tmp_path / "a.scstream"), Session.open(tmp_path / "whole.scstream"))
+
+
+def test_it_can_be_interrupted_again_and_again(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 2, snapshot_every=5)
+    rounds = 0
+    while not Session.open(path).manifest.complete:
+        rounds += 1
+        with Session.open(path, writable=True) as session:
+            going_on = resume(session, FakeSource(clip(COUNT))).run()
+            next(going_on, None)
+            going_on.close()
+    assert rounds > 3
+    assert_same(Session.open(path), unbroken)
+
+
+def test_a_complete_session_has_nothing_left(unbroken: Session, tmp_path: Path) -> None:
+    path = Path(shutil.copytree(unbroken.path, tmp_path / "a.scstream"))
+    with Session.open(path, writable=True) as session:
+        assert list(resume(session, FakeSource(clip(COUNT))).run()) == []
+
+
+def test_damaged_frames_and_changes_of_size_are_met_again(tmp_path: Path) -> None:
+    items: list[Picture | Exception] = list(clip(10, cut=None))
+    items[3] = DamagedFrame("bad", 3)
+    items[5:8] = [item.repeat(2, 0).repeat(2, 1) for item in items[5:8] if isinstance(item, np.ndarray)]
+    recorded(tmp_path / "whole.scstream", items)  # type: ignore[arg-type]
+    for after in (3, 4, 5, 7):
+        path = interrupted(tmp_path / f"{after}.scstream", after, items, snapshot_every=3)
+        shutil.rmtree(tmp_path / "run.scstream")
+        with Session.open(path, writable=True) as session:
+            for _ in resume(session, FakeSource(items)).run():
+                pass
+        assert_same(Session.open(path), Session.open(tmp_path / "whole.scstream"))
+
+
+# --- cancelling and failing
+
+
+def test_cancelling_keeps_what_was_done_and_goes_on_later(unbroken: Session, tmp_path: Path) -> None:
+    source, segmenter, cancel = FakeSource(clip(COUNT)), QUICK.segmenter(), threading.Event()
+    path = tmp_path / "a.scstream"
+    with Session.create(path, source, QUICK) as session:
+        for result in record(session, run(source, segmenter, cancel=cancel), segmenter, cancel):
+            if result.index == 4:
+                cancel.set()
+        assert not session.manifest.complete
+        assert session.snapshots() == [0, 4]
+    with Session.open(path, writable=True) as session:
+        assert [r.index for r in resume(session, source).run()] == list(range(5, COUNT))
+    assert_same(Session.open(path), unbroken)
+
+
+def test_cancelling_a_repetition_harms_nothing(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6)
+    cancel = threading.Event()
+    with Session.open(path, writable=True) as session:
+        repeated: list[int] = []
+
+        def stop(index: int) -> None:
+            repeated.append(index)
+            cancel.set()
+
+        assert list(resume(session, FakeSource(clip(COUNT))).run(cancel=cancel, on_repeated=stop)) == []
+        assert repeated == [1]
+        assert session.latest_snapshot() == 0
+        assert not session.manifest.complete
+    with Session.open(path, writable=True) as session:
+        assert len(list(resume(session, FakeSource(clip(COUNT))).run())) == COUNT - 6
+    assert_same(Session.open(path), unbroken)
+
+
+def test_cancelling_at_a_cut_is_made_good(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 5)
+    cancel = threading.Event()
+
+    def stop(notice: Notice) -> None:
+        cancel.set()
+
+    with Session.open(path, writable=True) as session:
+        assert [r.index for r in resume(session, FakeSource(clip(COUNT))).run(cancel=cancel, on_notice=stop)] == [5, 6]
+        assert session.snapshots() == [0, 4, 6]
+    with Session.open(path, writable=True) as session:
+        assert len(list(resume(session, FakeSource(clip(COUNT))).run())) == COUNT - 7
+    assert_same(Session.open(path), unbroken)
+
+
+def test_a_failing_source_leaves_a_session_to_go_on_with(unbroken: Session, tmp_path: Path) -> None:
+    frames = clip(COUNT)
+    items: list[Any] = [*frames[:5], SourceError("Cannot read 'clip': unplugged."), *frames[6:]]
+    path = tmp_path / "a.scstream"
+    with pytest.raises(PipelineError, match="unplugged"):
+        recorded(path, items)
+    assert not Session.open(path).manifest.complete
+    with Session.open(path, writable=True) as session:
+        assert len(list(resume(session, FakeSource(frames)).run())) == COUNT - 5
+    assert_same(Session.open(path), unbroken)
+
+
+# --- another source
+
+
+def test_another_size_is_refused(tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 2)
+    other = [frame[:40] for frame in clip(COUNT)]
+    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match=r"64 x 40.*was 64 x 48\.$"):
+        resume(session, FakeSource(other))
+
+
+@pytest.mark.parametrize("other", [[255 - frame for frame in clip(COUNT)], [DamagedFrame("bad", 0)]])
+def test_another_first_frame_is_refused(other: list[Any], tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 2)
+    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match="another picture at frame 0"):
+        resume(session, FakeSource(other))
+
+
+def test_another_frame_later_on_is_named(tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6)
+    other = clip(COUNT)
+    other[4] = np.ascontiguousarray(other[4][::-1])
+    with Session.open(path, writable=True) as session:
+        before = (path / "frames.jsonl").read_bytes()
+        with pytest.raises(SessionError, match=r"Cannot resume .*frame 4 does not come out as it did before.*\?$"):
+            list(resume(session, FakeSource(other)).run())
+        assert (path / "frames.jsonl").read_bytes() == before
+        assert session.snapshots() == [0]
+
+
+def test_a_source_that_has_become_shorter_is_noticed(tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6)
+    with (
+        Session.open(path, writable=True) as session,
+        pytest.raises(SessionError, match="frame 4 does not come out"),
+    ):
+        list(resume(session, FakeSource(clip(COUNT)[:4])).run())
+
+
+def test_what_was_live_cannot_be_resumed(tmp_path: Path) -> None:
+    source, segmenter = FakeSource(clip(3, cut=None), live=True), QUICK.segmenter()
+    with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
+        assert len(list(record(session, run(source, segmenter), segmenter))) == 3
+        with pytest.raises(SessionError, match="live"):
+            resume(session, source)
