@@ -22,6 +22,7 @@ VERSION = 1
 _LIMIT = 1 << 20
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
 _CHECKSUM = (1 << 32) - 1
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +39,9 @@ class SourceFacts:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """The facts of an open source."""
+        """The facts of an open source, without the password that its address may hold."""
         return cls(
-            source.address,
+            _PASSWORD.sub(r"\1@", source.address),
             source.name,
             source.width,
             source.height,
