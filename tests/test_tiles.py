@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from reference import Array, clip_frames, gaussian_row, hash_uniform, lab, rgb_pixels, sample_by_uniform
 from scstream import VideoSegmenter, tiles
 from scstream.components import Gaussian
+from scstream.components.gaussian import Whitened
 from scstream.sweep import Densities, draw_densities, mode_densities
 from scstream.tiles import Tiles
 
@@ -265,6 +266,27 @@ class BruteForce(Tiles):
     def label(self, *args: object, **keywords: object) -> Array:
         self.prune = False
         return super().label(*args, **keywords)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("below", [7.0, 8.5, 10.0])
+@pytest.mark.parametrize("unlikely", [0, 1, 2])
+def test_an_unlikely_cluster_gets_its_share_wherever_it_stands(unlikely: int, below: float) -> None:
+    """Clusters of constant score, one of them so low that it is at first left out: drawn as by brute force."""
+    cut = Tiles(np.full((80, 112, 3), 90, np.uint8))
+    component = prior_for(cut.points())
+    score = np.zeros(3)
+    score[unlikely] = -below
+    whole = Whitened(np.zeros((3, 5, 5)), np.zeros((3, 5)), score, np.zeros(3))
+    halves = Whitened(np.zeros((6, 5, 5)), np.zeros((6, 5)), np.zeros(6), np.zeros(6))
+    densities = Densities(np.zeros(3), whole, np.zeros(6), halves)
+    rng = np.random.default_rng(0)
+    drawn = 0
+    for _ in range(40):
+        fast, slow, _, _ = label_twice(cut, component, densities, rng.integers(0, 2**32, 2, np.uint32), True)
+        np.testing.assert_array_equal(fast, slow)
+        drawn += int(np.count_nonzero(fast // 2 == unlikely))
+    expected = 40 * 80 * 112 * np.exp(-below) / (2.0 + np.exp(-below))
+    assert abs(drawn - expected) < 5.0 * np.sqrt(expected) + 1.0
 
 
 def test_a_whole_clip_is_the_same_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -610,7 +610,8 @@ def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, hig
             other[p] += np.int32(1) if t <= high[p] else np.int32(0)
     open_draws = np.int32(0)
     for p in range(PIXELS):
-        open_draws += np.int32(1) if label[p] != other[p] else np.int32(0)
+        # Below 0 the draw may fall to something left out that comes before the first cluster.
+        open_draws += np.int32(1) if label[p] != other[p] or low[p] < np.float32(0.0) else np.int32(0)
     return open_draws == 0
 
 
