@@ -18,7 +18,7 @@ help:  ## Show this list
 	    printf '  make %-8s %s\n' "$$name" "$$text"; done
 
 run: $(READY)  ## Segment a sample clip, without a window, into out/
-	$(BIN)/scstream segment $(SAMPLE) --out out/
+	$(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite
 
 test: lint  ## Check style, types and layers, then run the tests
 	$(BIN)/python -m pytest
