@@ -44,7 +44,8 @@ def encode(
         if ticks is not None:
             stream.codec_context.time_base = stream.time_base = Fraction(1, 1000)
         for index, rgb in enumerate(frames):
-            picture = av.VideoFrame.from_ndarray(rgb, format="rgb24")
+            # With several threads swscale gets pixels wrong in 10-bit formats.
+            picture = av.VideoFrame.from_ndarray(rgb, format="rgb24").reformat(format=pix_fmt, threads=1)
             if ticks is not None:
                 picture.pts, picture.time_base = ticks[index], Fraction(1, 1000)
             output.mux(stream.encode(picture))

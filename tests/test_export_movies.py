@@ -56,6 +56,17 @@ def test_movie_shows_the_view(tmp_path, name, suffix, view, stem):
     assert not leftovers(tmp_path)
 
 
+@pytest.mark.parametrize("objects", [(), (KITE,)], ids=["opaque", "alpha"])
+def test_prores_is_right_at_every_pixel_of_any_width(tmp_path, objects):
+    """A smooth picture whose width is no multiple of 16: no pixel strays where threads would have met."""
+    ids = np.ones((48, 70), np.int32)
+    smooth = np.linspace(40, 215, 3 * 48 * 70).reshape(48, 70, 3).astype(np.uint8)
+    results = [result(n, ids, rgb=smooth) for n in range(6)]
+    view = {} if objects else {"view": "original"}
+    back = read_alpha(export(tmp_path, "prores", results, objects=objects, **view))[..., :3].astype(int)
+    assert np.abs(back - smooth).max() <= 6
+
+
 def test_formats_are_what_they_say(tmp_path):
     results = flat_story()
     assert stream_of(export(tmp_path, "mp4", results))[:2] == ("h264", "yuv420p")

@@ -129,7 +129,10 @@ class Encoder:
     def _frames(self, picture: Picture, ticks: int) -> Iterator[av.VideoFrame]:
         """The frames to encode for a picture."""
         frame = self._frame(picture, ticks)
-        yield frame.reformat(format=self._codec.pixels, dst_colorspace=self._space, dst_color_range=ColorRange.MPEG)
+        # With several threads swscale gets the first pixels of each thread's share wrong in 10-bit formats.
+        yield frame.reformat(
+            format=self._codec.pixels, dst_colorspace=self._space, dst_color_range=ColorRange.MPEG, threads=1
+        )
 
     def _frame(self, picture: Picture, ticks: int) -> av.VideoFrame:
         kind = "rgba" if picture.shape[2] == 4 else "rgb24"

@@ -17,7 +17,8 @@ _TURNS = {1: cv2.ROTATE_90_COUNTERCLOCKWISE, 2: cv2.ROTATE_180, 3: cv2.ROTATE_90
 class Converter:
     """Turns pictures into RGB, upright. One is kept for a whole video: setting swscale up costs more than using it.
 
-    The matrix and range of colours are those that the stream names; alpha is dropped.
+    The matrix and range of colours are those that the stream names; alpha is dropped. One thread does it: with several,
+    swscale gets some pixels wrong in some formats, and the cores are wanted by the engine.
     """
 
     def __init__(self) -> None:
@@ -35,8 +36,8 @@ class Converter:
 
     def _converted(self, picture: VideoFrame) -> VideoFrame:
         try:
-            return self._reformatter.reformat(picture, format="rgb24")
+            return self._reformatter.reformat(picture, format="rgb24", threads=1)
         except av.error.FFmpegError:
             # swscale refuses matrices that it does not know.
             picture.colorspace, picture.color_range = _UNSPECIFIED_MATRIX, _UNSPECIFIED_RANGE
-            return self._reformatter.reformat(picture, format="rgb24")
+            return self._reformatter.reformat(picture, format="rgb24", threads=1)
