@@ -329,6 +329,8 @@ class ScStream(ClusterMixin, BaseEstimator):
             "batch": state.batch,
             "log_posterior": sampler.log_posterior,
             "events": [event.as_dict() for event in sampler.events],
+            "pending": [event.as_dict() for event in sampler.pending],
+            "locked": sorted(state.locked),
         }
         arrays: dict[str, npt.NDArray[Any]]
         arrays = {f"prior.{name}": value for name, value in sampler.component.hyperparameters().items()}
@@ -382,6 +384,7 @@ class ScStream(ClusterMixin, BaseEstimator):
             rest=counters["rest"],
             born=counters["born"],
             batch=int(meta["batch"]),
+            locked=frozenset(int(id) for id in meta.get("locked", ())),
         )
         model._sampler = Sampler(
             settings,
@@ -392,6 +395,7 @@ class ScStream(ClusterMixin, BaseEstimator):
             np.repeat(ids, 2),
             [Event.from_dict(event) for event in meta["events"]],
             float(meta["log_posterior"]),
+            [Event.from_dict(event) for event in meta.get("pending", ())],
         )
         return model
 

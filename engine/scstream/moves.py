@@ -48,7 +48,7 @@ class Mover:
         state, settings = self.state, self.settings
         total = state.total
         counts = total[:, :, 0]
-        ready = (np.minimum(state.age, state.rest) >= settings.burn_in) & (counts.min(axis=1) >= 1.0)
+        ready = (np.minimum(state.age, state.rest) >= settings.burn_in) & (counts.min(axis=1) >= 1.0) & state.free
         # A sub-cluster that lost all its points can never find anything: start both afresh.
         barren = (state.rest >= settings.burn_in) & (counts.min(axis=1) < 1.0) & (counts.sum(axis=1) >= 2.0)
         candidates = np.flatnonzero(ready)
@@ -136,7 +136,7 @@ class Mover:
         """Propose to merge every pair of settled clusters, the likeliest merge first."""
         state, settings = self.state, self.settings
         S = state.total.sum(axis=1)
-        eligible = (state.age >= settings.burn_in) & ~self._moved & (S[:, 0] >= 1.0)
+        eligible = (state.age >= settings.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.free
         if eligible.sum() < 2:
             return
         L = self.component.log_marginal(S)
@@ -181,6 +181,28 @@ class Mover:
             setattr(state, name, array[:-1].copy())
         self._moved[k] = self._moved[-1]
         self._moved = self._moved[:-1]
+
+    # --- by hand
+
+    def split_by_hand(self, k: int) -> int:
+        """Split cluster k into its two sub-clusters, however unlikely that is; returns the new id."""
+        counts = self.state.total[k, :, 0]
+        if counts.min() < 1.0:
+            raise ValueError(f"segment {self.state.ids[k]} has no second half to split off")
+        ratio = split_log_hastings(self.component, self.state.total[[k]], self.settings.log_alpha)[0]
+        self._apply_split(k, float(ratio), counts)
+        return int(self.state.ids[-1])
+
+    def merge_by_hand(self, a: int, b: int) -> int:
+        """Merge clusters a and b, however unlikely that is; returns the id of the larger one, which lives on."""
+        S = self.state.total.sum(axis=1)
+        L = self.component.log_marginal(S)
+        pair = np.array([[a, b]])
+        ratio = merge_log_hastings(self.component, S, L, pair, self.settings.log_alpha, self.settings.merge)[0]
+        absorbed = self._apply_merge(a, b, float(ratio))
+        survivor = int(self.state.ids[b if absorbed == a else a])
+        self._drop(absorbed)
+        return survivor
 
     # --- deaths
 

@@ -32,7 +32,8 @@ class Progress:
 class Sampler:
     """State of a stream and the ways to move it on.
 
-    ``id_of`` maps the labels that the batch last got to ids; ``events`` are those of the last batch.
+    ``id_of`` maps the labels that the batch last got to ids; ``events`` are those of the last batch, ``pending`` those
+    of moves made by hand since, which belong to the next.
     """
 
     settings: Settings
@@ -43,6 +44,7 @@ class Sampler:
     id_of: npt.NDArray[np.int64]
     events: list[Event] = field(default_factory=list)
     log_posterior: float = float("nan")
+    pending: list[Event] = field(default_factory=list)
 
     @classmethod
     def begin(cls, settings: Settings, component: Component, batch: Batch, time: float, number: int = 0) -> Sampler:
@@ -136,10 +138,38 @@ class Sampler:
         state.batch += 1
         state.sweep = 0
         self.time = time
-        self.events = []
+        self.events, self.pending = self.pending, []
         for _ in range(self.settings.sweeps):
             self.sweep(batch, self.settings, sampling=True)
         self.finish(batch)
+
+    def split_by_hand(self, id: int) -> int:
+        """Split a cluster between two batches; returns the new id."""
+        mover = self._mover_by_hand()
+        new = mover.split_by_hand(self.index(id))
+        self.pending += mover.events
+        return new
+
+    def merge_by_hand(self, id: int, other: int) -> int:
+        """Merge two clusters between two batches; returns the id that lives on."""
+        if id == other:
+            raise ValueError(f"a merge takes two segments, got {id} twice")
+        mover = self._mover_by_hand()
+        survivor = mover.merge_by_hand(self.index(id), self.index(other))
+        self.pending += mover.events
+        return survivor
+
+    def _mover_by_hand(self) -> Mover:
+        # The counter is one that no sweep has: several moves before a batch draw different numbers.
+        rng = counter_rng(self.settings.seed, self.state.batch, 2**32 + len(self.pending))
+        return Mover(self.settings, self.component, self.state, self.genealogy, self.time, rng)
+
+    def index(self, id: int) -> int:
+        """The cluster with this id; a KeyError if none is alive."""
+        found = np.flatnonzero(self.state.ids == id)
+        if not len(found):
+            raise KeyError(f"segment {id} is not alive")
+        return int(found[0])
 
 
 def settled(trace: list[tuple[int, float]], window: int = 60) -> bool:

@@ -39,7 +39,7 @@ class State:
 
     ``current`` (K, 2, P) holds the statistics of the batch being worked on, ``history`` those of the earlier ones.
     Per cluster: ``ids``, ``age`` (sweeps since its last move), ``rest`` (sweeps since its sub-clusters were started)
-    and ``born`` (the batch in which its id appeared).
+    and ``born`` (the batch in which its id appeared). Clusters whose id is in ``locked`` are not split or merged.
     """
 
     history: History
@@ -50,6 +50,14 @@ class State:
     born: npt.NDArray[np.int64]
     batch: int = 0
     sweep: int = 0
+    locked: frozenset[int] = frozenset()
+
+    @property
+    def free(self) -> npt.NDArray[np.bool_]:
+        """Which clusters (K,) moves may touch."""
+        if not self.locked:
+            return np.ones(len(self.ids), bool)
+        return ~np.isin(self.ids, np.fromiter(self.locked, np.int64))
 
     @property
     def total(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Self
@@ -225,6 +225,8 @@ class VideoSegmenter:
             if mask is not None:
                 self._divide(tiles, mask)
             model._sampler.baptise(earlier.genealogy if earlier else Genealogy())
+            if earlier:
+                model._sampler.events[:0] = earlier.pending
         except BaseException:
             model.__dict__.pop("_sampler", None)
             if earlier:
@@ -244,6 +246,59 @@ class VideoSegmenter:
     def copy(self) -> Self:
         """An independent segmenter that continues bit by bit alike."""
         return deepcopy(self)
+
+    # --- by hand, between two frames
+
+    def merge(self, ids: Iterable[int]) -> int:
+        """Make several segments one, from the next frame on; returns the id of the largest, which lives on."""
+        sampler = self.model_._sampler_checked()
+        first, *others = dict.fromkeys(int(id) for id in ids)
+        if not others:
+            raise ValueError("a merge takes at least two segments")
+        for id in (first, *others):
+            sampler.index(id)
+        survivor = first
+        for other in others:
+            survivor = sampler.merge_by_hand(survivor, other)
+        return survivor
+
+    def split(self, id: int) -> int:
+        """Divide a segment into its two sub-clusters, from the next frame on; returns the new id."""
+        return self.model_._sampler_checked().split_by_hand(int(id))
+
+    @property
+    def locked_(self) -> frozenset[int]:
+        """Ids of the segments that are neither split nor merged by themselves; they may still die."""
+        return self.model_._sampler_checked().state.locked
+
+    @locked_.setter
+    def locked_(self, ids: Iterable[int]) -> None:
+        self.model_._sampler_checked().state.locked = frozenset(int(id) for id in ids)
+
+    def change(self, **parameters: Any) -> None:
+        """Change parameters from the next frame on: alpha, decay, sweeps, burn_in, kernel, epsilon, ...
+
+        Colour space and scale decide what a pixel is: they cannot change without a `restart`.
+        """
+        if self._started and not self._fresh and {"colour", "scale"} & parameters.keys():
+            raise ValueError("colour and scale can change at a restart only")
+        colour, scale = parameters.pop("colour", self.colour), parameters.pop("scale", self.scale)
+        before = self.model_.get_params(deep=False)
+        try:
+            self.model_.set_params(**parameters)
+            check_choice("colour", colour, COLOURS)
+            check_number("scale", scale, 0.0, 1.0, strict=True)
+            self.model_._check_parameters()
+        except (TypeError, ValueError):
+            self.model_.set_params(**before)
+            raise
+        self.colour, self.scale = colour, float(scale)
+        if self._started:
+            self.model_._sampler.settings = self.model_._settings()
+
+    @property
+    def _started(self) -> bool:
+        return self.model_._started
 
     def _divide(self, tiles: Tiles, mask: npt.NDArray[Any]) -> None:
         """Cut every segment that straddles the outline of a thing in two, along the outline."""
