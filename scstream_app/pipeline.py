@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
@@ -13,6 +13,7 @@ import numpy as np
 
 from scstream import Preview, VideoSegmenter
 from scstream_app import scenes
+from scstream_app.edits import Edit
 from scstream_app.errors import PipelineError, SourceError, StudioError, reason
 from scstream_app.readahead import Decoded, Failure, ReadAhead
 from scstream_app.results import FrameResult, IdMap, Picture
@@ -26,7 +27,7 @@ Size = tuple[int, int]
 class Notice:
     """Something a person should know although the run goes on: a damaged frame, a camera that gives none, ..."""
 
-    kind: Literal["damaged", "stalled", "size", "cut"]
+    kind: Literal["damaged", "stalled", "size", "cut", "edit"]
     frame: int
     text: str
 
@@ -41,6 +42,7 @@ def run(
     scene_cuts: bool = True,
     previous: FrameResult | None = None,
     masks: Picture | None = None,
+    edits: Callable[[int], Sequence[Edit]] | None = None,
     on_preview: Callable[[Preview], None] | None = None,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> Generator[FrameResult]:
@@ -61,6 +63,8 @@ def run(
         The result before ``start``, for a segmenter that goes on. With it the decisions are those of an unbroken run.
     masks : array (H, W) uint8, optional
         Things on the first frame, a value for each: no segment of it is to straddle their outlines.
+    edits : callable, optional
+        Asked just before a frame is segmented, with its index, for what a person wants done to the model first.
     on_preview : callable, optional
         Hears how a first frame settles: that of the run, and that of every scene.
     on_notice : callable, optional
@@ -72,7 +76,9 @@ def run(
         With the frame at which it happened and its cause, when the source or the engine fails.
     """
     notify = on_notice or (lambda notice: None)
-    stage = _Stage(source, segmenter, cancel or threading.Event(), scene_cuts, on_preview, notify, previous, masks)
+    stage = _Stage(
+        source, segmenter, cancel or threading.Event(), scene_cuts, on_preview, notify, previous, masks, edits
+    )
     done, damaged = previous is not None, 0
     with ReadAhead(source, start, stop) as reader:
         while True:
@@ -141,12 +147,14 @@ class _Stage:
         notify: Callable[[Notice], None],
         previous: FrameResult | None,
         masks: Picture | None,
+        edits: Callable[[int], Sequence[Edit]] | None,
     ) -> None:
         self.segmenter, self.cancel, self.scene_cuts = segmenter, cancel, scene_cuts
         self.on_preview, self.notify = on_preview, notify
         self.size: Size = (source.height, source.width)
         self.before = None if previous is None else self._recall(source, previous)
         self.masks = masks
+        self.edits = edits or (lambda index: ())
 
     def _recall(self, source: Source, previous: FrameResult) -> _Before:
         # Read again where that is possible: results hold the fitted picture, and the size matters too.
@@ -157,15 +165,22 @@ class _Stage:
 
     def segment(self, item: Decoded, wait: float) -> FrameResult:
         frame, begin = item.frame, perf_counter()
+        wanted = tuple(self.edits(frame.index))
+        untouched = self.segmenter.copy() if wanted else None
         try:
+            edits = self._edit(frame.index, wanted)
             rgb = fitted(frame.rgb, self.size)
             colours = self._colours(rgb)
-            afresh = self._new_size(frame) or self._new_scene(frame, rgb, colours)
+            afresh = self._asked_afresh(edits) or self._new_size(frame) or self._new_scene(frame, rgb, colours)
             if afresh:
                 self.segmenter.restart()
             masks = self.masks if self.before is None else None
             ids = self.segmenter.segment(rgb, float(frame.index), self._preview, masks)
-        except (_Cancelled, StudioError):
+        except _Cancelled:
+            if untouched is not None:
+                self.segmenter.become(untouched)
+            raise
+        except StudioError:
             raise
         except Exception as error:
             raise PipelineError(f"Cannot segment frame {frame.index}: {reason(error)}.", frame.index) from error
@@ -181,7 +196,26 @@ class _Stage:
             self.segmenter.model_.log_posterior_,
             afresh,
             {"decode": item.milliseconds, "wait": wait, "engine": engine},
+            edits,
         )
+
+    def _edit(self, index: int, wanted: Sequence[Edit]) -> tuple[Edit, ...]:
+        """Make the edits that can be made, each wholly or not at all; returns them."""
+        made = []
+        for edit in wanted:
+            untouched = self.segmenter.copy()
+            try:
+                edit.apply(self.segmenter)
+            except (KeyError, ValueError, TypeError) as error:
+                self.segmenter.become(untouched)
+                why = str(error.args[0]) if error.args else type(error).__name__
+                self.notify(Notice("edit", index, f"Cannot {edit.kind} before frame {index}: {why.rstrip('.')}."))
+            else:
+                made.append(edit)
+        return tuple(made)
+
+    def _asked_afresh(self, edits: Sequence[Edit]) -> bool:
+        return any(edit.kind == "restart" for edit in edits)
 
     def _colours(self, rgb: Picture) -> Histogram | None:
         return scenes.histogram(rgb) if self.scene_cuts else None

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
+from scstream_app.edits import Edit
 
 Picture = npt.NDArray[np.uint8]
 IdMap = npt.NDArray[np.int32]
@@ -39,6 +40,8 @@ class FrameResult:
         Whether a new scene begins here, so that the model started afresh.
     milliseconds : mapping
         Time of each stage: "decode", "engine", ...
+    edits : tuple of Edit
+        What a person did to the model just before this frame.
     """
 
     index: int
@@ -50,6 +53,7 @@ class FrameResult:
     log_posterior: float = float("nan")
     cut: bool = False
     milliseconds: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    edits: tuple[Edit, ...] = ()
 
     @property
     def picture(self) -> Picture:

@@ -247,6 +247,10 @@ class VideoSegmenter:
         """An independent segmenter that continues bit by bit alike."""
         return deepcopy(self)
 
+    def become(self, other: Self) -> None:
+        """Take over the state of another segmenter, such as a copy made earlier, which is not to be used any more."""
+        self.__dict__.update(other.__dict__)
+
     # --- by hand, between two frames
 
     def merge(self, ids: Iterable[int]) -> int:

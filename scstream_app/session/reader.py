@@ -167,6 +167,7 @@ class SessionReader:
                 record.log_posterior,
                 record.cut,
                 record.milliseconds,
+                record.edits,
             )
 
     def _pictures(self, source: Source, start: int) -> Iterator[tuple[int, Picture]]:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from scstream import Event
+from scstream_app.edits import Edit
 from scstream_app.results import FrameResult
 from scstream_app.session import checks, files
 from scstream_app.session.files import Invalid
@@ -40,6 +41,7 @@ class FrameRecord:
     first_row: int
     rows: int
     rows_checksum: int
+    edits: tuple[Edit, ...] = ()
 
     @classmethod
     def of(cls, result: FrameResult, ids: tuple[int, int], statistics: tuple[int, int, int]) -> Self:
@@ -53,11 +55,12 @@ class FrameRecord:
             result.events,
             *ids,
             *statistics,
+            result.edits,
         )
 
     def line(self) -> bytes:
         """The record as a line of JSON."""
-        values = {
+        values: dict[str, Any] = {
             "index": self.index,
             "time": float(self.time),
             "cut": bool(self.cut),
@@ -67,6 +70,8 @@ class FrameRecord:
             "statistics": {"first": self.first_row, "count": self.rows, "crc32": self.rows_checksum},
             "events": [event.as_dict() for event in self.events],
         }
+        if self.edits:
+            values["edits"] = [edit.as_dict() for edit in self.edits]
         return json.dumps(values, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
     @classmethod
@@ -87,6 +92,7 @@ class FrameRecord:
             checks.integer(statistics, "first", high=1 << 60),
             checks.integer(statistics, "count", high=_ROWS_LIMIT),
             checks.integer(statistics, "crc32", high=_CHECKSUM),
+            tuple(_edit(value) for value in checks.listing(values, "edits")) if "edits" in values else (),
         )
 
 
@@ -105,6 +111,13 @@ def _event(values: Any) -> Event:
     if not all(0 <= id <= checks.MAX_INDEX for id in event.ids):
         raise Invalid(f"an event in frames.jsonl names the ids {event.ids}")
     return event
+
+
+def _edit(values: Any) -> Edit:
+    try:
+        return Edit.from_dict(values)
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise Invalid("an edit in frames.jsonl makes no sense") from error
 
 
 class RecordIndex:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from scstream import Preview, VideoSegmenter
+from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.pipeline import Notice, fitted, run
 from scstream_app.results import FrameResult
@@ -103,10 +104,12 @@ class Resumption:
         on_preview: Callable[[Preview], None] | None = None,
         on_notice: Callable[[Notice], None] | None = None,
         on_repeated: Callable[[int], None] | None = None,
+        edits: Callable[[int], Sequence[Edit]] | None = None,
     ) -> Generator[FrameResult]:
         """Segment the frames since the snapshot again, then new ones; these are written, and handed on.
 
-        ``on_repeated`` hears of each frame that came out as before; SessionError says that one did not.
+        ``on_repeated`` hears of each frame that came out as before; SessionError says that one did not. Edits made to
+        repeated frames are made again; ``edits`` is asked for those to new ones, as in `pipeline.run`.
         """
         manifest = self.session.manifest
         if manifest.complete:
@@ -120,11 +123,22 @@ class Resumption:
             scene_cuts=manifest.settings.scene_cuts,
             previous=self.previous,
             masks=self.session.masks,
+            edits=self._edits(edits),
             on_preview=on_preview,
             on_notice=on_notice,
         )
         new = self._new(results, cancel, on_repeated or (lambda index: None))
         yield from record(self.session, new, self.segmenter, cancel)
+
+    def _edits(self, new: Callable[[int], Sequence[Edit]] | None) -> Callable[[int], Sequence[Edit]]:
+        last = int(self.session.frames[-1]) if len(self.session) else -1
+
+        def edits(index: int) -> Sequence[Edit]:
+            if index <= last:
+                return self.session.record(index).edits
+            return new(index) if new is not None else ()
+
+        return edits
 
     def _new(
         self, results: Generator[FrameResult], cancel: threading.Event | None, on_repeated: Callable[[int], None]
@@ -173,10 +187,11 @@ def _check_source(session: Session, source: Source) -> None:
 
 def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) -> None:
     facts = session.manifest.source
-    if _traits(segmenter) != _traits(session.manifest.settings.segmenter()) or segmenter.shape_ != (
-        facts.height,
-        facts.width,
-    ):
+    expected = session.manifest.settings.segmenter()
+    for record in session.records(stop=frame + 1):
+        for edit in record.edits:
+            expected.change(**edit.values)
+    if _traits(segmenter) != _traits(expected) or segmenter.shape_ != (facts.height, facts.width):
         raise _refusal(session, f"the snapshot of frame {frame} belongs to other settings")
 
 

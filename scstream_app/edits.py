@@ -1,0 +1,84 @@
+"""What a person does to the model between two frames: data that can be queued, kept and repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, Self, get_args
+
+from scstream import VideoSegmenter
+from scstream_app.errors import SettingsError
+from scstream_app.settings import SPECS
+
+Kind = Literal["merge", "split", "lock", "unlock", "change", "restart"]
+
+#: Settings that can change between two frames. Whether cuts are looked for holds for a whole run.
+CHANGEABLE = tuple(name for name in SPECS if name != "scene_cuts")
+
+_FEWEST_IDS = {"merge": 2, "split": 1, "lock": 1, "unlock": 1, "change": 0, "restart": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One edit; it takes effect on the frame after the one that is shown.
+
+    Parameters
+    ----------
+    kind : str
+        "merge" (ids become one), "split" (each of the ids divides into its sub-clusters), "lock" and "unlock" (ids are
+        left alone by the model, or no longer), "change" (settings), "restart" (everything starts afresh).
+    ids : tuple of int
+    values : mapping
+        Of a change or a restart: settings by name, as in `settings.Settings`.
+
+    Examples
+    --------
+    >>> Edit.from_dict(Edit("merge", (3, 5)).as_dict())
+    Edit(kind='merge', ids=(3, 5), values=mappingproxy({}))
+    """
+
+    kind: Kind
+    ids: tuple[int, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __post_init__(self) -> None:
+        if self.kind not in get_args(Kind):
+            raise SettingsError(f"there is no edit {self.kind!r}; there are {', '.join(get_args(Kind))}")
+        ids = tuple(dict.fromkeys(int(id) for id in self.ids))
+        if len(ids) < _FEWEST_IDS[self.kind] or any(id < 0 for id in ids):
+            raise SettingsError(f"a {self.kind} takes at least {_FEWEST_IDS[self.kind]} segments, got {self.ids!r}")
+        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "values", MappingProxyType(self._checked()))
+
+    def _checked(self) -> dict[str, Any]:
+        unknown = [str(name) for name in self.values if name not in CHANGEABLE]
+        if unknown:
+            raise SettingsError(f"'{unknown[0]}' is no setting that can change in a run: {', '.join(CHANGEABLE)}")
+        return {name: SPECS[name].check(name, value) for name, value in self.values.items()}
+
+    def apply(self, segmenter: VideoSegmenter) -> None:
+        """Do it. A KeyError or ValueError says why it cannot be done: a segment may have died meanwhile."""
+        match self.kind:
+            case "merge":
+                segmenter.merge(self.ids)
+            case "split":
+                for id in self.ids:
+                    segmenter.split(id)
+            case "lock":
+                segmenter.locked_ = segmenter.locked_ | set(self.ids)
+            case "unlock":
+                segmenter.locked_ = segmenter.locked_ - set(self.ids)
+            case "restart":
+                segmenter.restart()
+        if self.values:
+            segmenter.change(**self.values)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values that JSON can hold."""
+        return {"kind": self.kind, "ids": list(self.ids), "values": dict(self.values)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Undo `as_dict`."""
+        return cls(values["kind"], tuple(values["ids"]), values["values"])
