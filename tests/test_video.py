@@ -13,6 +13,7 @@ from reference import SAMPLE_VIDEOS, borders, clip_frames, lab
 from scstream import Preview, VideoSegmenter
 from scstream.genealogy import Kind
 from scstream.metrics import oracle_jaccard, temporal_consistency
+from scstream.video import uncertainty
 
 Frame = npt.NDArray[np.uint8]
 QUICK = {"seed": 0, "max_init_sweeps": 40}
@@ -173,6 +174,19 @@ def test_uncertainty_is_high_on_borders_and_low_inside() -> None:
     edge = borders(ids)
     assert 0.0 < edge.mean() < 0.5
     assert uncertainty[edge].mean() > 2.0 * uncertainty[~edge].mean()
+
+
+@pytest.mark.parametrize("colour", ["rgb", "lab"])
+def test_uncertainty_of_a_past_frame_comes_from_its_statistics(colour: str) -> None:
+    segmenter = VideoSegmenter(colour, **QUICK)
+    frames = [frame[::2, ::2].copy() for frame in clip_frames("kite_surf", 3)]
+    for frame in frames:
+        segmenter.segment(frame)
+    exact = segmenter.uncertainty()
+    again = uncertainty(frames[-1], segmenter.statistics_, colour)
+    assert again.dtype == np.float32
+    assert np.abs(again - exact).mean() < 0.05
+    assert np.corrcoef(again.ravel(), exact.ravel())[0, 1] > 0.8
 
 
 def test_uncertainty_does_not_change_the_segmenter() -> None:

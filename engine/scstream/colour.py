@@ -30,6 +30,23 @@ def turn_to_public(mean: Array, covariance: Array, colour: str) -> tuple[Array, 
     return mean @ turn.T, turn @ covariance @ turn.T
 
 
+def turn_from_public(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
+    """Undo `turn_to_public`."""
+    turn = _turn(colour)
+    return mean @ turn, turn.T @ covariance @ turn
+
+
+def channels(rgb: Array, colour: str) -> Array:
+    """Colours (N, 3) given as R, G, B in [0, 1] in the colour space's own channels: undo `mean_rgb`."""
+    if colour == "rgb":
+        return rgb
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    t = linear @ np.linalg.inv(_XYZ_TO_RGB).T / _WHITE
+    f = np.where(t > (6.0 / 29.0) ** 3, np.cbrt(t), t / (3.0 * (6.0 / 29.0) ** 2) + 4.0 / 29.0)
+    lab: Array = np.stack([1.16 * f[:, 1] - 0.16, 5.0 * (f[:, 0] - f[:, 1]), 2.0 * (f[:, 1] - f[:, 2])], axis=1)
+    return lab
+
+
 def mean_rgb(channels: Array, colour: str) -> Array:
     """R, G, B in [0, 1] of colours (N, 3) given in the colour space's own channels."""
     if colour == "lab":

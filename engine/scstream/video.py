@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from scstream import kernels, persistence
 from scstream.checks import check_choice, check_number
-from scstream.colour import COLOURS, mean_rgb, turn_to_public
+from scstream.colour import COLOURS, channels, mean_rgb, turn_from_public, turn_to_public
 from scstream.components import Gaussian
+from scstream.components.gaussian import Whitened
 from scstream.genealogy import Event, Genealogy
 from scstream.kernels import PIXEL_D
 from scstream.model import ScStream
@@ -428,6 +429,30 @@ class VideoSegmenter:
         except (KeyError, TypeError, ValueError, IndexError) as error:
             raise persistence.ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
         return segmenter
+
+
+def uncertainty(
+    frame: npt.NDArray[np.uint8], statistics: npt.NDArray[np.void], colour: str = "rgb", threads: int = 1
+) -> npt.NDArray[np.float32]:
+    """1 - the probability of each pixel's likeliest segment, (H, W), from a frame and its `statistics_` alone.
+
+    For frames that are past: each segment is taken as the Gaussian that its statistics describe.
+    """
+    rows = statistics[statistics["pixels"] > 0]
+    height, width = frame.shape[:2]
+    if not len(rows):
+        return np.zeros((height, width), np.float32)
+    rgb = np.stack([rows["red"], rows["green"], rows["blue"]], axis=1).astype(np.float64)
+    place = np.stack([rows["row"] / height, rows["column"] / width], axis=1)
+    mean, covariance = turn_from_public(
+        np.concatenate([channels(rgb, colour), place], axis=1), rows["covariance"].astype(np.float64), colour
+    )
+    # Half a grey level keeps segments of one colour from being infinitely sure.
+    A = np.linalg.inv(np.linalg.cholesky(covariance + np.eye(PIXEL_D) * (0.5 / 255.0) ** 2))
+    b = -np.einsum("kij,kj->ki", A, mean)
+    c = np.log(np.diagonal(A, axis1=1, axis2=2)).sum(axis=1)
+    density = Whitened(A, b, c, np.zeros(len(rows)))
+    return Tiles(np.ascontiguousarray(frame), colour, 1, threads).uncertainty(density, np.log(rows["pixels"]))
 
 
 def _strides(height: int, width: int) -> list[int]:
