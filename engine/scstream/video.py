@@ -51,11 +51,12 @@ STATISTICS = np.dtype(
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The first frame on its way: ids (H, W) that are usable but not final, and how far it has come."""
+    """The first frame on its way: ids (H, W) that are usable but not final, how far it has come, and the frame."""
 
     ids: npt.NDArray[np.int32]
     progress: Progress
     stride: int
+    frame: npt.NDArray[np.uint8]
 
 
 class VideoSegmenter:
@@ -221,7 +222,7 @@ class VideoSegmenter:
                 for progress in model._sampler.converge(tiles, limit):
                     if progress.sweep % every == 0 or progress.converged:
                         ids = self._picture(tiles, shape)
-                        yield Preview(ids + earlier.genealogy.n_ids if earlier else ids, progress, stride)
+                        yield Preview(ids + earlier.genealogy.n_ids if earlier else ids, progress, stride, frame)
             model._sampler.finish(tiles)
             if mask is not None:
                 self._divide(tiles, mask)

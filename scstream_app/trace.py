@@ -1,0 +1,122 @@
+"""A run at a glance: a few numbers a frame, every event, and how long each segment lived."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import Event
+from scstream.genealogy import Kind
+from scstream_app.session import FrameRecord
+
+#: What is kept of every frame.
+COLUMNS = ("time", "segments", "log_posterior", "churn", "decode", "engine", "write")
+
+
+@dataclass(slots=True)
+class Life:
+    """A segment's life in frames: when it appeared, when it went (None: it lives), and whose part it was."""
+
+    id: int
+    born: int
+    died: int | None = None
+    parent: int | None = None
+    merged_into: int | None = None
+
+
+class Trace:
+    """Grows frame by frame, in order; kept small enough for hours of video.
+
+    Attributes
+    ----------
+    frames : sequence of int
+        Indices of the frames that are there.
+    events : list of (frame, Event)
+        In order, without the births of first frames.
+    cuts : list of int
+        Frames at which a new scene begins.
+    lives : dict of id to Life
+    """
+
+    def __init__(self) -> None:
+        self.frames = array("q")
+        self.events: list[tuple[int, Event]] = []
+        self.cuts: list[int] = []
+        self.lives: dict[int, Life] = {}
+        self._columns = {name: array("d") for name in COLUMNS}
+
+    def __len__(self) -> int:
+        return len(self.frames)
+
+    def column(self, name: str) -> npt.NDArray[np.float64]:
+        """One of `COLUMNS`, a value a frame; nan where it is not known."""
+        return np.array(self._columns[name], np.float64)
+
+    def add(self, record: FrameRecord, churn: float = math.nan) -> None:
+        """Take in the next frame; ``churn`` is the share of pixels that changed their id."""
+        index = record.index
+        self.frames.append(index)
+        times: Mapping[str, float] = record.milliseconds
+        values = {
+            "time": record.time,
+            "segments": float(record.rows),
+            "log_posterior": record.log_posterior,
+            "churn": churn,
+            **{stage: times.get(stage, math.nan) for stage in ("decode", "engine", "write")},
+        }
+        for name, column in self._columns.items():
+            column.append(values[name])
+        if record.cut:
+            self.cuts.append(index)
+        first = len(self.frames) == 1 or record.cut
+        for event in record.events:
+            self._live(index, event)
+            if not (first and event.kind in (Kind.BIRTH, Kind.DEATH)):
+                self.events.append((index, event))
+
+    def extend(self, records: Iterable[FrameRecord]) -> None:
+        """Take in frames read back from a session."""
+        for record in records:
+            self.add(record)
+
+    def _live(self, index: int, event: Event) -> None:
+        first, last = event.ids[0], event.ids[-1]
+        match event.kind:
+            case Kind.BIRTH:
+                self.lives[first] = Life(first, index)
+            case Kind.SPLIT:
+                self.lives[last] = Life(last, index, parent=first)
+            case Kind.MERGE:
+                self._end(last, index, first)
+            case Kind.DEATH:
+                self._end(first, index, None)
+
+    def _end(self, id: int, index: int, merged_into: int | None) -> None:
+        life = self.lives.setdefault(id, Life(id, index))
+        life.died, life.merged_into = index, merged_into
+
+    def place(self, index: int) -> int | None:
+        """Where in the columns the frame is; None if it is not there."""
+        place = bisect_left(self.frames, index)
+        return place if place < len(self.frames) and self.frames[place] == index else None
+
+    def next_event(self, index: int) -> int | None:
+        """The first frame after ``index`` in which something happened."""
+        moments = self._moments()
+        place = bisect_right(moments, index)
+        return moments[place] if place < len(moments) else None
+
+    def previous_event(self, index: int) -> int | None:
+        """The last frame before ``index`` in which something happened."""
+        moments = self._moments()
+        place = bisect_left(moments, index) - 1
+        return moments[place] if place >= 0 else None
+
+    def _moments(self) -> list[int]:
+        return sorted({frame for frame, _ in self.events} | set(self.cuts))

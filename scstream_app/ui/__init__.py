@@ -1,0 +1,1 @@
+"""The window. Widgets know the document, never the engine."""

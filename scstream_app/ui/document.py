@@ -1,0 +1,363 @@
+"""The document: what the window is about. Widgets read it, ask it to change, and hear of changes by its signals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtGui import QUndoStack
+
+from scstream import Preview
+from scstream.video import STATISTICS
+from scstream_app.edits import Edit
+from scstream_app.errors import StudioError
+from scstream_app.pipeline import Notice
+from scstream_app.results import FrameResult
+from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
+from scstream_app.settings import Settings
+from scstream_app.trace import Trace
+from scstream_app.ui.look import Look, Shown
+from scstream_app.ui.renderer import Renderer, Wish
+from scstream_app.ui.worker import Task, Worker
+
+
+class State(StrEnum):
+    """What the document is doing."""
+
+    EMPTY = "empty"
+    OPENING = "opening"
+    WARMING = "warming up"
+    SETTLING = "settling"
+    SEGMENTING = "segmenting"
+    PAUSED = "paused"
+    STOPPED = "stopped"
+    DONE = "done"
+
+
+class Document(QObject):
+    """One source with its session: the frame at hand, the selection, what a person marked, and what is being done.
+
+    Everything here happens on the window's thread; segmenting and drawing have threads of their own.
+
+    Attributes
+    ----------
+    session : Session or None
+    facts : SourceFacts or None
+        Of the source.
+    settings : Settings
+        Those that the segmentation goes by.
+    trace : Trace
+        Numbers and events of every frame so far.
+    shown : Shown or None
+        The frame on the screen.
+    preview : Preview or None
+        The first frame on its way, while it settles; it is what is shown then.
+    look : Look
+        How frames are shown, without what follows from marks and selection.
+    selection : frozenset of int
+    follow_newest : bool
+        Whether the newest frame is shown as it comes.
+    latency : float
+        Seconds from a frame being ready to its being on the screen, for the newest one.
+    undo : QUndoStack
+    """
+
+    opened = Signal()
+    closed = Signal()
+    state_changed = Signal()
+    progressed = Signal()
+    shown_changed = Signal()
+    previewed = Signal()
+    selection_changed = Signal()
+    look_changed = Signal()
+    marks_changed = Signal()
+    settings_changed = Signal()
+    noticed = Signal(object)
+    failed = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.undo = QUndoStack(self)
+        self.look = Look()
+        self.settings = Settings()
+        self._forget()
+        self._waiting: Task | None = None
+        self._busy = False
+        self.worker = Worker()
+        self.renderer = Renderer()
+        self._connect()
+
+    def _forget(self) -> None:
+        self.session: Session | None = None
+        self.facts: SourceFacts | None = None
+        self.trace = Trace()
+        self.shown: Shown | None = None
+        self.preview: Preview | None = None
+        self.state = State.EMPTY
+        self.selection: frozenset[int] = frozenset()
+        self.isolated: frozenset[int] = frozenset()
+        self.follow_newest = True
+        self.latency = math.nan
+        self.names = Names()
+        self.objects: tuple[MarkedObject, ...] = ()
+        self.locked: frozenset[int] = frozenset()
+        self._ready = math.nan
+        self.undo.clear()
+
+    def _connect(self) -> None:
+        self.worker.opened.connect(self._on_opened)
+        self.worker.warming.connect(self._on_warming)
+        self.worker.noted.connect(self._on_noted)
+        self.worker.advanced.connect(self._on_advanced)
+        self.worker.previewed.connect(self._on_previewed)
+        self.worker.noticed.connect(self._on_noticed)
+        self.worker.failed.connect(self._on_failed)
+        self.worker.finished.connect(self._on_finished)
+        self.renderer.drawn.connect(self._on_drawn)
+        self.renderer.failed.connect(self._on_failed)
+
+    # --- opening and closing
+
+    def open_source(self, address: str, path: Path) -> None:
+        """Segment a source with the present settings into a new session at ``path``; what was open is closed."""
+        self._start(Task(path, address, self.settings))
+
+    def open_session(self, path: Path) -> None:
+        """Show a session and go on with it if it is not complete; what was open is closed."""
+        self._start(Task(path, settings=self.settings))
+
+    def _start(self, task: Task) -> None:
+        self.close()
+        self._waiting = task
+        if not self._busy:
+            self._begin()
+
+    def _begin(self) -> None:
+        task, self._waiting = self._waiting, None
+        if task is not None:
+            self._busy = True
+            self._set_state(State.OPENING)
+            self.worker.begin(task)
+
+    def close(self) -> None:
+        """Let go of the source and the session; what is being done stops within a frame."""
+        self._waiting = None
+        self.worker.pause(False)
+        self.worker.cancel()
+        self.renderer.load(None)
+        if self.session is not None:
+            if not self._busy:
+                self.session.close()
+            self._forget()
+            self.closed.emit()
+            self.state_changed.emit()
+
+    def shut_down(self) -> bool:
+        """Close, and end all threads; True if they have ended."""
+        session = self.session
+        self.close()
+        ended = self.worker.shut_down() and self.renderer.shut_down()
+        if session is not None:
+            session.close()
+        return ended
+
+    # --- what is shown
+
+    @property
+    def index(self) -> int | None:
+        """The frame on the screen."""
+        return None if self.shown is None else self.shown.result.index
+
+    def show(self, index: int) -> None:
+        """Show a frame that has been segmented; newer ones no longer push it aside."""
+        if len(self.trace):
+            frames = self.trace.frames
+            index = min(max(index, frames[0]), frames[-1])
+            self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
+            self.renderer.wish(Wish(index, self._full_look()))
+
+    def set_look(self, **changes: Any) -> None:
+        """Change the view, its opacity, the palette, the divider."""
+        self.look = replace(self.look, **changes)
+        self.look_changed.emit()
+        self._draw_again()
+
+    def select(self, ids: Iterable[int]) -> None:
+        """Select these segments and no others."""
+        chosen = frozenset(ids)
+        if chosen != self.selection:
+            self.selection = chosen
+            self.selection_changed.emit()
+            self._draw_again()
+
+    def isolate(self, ids: Iterable[int]) -> None:
+        """Dim everything but these segments; none of them: nothing."""
+        self.isolated = frozenset(ids)
+        self.look_changed.emit()
+        self._draw_again()
+
+    def _full_look(self) -> Look:
+        members = frozenset[int]().union(*self.members().values())
+        return replace(
+            self.look,
+            colours=self.names.colours,
+            hidden=self.names.hidden,
+            members=members,
+            selected=self.selection,
+            isolated=self.isolated,
+        )
+
+    def _draw_again(self) -> None:
+        if self.shown is not None:
+            self.renderer.wish(Wish(self.shown.result, self._full_look()))
+
+    # --- what a person marked
+
+    def set_names(self, names: Names) -> None:
+        """Names, colours and visibility of segments."""
+        self.names = names
+        if self.session is not None:
+            self.session.names = names
+        self.marks_changed.emit()
+        self._draw_again()
+
+    def set_objects(self, objects: Iterable[MarkedObject]) -> None:
+        """Named groups of segments."""
+        self.objects = tuple(objects)
+        if self.session is not None:
+            self.session.objects = self.objects
+        self.marks_changed.emit()
+        self._draw_again()
+
+    def members(self) -> dict[str, frozenset[int]]:
+        """The ids of every object on the frame that is shown."""
+        found: dict[str, frozenset[int]] = {}
+        index = self.index
+        for thing in self.objects:
+            if self.session is None or index is None or index < thing.frame:
+                found[thing.name] = thing.ids if index is None or index == thing.frame else frozenset()
+                continue
+            last = frozenset[int]()
+            for _, ids in self.session.members(thing, thing.frame, index + 1):
+                last = ids
+            found[thing.name] = last
+        return found
+
+    def edit(self, edit: Edit) -> None:
+        """Have something done to the model before its next frame."""
+        self.worker.edit(edit)
+        if edit.kind == "lock":
+            self.locked |= set(edit.ids)
+            self.marks_changed.emit()
+        elif edit.kind == "unlock":
+            self.locked -= set(edit.ids)
+            self.marks_changed.emit()
+        if edit.values:
+            self.settings = replace(self.settings, **edit.values)
+            self.settings_changed.emit()
+
+    def set_settings(self, settings: Settings) -> None:
+        """The settings that the next source is opened with."""
+        self.settings = settings
+        self.settings_changed.emit()
+
+    def pause(self, paused: bool) -> None:
+        """Let segmentation wait, or go on."""
+        if self.state in (State.SEGMENTING, State.SETTLING, State.PAUSED):
+            self.worker.pause(paused)
+            self._set_state(State.PAUSED if paused else State.SEGMENTING)
+
+    # --- what the threads say
+
+    @Slot(object)
+    def _on_opened(self, session: Session) -> None:
+        if self._waiting is not None:
+            session.close()
+            return
+        self.session, self.facts = session, session.manifest.source
+        self.settings = replace(session.manifest.settings, threads=self.settings.threads)
+        try:
+            self.names, self.objects = session.names, session.objects
+            self.trace.extend(session.records())
+        except StudioError as error:
+            self.failed.emit(str(error))
+        self.renderer.load(session)
+        self.opened.emit()
+        self.settings_changed.emit()
+        self.marks_changed.emit()
+        if len(self.trace):
+            self.progressed.emit()
+            self.show(self.trace.frames[0])
+
+    @Slot(int, int)
+    def _on_warming(self, done: int, total: int) -> None:
+        self._set_state(State.WARMING if done < total else State.SETTLING)
+
+    @Slot(object, float)
+    def _on_noted(self, record: FrameRecord, churn: float) -> None:
+        if self.session is not None and record.index > (self.trace.frames[-1] if len(self.trace) else -1):
+            self.trace.add(record, churn)
+            self.preview = None
+            if self.state is not State.PAUSED:
+                self._set_state(State.SEGMENTING)
+            self.progressed.emit()
+
+    @Slot()
+    def _on_advanced(self) -> None:
+        advance = self.worker.newest.take()
+        if advance is not None and self.session is not None and self.follow_newest:
+            self._ready = advance.ready
+            self.renderer.wish(Wish(advance.result, self._full_look()))
+
+    @Slot()
+    def _on_previewed(self) -> None:
+        self.preview = self.worker.preview.take()
+        if self.preview is not None:
+            if self.state in (State.OPENING, State.WARMING):
+                self._set_state(State.SETTLING)
+            if self.follow_newest:
+                self.renderer.wish(Wish(self._draft(self.preview), self._full_look()))
+            self.previewed.emit()
+
+    def _draft(self, preview: Preview) -> FrameResult:
+        """What is to be seen of a frame that still settles."""
+        index = self.trace.frames[-1] + 1 if len(self.trace) else 0
+        return FrameResult(index, math.nan, preview.frame, preview.ids, (), np.empty(0, STATISTICS))
+
+    @Slot(object)
+    def _on_noticed(self, notice: Notice) -> None:
+        self.noticed.emit(notice)
+
+    @Slot(str)
+    def _on_failed(self, message: str) -> None:
+        self.failed.emit(message)
+
+    @Slot(bool)
+    def _on_finished(self, ended: bool) -> None:
+        self._busy = False
+        if self._waiting is not None:
+            self._begin()
+        elif self.session is not None:
+            self._set_state(State.DONE if ended else State.STOPPED)
+        else:
+            self._set_state(State.EMPTY)
+
+    @Slot()
+    def _on_drawn(self) -> None:
+        shown = self.renderer.ready.take()
+        if shown is not None and self.session is not None:
+            self.shown = shown
+            self.latency = monotonic() - self._ready
+            self.shown_changed.emit()
+
+    def _set_state(self, state: State) -> None:
+        if state is not self.state:
+            self.state = state
+            self.state_changed.emit()
