@@ -10,6 +10,9 @@ READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SAMPLE := sample_videos/kite_surf.mp4
+# What Qt's windows need of a system; where one is missing, and the user is root, it is installed.
+QT_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1 libglib2.0-0 libxcb-cursor0 \
+    libxcb-icccm4 libxcb-keysyms1 libxcb-shape0
 
 .PHONY: help run test lint format bench lock clean
 
@@ -17,11 +20,16 @@ help:  ## Show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
 	    printf '  make %-8s %s\n' "$$name" "$$text"; done
 
-run: $(READY)  ## Segment a sample clip, without a window, into out/
-	$(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite
+run: $(READY)  ## Open the window on a sample clip; without a display, segment the clip into out/
+	@if [ -n "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ] || [ "$$(uname)" = Darwin ]; then \
+	    $(BIN)/scstream $(SAMPLE); \
+	else \
+	    echo 'There is no display here: segmenting $(SAMPLE) into out/ without a window.'; \
+	    $(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite; \
+	fi
 
 test: lint  ## Check style, types and layers, then run the tests
-	$(BIN)/python -m pytest
+	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest
 
 lint: $(READY)  ## Check style, types and layers only
 	$(BIN)/ruff check .
@@ -79,6 +87,14 @@ $(READY): pyproject.toml constraints.txt
 	    "$$python" -m venv --clear $(VENV); \
 	fi
 	$(PIP_INSTALL) -c constraints.txt -e '.[dev,parquet]'
+	@if ! $(BIN)/python -c 'import PySide6.QtWidgets' >/dev/null 2>&1; then \
+	    if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	        echo 'Installing the libraries that Qt needs with apt-get'; \
+	        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(QT_PACKAGES); } >&2; \
+	    else \
+	        echo 'Qt cannot be loaded. On Debian or Ubuntu: apt-get install $(QT_PACKAGES)' >&2; exit 1; \
+	    fi; \
+	fi
 	@touch $@
 
 $(READY_BENCH): $(READY)

@@ -120,14 +120,14 @@ class Settings:
         high=1.0,
         above=True,
     )
-    alpha: float = _setting(
-        1000.0,
+    detail: float = _setting(
+        1.0,
         "Detail",
-        "Larger values cut the picture into more segments. Powers of ten count: it takes many to see a difference.",
+        "Larger values cut the picture into more and smaller segments: at 3 about twice as many as at 1, at 0.1 a third.",
         "number",
-        "--alpha",
-        low=1e-300,
-        high=1e300,
+        "--detail",
+        low=0.001,
+        high=1000.0,
     )
     decay: float = _setting(
         2.9,
@@ -174,6 +174,17 @@ class Settings:
         "When the picture changes altogether, forget the old scene: its segments end and new ones begin.",
         "switch",
         "--scene-cuts",
+    )
+    alpha: float = _setting(
+        1000.0,
+        "Concentration",
+        "The model's own parameter for how readily new segments appear. Beside thousands of pixels it hardly matters: "
+        "use detail to get more or fewer segments.",
+        "number",
+        "--alpha",
+        group="advanced",
+        low=1e-300,
+        high=1e300,
     )
     burn_in: int = _setting(
         5,
@@ -305,11 +316,11 @@ PRESETS: tuple[Preset, ...] = (
         "For cameras: half the size and one pass a frame, about three times as fast.",
         MappingProxyType({"scale": 0.5, "sweeps": 0, "max_init_sweeps": 60}),
     ),
-    Preset("Fine", "About twice as many segments, for small parts; slower.", MappingProxyType({"alpha": 1e300})),
+    Preset("Fine", "About twice as many segments, for small parts; slower.", MappingProxyType({"detail": 4.0})),
     Preset(
         "Coarse",
         "About a third as many segments, for large things; faster.",
-        MappingProxyType({"alpha": 1e-300, "scale": 0.5, "merge": "paper"}),
+        MappingProxyType({"detail": 0.1}),
     ),
 )
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.genealogy import Kind, follow
 from scstream_app.session import FrameRecord
 
 #: What is kept of every frame.
@@ -100,6 +100,18 @@ class Trace:
     def _end(self, id: int, index: int, merged_into: int | None) -> None:
         life = self.lives.setdefault(id, Life(id, index))
         life.died, life.merged_into = index, merged_into
+
+    def followed(self, ids: Iterable[int], start: int, index: int) -> frozenset[int]:
+        """Ids of frame ``start`` carried along the events to frame ``index``."""
+        first = bisect_right(self.events, start, key=lambda entry: entry[0])
+        last = bisect_right(self.events, index, key=lambda entry: entry[0])
+        carried = follow(ids, (event for _, event in self.events[first:last]))
+        ended = any(start < cut <= index for cut in self.cuts)
+        return frozenset(id for id in carried if self._lives_at(id, index)) if ended else carried
+
+    def _lives_at(self, id: int, index: int) -> bool:
+        life = self.lives.get(id)
+        return life is None or life.died is None or life.died > index
 
     def place(self, index: int) -> int | None:
         """Where in the columns the frame is; None if it is not there."""

@@ -306,3 +306,12 @@ def test_uncertainty_is_what_the_best_cluster_leaves(size: tuple[int, int], cons
     found = cut.uncertainty(densities.parameters, densities.log_weight)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found.ravel(), 1.0 - best, atol=2e-4)
+
+
+def test_without_a_folder_to_write_to_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_locator(**_: object) -> object:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    assert kernels._can_cache()
+    monkeypatch.setattr(kernels.numba, "njit", no_locator)
+    assert not kernels._can_cache()

@@ -14,7 +14,7 @@ from scstream_app.errors import SettingsError, StudioError
 from scstream_app.settings import PRESETS, SPECS, Settings, remembered_frames
 
 OTHER: dict[str, Any] = {
-    "colour": "lab", "scale": 0.5, "alpha": 10.0, "decay": 1.5, "sweeps": 3, "seed": 7, "threads": 1,
+    "colour": "lab", "scale": 0.5, "detail": 2.0, "alpha": 10.0, "decay": 1.5, "sweeps": 3, "seed": 7, "threads": 1,
     "scene_cuts": False, "burn_in": 2, "epsilon": 1e-4, "max_init_sweeps": 9, "split_last": False, "restart": None,
     "merge": "paper", "kernel": "rbf",
 }  # fmt: skip
@@ -32,7 +32,10 @@ def test_defaults_are_those_of_the_engine() -> None:
 def test_every_setting_reaches_the_engine() -> None:
     assert OTHER.keys() == SPECS.keys()
     segmenter = Settings(**OTHER).segmenter()
-    parameters = {**segmenter.model_.get_params(deep=False), "colour": segmenter.colour, "scale": segmenter.scale}
+    parameters = {
+        **segmenter.model_.get_params(deep=False),
+        **{name: getattr(segmenter, name) for name in ("colour", "scale", "detail")},
+    }
     assert {name: parameters[name] for name in OTHER if name != "scene_cuts"} == {
         name: value for name, value in OTHER.items() if name != "scene_cuts"
     }

@@ -269,3 +269,15 @@ def test_the_surfer_of_the_sample_clip_stays_in_few_ids() -> None:
     surfer = [int(i) for i in np.unique(stacked) if masks[stacked == i].mean() > 0.5]
     assert 1 <= len(surfer) <= 12
     assert temporal_consistency(ids) > 0.9
+
+
+def test_more_detail_gives_more_segments() -> None:
+    frame = clip_frames("kite_surf", 1)[0][::2, ::2].copy()
+    counts = [len(np.unique(VideoSegmenter(detail=detail, **QUICK).segment(frame))) for detail in (0.1, 1.0, 10.0)]
+    assert 1.5 * counts[0] < counts[1] < counts[2] / 1.5
+
+
+@pytest.mark.parametrize("detail", [0.0, -1.0, float("nan")])
+def test_detail_is_a_positive_number(detail: float) -> None:
+    with pytest.raises(ValueError, match="detail must be"):
+        VideoSegmenter(detail=detail)

@@ -32,7 +32,17 @@ SAMPLING_NATS = 17.0
 #: Sampling first looks this many nats down, and further only in tiles where that leaves a draw open.
 FIRST_NATS = 8.0
 
-_JIT = {"cache": True, "nogil": True, "error_model": "numpy"}
+
+def _can_cache() -> bool:
+    """Whether compiled code can be kept for the next start: there may be no folder that can be written to."""
+    try:
+        numba.njit(cache=True)(lambda: None)
+    except RuntimeError:
+        return False
+    return True
+
+
+_JIT = {"cache": _can_cache(), "nogil": True, "error_model": "numpy"}
 # Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 

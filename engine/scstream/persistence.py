@@ -46,7 +46,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.ND
     """Read what `write` wrote; raise ModelFileError for anything else."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+            # Whatever else an archive may hold comes as bytes.
+            arrays = {name: np.asarray(archive[name]) for name in archive.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
     except FileNotFoundError:
         raise

@@ -29,7 +29,8 @@ _COARSE_PIXELS = 26_000
 #: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
 _REFINING_SWEEPS = 150
 
-#: A segment is cut along a mask when at least this share of it lies on either side; slivers would not last.
+#: A segment is cut along a mask when at least this share of it lies on either side; slivers would not last. One that
+#: holds most of the mask is cut however small its share is: the thing would otherwise have no segment.
 _STRADDLING = 0.25
 
 STATISTICS = np.dtype(
@@ -81,6 +82,9 @@ class VideoSegmenter:
         The same seed gives the same ids on any number of threads. None stands for 0.
     threads : int, optional
         None: as many as there are cores.
+    detail : float
+        Larger values cut the picture into smaller segments: the prior expects a segment's variances, in colour and in
+        place, to be so many times smaller. `alpha` hardly matters beside thousands of pixels; this does.
     burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
 
@@ -117,6 +121,7 @@ class VideoSegmenter:
         seed: int | None = None,
         threads: int | None = None,
         *,
+        detail: float = 1.0,
         burn_in: int = 5,
         kernel: str | Callable[[float], float] = "exponential",
         epsilon: float = 1e-8,
@@ -127,8 +132,10 @@ class VideoSegmenter:
     ) -> None:
         check_choice("colour", colour, COLOURS)
         check_number("scale", scale, 0.0, 1.0, strict=True)
+        check_number("detail", detail, 0.0, strict=True)
         self.colour = colour
         self.scale = float(scale)
+        self.detail = float(detail)
         self.model_ = ScStream(
             alpha=alpha,
             decay=decay,
@@ -212,7 +219,7 @@ class VideoSegmenter:
         strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
         try:
             finest = self._cut(frame, 1)
-            prior = _prior(finest)
+            prior = _prior(finest, self.detail)
             for level, stride in enumerate(strides):
                 tiles = self._tiles = finest if stride == 1 else self._cut(frame, stride)
                 if level == 0:
@@ -284,21 +291,24 @@ class VideoSegmenter:
     def change(self, **parameters: Any) -> None:
         """Change parameters from the next frame on: alpha, decay, sweeps, burn_in, kernel, epsilon, ...
 
-        Colour space and scale decide what a pixel is: they cannot change without a `restart`.
+        Colour space and scale decide what a pixel is, detail what a segment is expected to be: they cannot change
+        without a `restart`.
         """
-        if self._started and not self._fresh and {"colour", "scale"} & parameters.keys():
-            raise ValueError("colour and scale can change at a restart only")
+        if self._started and not self._fresh and {"colour", "scale", "detail"} & parameters.keys():
+            raise ValueError("colour, scale and detail can change at a restart only")
         colour, scale = parameters.pop("colour", self.colour), parameters.pop("scale", self.scale)
+        detail = parameters.pop("detail", self.detail)
         before = self.model_.get_params(deep=False)
         try:
             self.model_.set_params(**parameters)
             check_choice("colour", colour, COLOURS)
             check_number("scale", scale, 0.0, 1.0, strict=True)
+            check_number("detail", detail, 0.0, strict=True)
             self.model_._check_parameters()
         except (TypeError, ValueError):
             self.model_.set_params(**before)
             raise
-        self.colour, self.scale = colour, float(scale)
+        self.colour, self.scale, self.detail = colour, float(scale), float(detail)
         if self._started:
             self.model_._sampler.settings = self.model_._settings()
 
@@ -317,9 +327,10 @@ class VideoSegmenter:
             inside = tiles.tiled(small == value)
             owner = sampler.id_of[tiles.labels]
             counts = np.bincount(owner[inside], minlength=int(sampler.state.ids.max()) + 1)
+            most = counts.sum() / 2
             for k, id in enumerate(sampler.state.ids.copy()):
                 share = counts[id] / max(sampler.state.current[k, :, 0].sum(), 1.0)
-                if _STRADDLING <= share <= 1.0 - _STRADDLING:
+                if share <= 1.0 - _STRADDLING and (share >= _STRADDLING or counts[id] > most):
                     part = inside & (owner == id)
                     sampler.id_of = np.append(sampler.id_of, mover.take_out(k, tiles.statistics(part)))
                     tiles.labels[part] = len(sampler.id_of) - 1
@@ -413,7 +424,13 @@ class VideoSegmenter:
         """Write the model and how frames become points; a loaded segmenter continues bit by bit alike."""
         meta, arrays = self.model_._pack()
         shape = self._last_shape()
-        video = {"colour": self.colour, "scale": self.scale, "shape": shape, "fresh": self._fresh}
+        video = {
+            "colour": self.colour,
+            "scale": self.scale,
+            "detail": self.detail,
+            "shape": shape,
+            "fresh": self._fresh,
+        }
         persistence.write(path, {**meta, "video": video}, arrays)
 
     @classmethod
@@ -422,7 +439,7 @@ class VideoSegmenter:
         meta, arrays = persistence.read(path)
         try:
             video = meta["video"]
-            segmenter = cls(colour=video["colour"], scale=video["scale"])
+            segmenter = cls(colour=video["colour"], scale=video["scale"], detail=video.get("detail", 1.0))
             segmenter.model_ = ScStream._unpack(meta, arrays)
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
@@ -464,12 +481,12 @@ def _strides(height: int, width: int) -> list[int]:
     return strides
 
 
-def _prior(tiles: Tiles) -> Gaussian:
-    """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1."""
+def _prior(tiles: Tiles, detail: float) -> Gaussian:
+    """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1, over detail."""
     points = tiles.points()
-    psi = np.diag(np.full(PIXEL_D, 0.1))
+    psi = np.diag(np.full(PIXEL_D, 0.1 / detail))
     # Half a grey level keeps the prior proper on a picture of one colour.
-    psi[2:, 2:] = 2.0 * np.cov(points[:, 2:].T, bias=True) + np.eye(3) * (0.5 / 255.0) ** 2
+    psi[2:, 2:] = 2.0 / detail * np.cov(points[:, 2:].T, bias=True) + np.eye(3) * (0.5 / 255.0) ** 2
     return Gaussian(kappa=1.0, m=points.mean(axis=0), nu=5.0, psi=psi).bind(points[:1], np.ones(1))
 
 

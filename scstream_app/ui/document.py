@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
@@ -66,6 +66,8 @@ class Document(QObject):
         Whether the newest frame is shown as it comes.
     latency : float
         Seconds from a frame being ready to its being on the screen, for the newest one.
+    exporting : int
+        Exports under way.
     undo : QUndoStack
     """
 
@@ -88,8 +90,11 @@ class Document(QObject):
         self.look = Look()
         self.settings = Settings()
         self._forget()
+        self.exporting = 0
         self._waiting: Task | None = None
         self._busy = False
+        self._when_idle: list[Callable[[], None]] = []
+        self._closing: Session | None = None
         self.worker = Worker()
         self.renderer = Renderer()
         self._connect()
@@ -109,6 +114,7 @@ class Document(QObject):
         self.objects: tuple[MarkedObject, ...] = ()
         self.locked: frozenset[int] = frozenset()
         self._ready = math.nan
+        self._coming: int | None = None
         self.undo.clear()
 
     def _connect(self) -> None:
@@ -153,11 +159,22 @@ class Document(QObject):
         self.worker.cancel()
         self.renderer.load(None)
         if self.session is not None:
-            if not self._busy:
+            if self._busy:
+                # The worker still writes; it is closed when that has ended.
+                self._closing = self.session
+            else:
                 self.session.close()
+        if self.state is not State.EMPTY:
             self._forget()
             self.closed.emit()
             self.state_changed.emit()
+
+    def when_idle(self, action: Callable[[], None]) -> None:
+        """Call ``action`` as soon as nothing is being done: at once, or when the worker has stopped."""
+        if self._busy:
+            self._when_idle.append(action)
+        else:
+            action()
 
     def shut_down(self) -> bool:
         """Close, and end all threads; True if they have ended."""
@@ -181,6 +198,7 @@ class Document(QObject):
             frames = self.trace.frames
             index = min(max(index, frames[0]), frames[-1])
             self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
+            self._coming = index
             self.renderer.wish(Wish(index, self._full_look()))
 
     def set_look(self, **changes: Any) -> None:
@@ -215,7 +233,10 @@ class Document(QObject):
         )
 
     def _draw_again(self) -> None:
-        if self.shown is not None:
+        # A frame that was asked for and is not there yet must not be lost.
+        if self._coming is not None:
+            self.renderer.wish(Wish(self._coming, self._full_look()))
+        elif self.shown is not None:
             self.renderer.wish(Wish(self.shown.result, self._full_look()))
 
     # --- what a person marked
@@ -238,30 +259,30 @@ class Document(QObject):
 
     def members(self) -> dict[str, frozenset[int]]:
         """The ids of every object on the frame that is shown."""
-        found: dict[str, frozenset[int]] = {}
         index = self.index
+        found: dict[str, frozenset[int]] = {}
         for thing in self.objects:
-            if self.session is None or index is None or index < thing.frame:
-                found[thing.name] = thing.ids if index is None or index == thing.frame else frozenset()
-                continue
-            last = frozenset[int]()
-            for _, ids in self.session.members(thing, thing.frame, index + 1):
-                last = ids
-            found[thing.name] = last
+            if index is None or index < thing.frame:
+                found[thing.name] = thing.ids if index is None else frozenset()
+            else:
+                found[thing.name] = self.trace.followed(thing.ids, thing.frame, index)
         return found
 
     def edit(self, edit: Edit) -> None:
         """Have something done to the model before its next frame."""
         self.worker.edit(edit)
-        if edit.kind == "lock":
-            self.locked |= set(edit.ids)
-            self.marks_changed.emit()
-        elif edit.kind == "unlock":
-            self.locked -= set(edit.ids)
+        if edit.kind in ("lock", "unlock"):
+            self._note_locks(edit)
             self.marks_changed.emit()
         if edit.values:
             self.settings = replace(self.settings, **edit.values)
             self.settings_changed.emit()
+
+    def _note_locks(self, edit: Edit) -> None:
+        if edit.kind == "lock":
+            self.locked |= set(edit.ids)
+        elif edit.kind == "unlock":
+            self.locked -= set(edit.ids)
 
     def set_settings(self, settings: Settings) -> None:
         """The settings that the next source is opened with."""
@@ -278,14 +299,18 @@ class Document(QObject):
 
     @Slot(object)
     def _on_opened(self, session: Session) -> None:
-        if self._waiting is not None:
-            session.close()
+        if self.state is State.EMPTY or self._waiting is not None:
+            # Closed again before it was open.
+            self._closing = session
             return
         self.session, self.facts = session, session.manifest.source
         self.settings = replace(session.manifest.settings, threads=self.settings.threads)
         try:
             self.names, self.objects = session.names, session.objects
-            self.trace.extend(session.records())
+            for record in session.records():
+                self.trace.add(record)
+                for edit in record.edits:
+                    self._note_locks(edit)
         except StudioError as error:
             self.failed.emit(str(error))
         self.renderer.load(session)
@@ -313,6 +338,7 @@ class Document(QObject):
     def _on_advanced(self) -> None:
         advance = self.worker.newest.take()
         if advance is not None and self.session is not None and self.follow_newest:
+            self._coming = None
             self._ready = advance.ready
             self.renderer.wish(Wish(advance.result, self._full_look()))
 
@@ -342,6 +368,12 @@ class Document(QObject):
     @Slot(bool)
     def _on_finished(self, ended: bool) -> None:
         self._busy = False
+        if self._closing is not None:
+            self._closing.close()
+            self._closing = None
+        actions, self._when_idle = self._when_idle, []
+        for action in actions:
+            action()
         if self._waiting is not None:
             self._begin()
         elif self.session is not None:
@@ -354,6 +386,8 @@ class Document(QObject):
         shown = self.renderer.ready.take()
         if shown is not None and self.session is not None:
             self.shown = shown
+            if shown.result.index == self._coming:
+                self._coming = None
             self.latency = monotonic() - self._ready
             self.shown_changed.emit()
 

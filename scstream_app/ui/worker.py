@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from scstream import Preview, metrics, warm_up
 from scstream_app import pipeline
-from scstream_app.edits import Edit
+from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, Session, record, resume
@@ -72,7 +71,7 @@ class Worker(QObject):
     failed = Signal(str)
     finished = Signal(bool)
 
-    _begin = Signal(object)
+    _begin = Signal(object, object)
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +79,8 @@ class Worker(QObject):
         self.preview: Mailbox[Preview] = Mailbox()
         self._cancel = threading.Event()
         self._paused = threading.Event()
-        self._edits: deque[Edit] = deque()
+        self._edits = EditQueue()
+        self._path: Path | None = None
         self._thread = QThread()
         self._thread.setObjectName("segmentation")
         self.moveToThread(self._thread)
@@ -91,7 +91,9 @@ class Worker(QObject):
 
     def begin(self, task: Task) -> None:
         """Do the task when the one before has ended."""
-        self._begin.emit(task)
+        # One event a task: a task that is cancelled before it begins must not be done either.
+        self._cancel = threading.Event()
+        self._begin.emit(task, self._cancel)
 
     def cancel(self) -> None:
         """Stop the task at hand within a frame; `finished` follows."""
@@ -105,8 +107,8 @@ class Worker(QObject):
             self._paused.clear()
 
     def edit(self, edit: Edit) -> None:
-        """Have something done to the model before its next frame."""
-        self._edits.append(edit)
+        """Have something done to the model before its next frame, though the task be stopped and taken up again."""
+        self._edits.add(edit)
 
     def shut_down(self) -> bool:
         """Stop for good; True if the thread has ended."""
@@ -116,10 +118,14 @@ class Worker(QObject):
 
     # --- on the worker's thread
 
-    @Slot(object)
-    def _work(self, task: Task) -> None:
-        self._cancel.clear()
-        self._edits.clear()
+    @Slot(object, object)
+    def _work(self, task: Task, cancel: threading.Event) -> None:
+        if task.address is not None or task.path != self._path:
+            self._edits.clear()
+        self._path = task.path
+        if cancel.is_set():
+            self.finished.emit(False)
+            return
         ended = False
         try:
             with ExitStack() as stack:
@@ -153,6 +159,7 @@ class Worker(QObject):
         previous = None
         with closing(self._results(session, source, task.settings.threads)) as results:
             for result in results:
+                self._edits.settle(result.edits)
                 churn = float("nan") if previous is None else metrics.label_churn(previous, result.ids)
                 previous = result.ids
                 noted = session.record(result.index)
@@ -164,7 +171,7 @@ class Worker(QObject):
         manifest = session.manifest
         if len(session):
             return resume(session, source, threads).run(
-                cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self.noticed.emit
+                cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear
             )
         segmenter = manifest.settings.segmenter()
         segmenter.model_.threads = threads
@@ -178,7 +185,7 @@ class Worker(QObject):
             scene_cuts=manifest.settings.scene_cuts,
             edits=self._wanted,
             on_preview=self._show,
-            on_notice=self.noticed.emit,
+            on_notice=self._hear,
         )
         return record(session, results, segmenter, self._cancel)
 
@@ -186,7 +193,12 @@ class Worker(QObject):
         """Called before every frame: the place to wait while paused, and to fetch what a person did."""
         while self._paused.is_set() and not self._cancel.wait(_GLANCE):
             pass
-        return [self._edits.popleft() for _ in range(len(self._edits))]
+        return self._edits.waiting()
+
+    def _hear(self, notice: pipeline.Notice) -> None:
+        if notice.edit is not None:
+            self._edits.settle([notice.edit])
+        self.noticed.emit(notice)
 
     def _show(self, preview: Preview) -> None:
         if self.preview.put(preview):

@@ -1,0 +1,338 @@
+"""What a person does to segments and objects, as commands that can be undone; see `Document.undo`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtGui import QUndoCommand
+
+from scstream import Event
+from scstream.genealogy import Kind, follow
+from scstream_app import palette
+from scstream_app.edits import Edit
+from scstream_app.errors import StudioError
+from scstream_app.palette import RGB
+from scstream_app.pipeline import Notice
+from scstream_app.session import MarkedObject, Names
+from scstream_app.ui.document import Document, State
+
+#: Why merging, splitting and locking are not to be had.
+MODEL_ENDED = "Only while frames are being segmented. Afterwards, put segments together in an object (G)."
+
+
+def can_edit(document: Document) -> bool:
+    """Whether there is a next frame for the model to be changed before."""
+    return document.state in (State.SETTLING, State.SEGMENTING, State.PAUSED)
+
+
+def can_group(document: Document) -> bool:
+    """Whether objects can be made of the selection: ids are not final while a first frame settles."""
+    index = document.index
+    return bool(document.selection) and index is not None and document.trace.place(index) is not None
+
+
+# --- names, colours, visibility
+
+
+def rename(document: Document, id: int, name: str) -> None:
+    """Give a segment a name; an empty one takes the name away."""
+    names = {other: text for other, text in document.names.names.items() if other != id}
+    if name:
+        names[id] = name
+    _change(document, replace(document.names, names=names), f"Rename segment {id}")
+
+
+def recolour(document: Document, ids: Iterable[int], colour: RGB | None) -> None:
+    """Give segments a colour of their own; None: that of the palette."""
+    chosen = frozenset(ids)
+    colours = {id: rgb for id, rgb in document.names.colours.items() if id not in chosen}
+    if colour is not None:
+        colours.update(dict.fromkeys(sorted(chosen), colour))
+    _change(document, replace(document.names, colours=colours), f"Recolour {told(chosen)}")
+
+
+def set_hidden(document: Document, ids: Iterable[int], hidden: bool) -> None:
+    """Take the tint off segments, or put it back."""
+    chosen, now = frozenset(ids), document.names.hidden
+    names = replace(document.names, hidden=now | chosen if hidden else now - chosen)
+    _change(document, names, f"{'Hide' if hidden else 'Show'} {told(chosen)}")
+
+
+def _change(document: Document, names: Names, text: str) -> None:
+    if names != document.names:
+        document.undo.push(_Swap(document, text, document.set_names, document.names, names))
+
+
+# --- objects
+
+
+def make_object(document: Document, name: str, ids: Iterable[int]) -> None:
+    """Put segments of the frame at hand together under a name."""
+    red, green, blue = (int(level) for level in palette.colours(len(document.objects) + 1)[-1])
+    thing = MarkedObject(name, (red, green, blue), document.index or 0, frozenset(ids))
+    _regroup(document, (*document.objects, thing), f"Make object '{name}'")
+
+
+def rename_object(document: Document, name: str, new: str) -> None:
+    """Call an object something else."""
+    _exchange(document, replace(_object(document, name), name=new), name, f"Rename object '{name}' to '{new}'")
+
+
+def recolour_object(document: Document, name: str, colour: RGB) -> None:
+    """Give an object another colour."""
+    _exchange(document, replace(_object(document, name), colour=colour), name, f"Recolour object '{name}'")
+
+
+def add_to_object(document: Document, name: str, ids: Iterable[int]) -> None:
+    """Have segments of the frame at hand belong to an object."""
+    thing, chosen = _object(document, name), frozenset(ids)
+    wanted = members(document, thing) | chosen
+    _exchange(
+        document, _made_up(document, thing, thing.ids | chosen, wanted), name, f"Add {told(chosen)} to object '{name}'"
+    )
+
+
+def remove_from_object(document: Document, name: str, ids: Iterable[int]) -> None:
+    """Have segments of the frame at hand no longer belong to an object."""
+    thing, chosen = _object(document, name), frozenset(ids)
+    wanted = members(document, thing) - chosen
+    text = f"Remove {told(chosen)} from object '{name}'"
+    _exchange(document, _made_up(document, thing, thing.ids - chosen, wanted), name, text)
+
+
+def delete_object(document: Document, name: str) -> None:
+    """Forget an object; its segments stay."""
+    _regroup(document, [thing for thing in document.objects if thing.name != name], f"Delete object '{name}'")
+
+
+def members(document: Document, thing: MarkedObject) -> frozenset[int]:
+    """The object's ids on the frame at hand, from the events alone."""
+    index = document.index
+    if index is None or index < thing.frame:
+        return thing.ids if index is None else frozenset()
+    return _followed(document, thing.ids, thing.frame, index)
+
+
+def _made_up(document: Document, thing: MarkedObject, ids: frozenset[int], wanted: frozenset[int]) -> MarkedObject:
+    """The object with ``wanted`` on the frame at hand.
+
+    Where ``ids`` on its own frame lead to just that, it keeps its past; else it begins anew on the frame at hand.
+    """
+    kept = replace(thing, ids=ids)
+    index = document.index
+    if index is None or (index >= thing.frame and members(document, kept) == wanted):
+        return kept
+    return replace(thing, frame=index, ids=wanted)
+
+
+def _object(document: Document, name: str) -> MarkedObject:
+    return next(thing for thing in document.objects if thing.name == name)
+
+
+def _exchange(document: Document, thing: MarkedObject, name: str, text: str) -> None:
+    _regroup(document, [thing if other.name == name else other for other in document.objects], text)
+
+
+def _regroup(document: Document, objects: Sequence[MarkedObject], text: str) -> None:
+    after = tuple(objects)
+    if after != document.objects:
+        document.undo.push(_Swap(document, text, document.set_objects, document.objects, after))
+
+
+class _Swap(QUndoCommand):
+    """One state of names or objects for another."""
+
+    def __init__(self, document: Document, text: str, put: Callable[[Any], None], before: Any, after: Any) -> None:
+        super().__init__(text)
+        self._document, self._put, self._before, self._after = document, put, before, after
+
+    def redo(self) -> None:
+        self._try(self._after)
+
+    def undo(self) -> None:
+        self._try(self._before)
+
+    def _try(self, state: Any) -> None:
+        try:
+            self._put(state)
+        except StudioError as error:
+            self.setObsolete(True)
+            self._document.failed.emit(str(error))
+
+
+# --- the model
+
+
+def merge(document: Document, ids: Iterable[int]) -> None:
+    """Have the model make segments one."""
+    document.undo.push(_Merge(document, ids))
+
+
+def split(document: Document, ids: Iterable[int]) -> None:
+    """Have the model divide each segment into its sub-clusters."""
+    document.undo.push(_Split(document, ids))
+
+
+def set_locked(document: Document, ids: Iterable[int], locked: bool) -> None:
+    """Have the model leave segments alone, or no longer."""
+    document.undo.push(_Lock(document, ids, locked))
+
+
+class _ModelCommand(QUndoCommand):
+    """An edit of the model. What has reached the model stays: undoing it is a second edit, on a later frame."""
+
+    def __init__(self, document: Document, text: str, ids: Iterable[int]) -> None:
+        super().__init__(text)
+        self._document, self._ids = document, tuple(sorted(ids))
+        self._frame = _newest(document)
+
+    def redo(self) -> None:
+        if can_edit(self._document):
+            self._do()
+        else:
+            self._give_up(f"All frames are segmented: '{self.text()}' cannot be done any more.")
+
+    def undo(self) -> None:
+        if can_edit(self._document):
+            self._take_back()
+        else:
+            self._give_up(f"All frames are segmented: '{self.text()}' cannot be undone any more.")
+
+    def _do(self) -> None:
+        raise NotImplementedError
+
+    def _take_back(self) -> None:
+        raise NotImplementedError
+
+    def _alive(self) -> tuple[int, ...]:
+        """What has become of the segments meanwhile, parts included."""
+        return tuple(sorted(_followed(self._document, self._ids, self._frame, _newest(self._document))))
+
+    def _note(self, text: str) -> None:
+        self._document.noticed.emit(Notice("edit", _newest(self._document), text))
+
+    def _give_up(self, text: str) -> None:
+        self.setObsolete(True)
+        self._note(text)
+
+
+class _Merge(_ModelCommand):
+    def __init__(self, document: Document, ids: Iterable[int]) -> None:
+        chosen = tuple(ids)
+        super().__init__(document, f"Merge {told(chosen)} (undone by a split)", chosen)
+
+    def _do(self) -> None:
+        parts = self._alive()
+        if len(parts) < 2:
+            self._give_up(f"There is nothing left to merge of {told(self._ids)}.")
+        else:
+            self._document.edit(Edit("merge", parts))
+
+    def _take_back(self) -> None:
+        parts = self._alive()
+        if not parts:
+            self._give_up(f"The merge of {told(self._ids)} cannot be undone: the segment is no longer there.")
+            return
+        whole = max(parts, key=self._size)
+        self._document.edit(Edit("split", (whole,)))
+        more = ", and into two parts only" if len(self._ids) > 2 else ""
+        self._note(f"A merge cannot be unmade: segment {whole} is split instead; one part gets a new id{more}.")
+
+    def _size(self, id: int) -> int:
+        shown = self._document.shown
+        rows = None if shown is None else shown.result.statistics
+        return 0 if rows is None else int(rows["pixels"][rows["id"] == id].sum())
+
+
+class _Split(_ModelCommand):
+    def __init__(self, document: Document, ids: Iterable[int]) -> None:
+        chosen = tuple(ids)
+        super().__init__(document, f"Split {told(chosen)} (undone by a merge)", chosen)
+
+    def _do(self) -> None:
+        parts = tuple(id for id in self._ids if id in self._alive())
+        if not parts:
+            self._give_up(f"There is nothing left to split of {told(self._ids)}.")
+        else:
+            self._frame = _newest(self._document)
+            self._document.edit(Edit("split", parts))
+
+    def _take_back(self) -> None:
+        alive = set(self._alive())
+        pairs = [(whole, part) for whole, part in self._parts() if {whole, part} <= alive]
+        if not pairs:
+            self._give_up(f"There is nothing to undo: {told(self._ids)} did not split, or no longer can be merged.")
+            return
+        for pair in pairs:
+            self._document.edit(Edit("merge", pair))
+        self._note(f"A split cannot be unmade: {_listed(pairs)} merged instead, from the next frame on.")
+
+    def _parts(self) -> list[tuple[int, int]]:
+        """The first split of each segment since the command was given: the segment, and its new part."""
+        found: dict[int, int] = {}
+        for event in _events(self._document, self._frame, _newest(self._document)):
+            if event.kind is Kind.SPLIT and event.ids[0] in self._ids:
+                found.setdefault(event.ids[0], event.ids[1])
+        return list(found.items())
+
+
+class _Lock(_ModelCommand):
+    def __init__(self, document: Document, ids: Iterable[int], locked: bool) -> None:
+        # Those that are locked already stay so when this is undone.
+        changed = tuple(id for id in ids if (id in document.locked) != locked)
+        super().__init__(document, f"{'Lock' if locked else 'Unlock'} {told(changed)}", changed)
+        self._locked = locked
+        self.setObsolete(not changed)
+
+    def _do(self) -> None:
+        self._send(self._locked)
+
+    def _take_back(self) -> None:
+        self._send(not self._locked)
+
+    def _send(self, locked: bool) -> None:
+        if self._ids:
+            self._document.edit(Edit("lock" if locked else "unlock", self._ids))
+
+
+# --- what commands go by
+
+
+def told(ids: Iterable[int]) -> str:
+    """Segments in words.
+
+    >>> told([3]), told([5, 3]), told(range(9))
+    ('segment 3', 'segments 3 and 5', '9 segments')
+    """
+    ordered = sorted(ids)
+    if len(ordered) == 1:
+        return f"segment {ordered[0]}"
+    if not ordered or len(ordered) > 4:
+        return f"{len(ordered)} segments"
+    return f"segments {', '.join(map(str, ordered[:-1]))} and {ordered[-1]}"
+
+
+def _listed(pairs: Sequence[tuple[int, int]]) -> str:
+    parts = "; ".join(f"{whole} and {part}" for whole, part in pairs)
+    return f"{parts} are"
+
+
+def _newest(document: Document) -> int:
+    return document.trace.frames[-1] if len(document.trace) else -1
+
+
+def _events(document: Document, after: int, last: int) -> list[Event]:
+    """What happened in the frames after + 1, ..., last."""
+    events = document.trace.events
+    begin, end = (bisect_right(events, frame, key=lambda entry: entry[0]) for frame in (after, last))
+    return [event for _, event in events[begin:end]]
+
+
+def _followed(document: Document, ids: Iterable[int], frame: int, last: int) -> frozenset[int]:
+    # All segments end at a cut, and the trace does not list those deaths one by one.
+    if any(frame < cut <= last for cut in document.trace.cuts):
+        return frozenset()
+    return follow(ids, _events(document, frame, last))

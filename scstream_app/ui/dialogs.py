@@ -1,0 +1,123 @@
+"""Small dialogs: which camera, the sheet of keys, the about box."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scstream_app import __version__, diagnosis
+from scstream_app.sources import VIDEO_SUFFIXES, list_cameras
+from scstream_app.ui.actions import SPECS, Actions
+
+VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
+
+_PAPER = (
+    "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "
+    "AISTATS 2022."
+)
+
+
+def ask_camera(parent: QWidget) -> str | None:
+    """Let a person choose a camera; its address, or None."""
+    cameras = list_cameras()
+    if not cameras:
+        QMessageBox.information(
+            parent, "Open Camera", "No camera was found. Connect one, and allow this program to use it, then try again."
+        )
+        return None
+    dialog = QDialog(parent)
+    dialog.setWindowTitle("Open Camera")
+    choice = QComboBox()
+    choice.setAccessibleName("Camera")
+    for camera in cameras:
+        choice.addItem(camera.name, f"camera:{camera.index}")
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    form = QFormLayout(dialog)
+    form.addRow("Camera", choice)
+    form.addRow(buttons)
+    return str(choice.currentData()) if dialog.exec() == QDialog.DialogCode.Accepted else None
+
+
+class KeysDialog(QDialog):
+    """All actions with their keys; a double click on a key changes it."""
+
+    def __init__(self, parent: QWidget, actions: Actions) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys")
+        self.resize(460, 620)
+        self._actions = actions
+        self._specs = [spec for spec in SPECS if spec.title]
+        self.table = QTableWidget(len(self._specs), 2)
+        self.table.setHorizontalHeaderLabels(["Action", "Keys"])
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.setAccessibleName("Keys")
+        reset = QPushButton("Back to the original keys")
+        reset.clicked.connect(self._reset)
+        column = QVBoxLayout(self)
+        column.addWidget(QLabel("Click a key to change it."))
+        column.addWidget(self.table)
+        column.addWidget(reset)
+        self._fill()
+
+    def _fill(self) -> None:
+        for row, spec in enumerate(self._specs):
+            item = QTableWidgetItem(f"{spec.menu}: {spec.title.rstrip('…')}")
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            self.table.setItem(row, 0, item)
+            edit = QKeySequenceEdit(self._actions[spec.id].shortcut())
+            edit.setMaximumSequenceLength(1)
+            edit.setAccessibleName(f"Key of {spec.title}")
+            edit.editingFinished.connect(lambda id=spec.id, field=edit: self._change(id, field))
+            self.table.setCellWidget(row, 1, edit)
+
+    def _change(self, id: str, field: QKeySequenceEdit) -> None:
+        key = field.keySequence().toString()
+        self._actions.set_keys(id, [key] if key else [])
+
+    def _reset(self) -> None:
+        self._actions.reset_keys()
+        self._fill()
+
+
+def show_keys(parent: QWidget, actions: Actions) -> KeysDialog:
+    """Open the sheet of keys."""
+    dialog = KeysDialog(parent, actions)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def show_about(parent: QWidget) -> QMessageBox:
+    """Open the box that says what this is, in which versions, and what to cite."""
+    facts = diagnosis.facts()
+    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+    box = QMessageBox(parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setWindowTitle("About ScStream Studio")
+    box.setTextFormat(Qt.TextFormat.RichText)
+    box.setText(
+        f"<h3>ScStream Studio {__version__}</h3>"
+        "<p>Cuts any video into segments that keep their identity from frame to frame.</p>"
+        f"<p>The method, to be cited:<br>{_PAPER}</p>"
+    )
+    box.setInformativeText(f"Python {facts['python']} on {facts['system']}, {facts['cores']} cores")
+    box.setDetailedText(packages)
+    box.open()
+    return box

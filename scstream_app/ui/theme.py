@@ -1,0 +1,65 @@
+"""Light and dark: as the system has it, or as a person wants it."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+
+Theme = Literal["system", "light", "dark"]
+THEMES: tuple[Theme, ...] = get_args(Theme)
+
+_SCHEMES = {
+    "system": Qt.ColorScheme.Unknown,
+    "light": Qt.ColorScheme.Light,
+    "dark": Qt.ColorScheme.Dark,
+}
+_DARK = {
+    QPalette.ColorRole.Window: "#2b2d30",
+    QPalette.ColorRole.WindowText: "#e3e5e8",
+    QPalette.ColorRole.Base: "#1f2123",
+    QPalette.ColorRole.AlternateBase: "#26282b",
+    QPalette.ColorRole.Text: "#e3e5e8",
+    QPalette.ColorRole.Button: "#36393d",
+    QPalette.ColorRole.ButtonText: "#e3e5e8",
+    QPalette.ColorRole.BrightText: "#ffffff",
+    QPalette.ColorRole.ToolTipBase: "#36393d",
+    QPalette.ColorRole.ToolTipText: "#e3e5e8",
+    QPalette.ColorRole.Highlight: "#2f7fc1",
+    QPalette.ColorRole.HighlightedText: "#ffffff",
+    QPalette.ColorRole.Link: "#6cb6ff",
+    QPalette.ColorRole.PlaceholderText: "#8b9096",
+    QPalette.ColorRole.Light: "#45484d",
+    QPalette.ColorRole.Midlight: "#3d4044",
+    QPalette.ColorRole.Mid: "#1b1d1f",
+    QPalette.ColorRole.Dark: "#17181a",
+    QPalette.ColorRole.Shadow: "#000000",
+}
+_FAINT = "#7b8087"
+_MIDDLE_GREY = 128
+
+
+def chosen(settings: QSettings) -> Theme:
+    """The theme that a person wants."""
+    value = str(settings.value("theme", "system"))
+    return next((theme for theme in THEMES if theme == value), "system")
+
+
+def apply(app: QApplication, theme: Theme) -> None:
+    """Show the whole application in the theme."""
+    app.styleHints().setColorScheme(_SCHEMES[theme])
+    app.setPalette(QPalette())
+    # Where no desktop tells Qt its colours, it stays light whatever is asked of it.
+    if theme == "dark" and app.palette().color(QPalette.ColorRole.Window).lightness() > _MIDDLE_GREY:
+        app.setPalette(_dark())
+
+
+def _dark() -> QPalette:
+    palette = QPalette()
+    for role, colour in _DARK.items():
+        palette.setColor(role, QColor(colour))
+    for role in (QPalette.ColorRole.Text, QPalette.ColorRole.ButtonText, QPalette.ColorRole.WindowText):
+        palette.setColor(QPalette.ColorGroup.Disabled, role, QColor(_FAINT))
+    return palette

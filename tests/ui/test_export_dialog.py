@@ -1,0 +1,298 @@
+"""The export dialog: what is chosen is written, exactly; what cannot be is said; cancelling leaves nothing behind."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QProgressBar,
+    QPushButton,
+    QRadioButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from export_scenes import leftovers
+from scstream_app.errors import ExportError
+from scstream_app.export import FORMATS
+from scstream_app.ui import commands, exporting
+from scstream_app.ui.document import Document
+from scstream_app.ui.export_dialog import ExportDialog
+
+LONG = 20_000
+Made = Callable[..., ExportDialog]
+
+
+@pytest.fixture
+def make(story_document: Document, qtbot: QtBot, tmp_path: Path) -> Made:
+    def made(in_out: tuple[int, int] | None = None) -> ExportDialog:
+        dialog = ExportDialog(story_document, in_out=in_out)
+        qtbot.addWidget(dialog)
+        control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "out"))
+        with qtbot.waitExposed(dialog):
+            dialog.show()
+        return dialog
+
+    return made
+
+
+def control(dialog: QDialog, kind: type[QWidget], name: str) -> Any:
+    return next(widget for widget in dialog.findChildren(kind) if widget.accessibleName() == name)
+
+
+def button(dialog: QDialog, text: str) -> QPushButton:
+    return next(widget for widget in dialog.findChildren(QPushButton) if widget.text() == text)
+
+
+def press(qtbot: QtBot, dialog: QDialog, text: str) -> None:
+    qtbot.mouseClick(button(dialog, text), Qt.MouseButton.LeftButton)
+
+
+def item(dialog: QDialog, title: str) -> QTreeWidgetItem:
+    tree = dialog.findChild(QTreeWidget)
+    (found,) = tree.findItems(title, Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive)
+    return found
+
+
+def tick(dialog: QDialog, *titles: str) -> None:
+    """These formats and no others."""
+    item(dialog, "Ids, 16-bit PNG").setCheckState(0, Qt.CheckState.Unchecked)
+    for title in titles:
+        item(dialog, title).setCheckState(0, Qt.CheckState.Checked)
+
+
+def said(dialog: QDialog, what: str = "message") -> str:
+    return dialog.findChild(QLabel, what).text()
+
+
+def read_ids(path: Path) -> np.ndarray[Any, Any]:
+    return cv2.imread(str(path), cv2.IMREAD_UNCHANGED).astype(int) - 1
+
+
+def finished(dialog: ExportDialog) -> bool:
+    return button(dialog, "Export").isVisible() and dialog.findChild(QTreeWidget).isEnabled()
+
+
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
+    """Exports wait after their second frame until this is set."""
+    free, frames = threading.Event(), exporting._frames
+
+    def slow(task: exporting.ExportTask, cancel: threading.Event) -> Iterator[int]:
+        for count, index in enumerate(frames(task, cancel), 1):
+            yield index
+            if count == 2:
+                free.wait(LONG / 1000)
+
+    monkeypatch.setattr(exporting, "_frames", slow)
+    yield free
+    free.set()
+
+
+def test_ids_are_written_exactly(make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    with qtbot.waitSignal(dialog.exported, timeout=LONG) as caught:
+        press(qtbot, dialog, "Export")
+        assert story_document.exporting == 1
+    assert caught.args == [tmp_path / "out"]
+    assert story_document.exporting == 0
+    assert sorted(path.name for path in (tmp_path / "out" / "ids").iterdir()) == [f"{n:05d}.png" for n in range(5)]
+    for index in range(5):
+        np.testing.assert_array_equal(
+            read_ids(tmp_path / "out" / "ids" / f"{index:05d}.png"), story_document.session.ids(index)
+        )
+    assert said(dialog, "status").startswith("5 frames written")
+    assert dialog.findChild(QProgressBar).value() == 5
+
+
+def test_the_folder_is_shown_at_the_end(
+    make: Made, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    dialog = make()
+    assert not button(dialog, "Show in Folder").isVisible()
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    press(qtbot, dialog, "Show in Folder")
+    assert [url.toLocalFile() for url in opened] == [str(tmp_path / "out")]
+
+
+@pytest.mark.parametrize(("which", "expected"), [("In to out", [1, 2, 3]), ("This one", [0]), ("All", [0, 1, 2, 3, 4])])
+def test_frames_are_those_chosen(make: Made, qtbot: QtBot, tmp_path: Path, which: str, expected: list[int]) -> None:
+    dialog = make(in_out=(1, 3))
+    chosen = next(radio for radio in dialog.findChildren(QRadioButton) if radio.text().startswith(which))
+    chosen.click()
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert sorted(int(path.stem) for path in (tmp_path / "out" / "ids").iterdir()) == expected
+
+
+def test_several_formats_at_once_with_size_and_names(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    tick(dialog, "Overlay", "MP4 (H.264)", "CSV tables")
+    control(dialog, QWidget, "Size").setValue(50)
+    assert "32 × 24 pixels" in [label.text() for label in dialog.findChildren(QLabel)]
+    line = control(dialog, QLineEdit, "File names")
+    line.clear()
+    qtbot.keyClicks(line, "{name}_{frame:03d}")
+    assert said(dialog, "example") == "for example overlay_000.png"
+    qtbot.keyClicks(control(dialog, QComboBox, "Movies show"), "Boundaries")
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert cv2.imread(str(tmp_path / "out" / "overlay" / "overlay_004.png")).shape == (24, 32, 3)
+    assert (tmp_path / "out" / "boundaries.mp4").stat().st_size > 0
+    assert (tmp_path / "out" / "segments.csv").read_text().count("\n") > 5
+
+
+def test_what_is_wrong_is_said_before(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    export = button(dialog, "Export")
+    assert export.isEnabled()
+    tick(dialog)
+    assert said(dialog) == "Choose at least one format."
+    assert not export.isEnabled()
+    tick(dialog, "Mean colour")
+    line = control(dialog, QLineEdit, "File names")
+    line.clear()
+    qtbot.keyClicks(line, "picture")
+    assert "must contain {frame}" in said(dialog)
+    line.setText("{frame}")
+    assert said(dialog) == ""
+    (tmp_path / "file").write_text("")
+    control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "file"))
+    assert "is a file" in said(dialog)
+    control(dialog, QLineEdit, "Folder").clear()
+    assert said(dialog) == "Choose a folder."
+    assert not export.isEnabled()
+
+
+def test_all_formats_are_offered_with_their_words_and_warnings(make: Made) -> None:
+    dialog = make()
+    tree = dialog.findChild(QTreeWidget)
+    groups = [tree.topLevelItem(n) for n in range(tree.topLevelItemCount())]
+    assert [group.text(0) for group in groups] == ["Pictures", "Movies", "Masks and ids", "Tables and volumes"]
+    assert sum(group.childCount() for group in groups) == len(FORMATS)
+    assert FORMATS["csv"].about in item(dialog, "CSV tables").toolTip(0)
+    tick(dialog, "YOLO-seg")
+    assert "lose holes" in said(dialog)
+    assert button(dialog, "Export").isEnabled()
+
+
+def test_formats_of_objects_need_one(make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    for title in ("Object matte", "Object masks"):
+        assert item(dialog, title).isDisabled()
+        assert "Needs an object" in item(dialog, title).toolTip(0)
+    assert control(dialog, QComboBox, "Movies show").findText("Object matte") < 0
+    dialog.close()
+    commands.make_object(story_document, "kite", [1])
+    dialog = make()
+    tick(dialog, "Object masks")
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    for index, members in enumerate([[1], [1], [1, 3], [1, 3], [1, 3]]):
+        mask = cv2.imread(str(tmp_path / "out" / "object" / f"{index:05d}.png"), cv2.IMREAD_UNCHANGED)
+        np.testing.assert_array_equal(mask > 0, np.isin(story_document.session.ids(index), members))
+
+
+def test_the_preview_is_what_is_highlighted(make: Made, story_document: Document) -> None:
+    dialog = make()
+    preview = control(dialog, QLabel, "Preview")
+    tree = dialog.findChild(QTreeWidget)
+    pictures = []
+    for title in ("Overlay", "Mean colour", "Boundaries", "Ids, 16-bit PNG"):
+        tree.setCurrentItem(item(dialog, title))
+        pictures.append(preview.pixmap().toImage())
+    assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
+
+
+def test_cancelling_leaves_nothing_half_written(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path, held: threading.Event
+) -> None:
+    dialog = make()
+    tick(dialog, "Ids, 16-bit PNG", "MP4 (H.264)", "Zarr volume")
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: dialog.findChild(QProgressBar).value() > 0, timeout=LONG)
+    assert not button(dialog, "Export").isEnabled()
+    press(qtbot, dialog, "Cancel")
+    held.set()
+    qtbot.waitUntil(lambda: said(dialog, "status").startswith("Cancelled"), timeout=LONG)
+    out = tmp_path / "out"
+    assert leftovers(out) == []
+    assert not (out / "overlay.mp4").exists()
+    assert not (out / "ids.zarr").exists()
+    for path in (out / "ids").glob("*.png"):
+        np.testing.assert_array_equal(read_ids(path), story_document.session.ids(int(path.stem)))
+    assert story_document.exporting == 0
+    # And it can be done after all.
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert (out / "overlay.mp4").exists()
+
+
+def test_closing_in_the_midst_asks(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path, held: threading.Event
+) -> None:
+    dialog = make()
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: dialog.findChild(QProgressBar).value() > 0, timeout=LONG)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    box = dialog.findChild(QMessageBox)
+    assert dialog.isVisible()
+    qtbot.mouseClick(box.button(QMessageBox.StandardButton.Yes), Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(dialog.destroyed, timeout=LONG):
+        held.set()
+    assert story_document.exporting == 0
+    assert leftovers(tmp_path) == []
+
+
+def test_a_failure_is_one_line(make: Made, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(task: exporting.ExportTask, cancel: threading.Event) -> Iterator[int]:
+        raise ExportError("Cannot write 'a.png': the disk is full.")
+
+    monkeypatch.setattr(exporting, "_frames", fail)
+    dialog = make()
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    assert said(dialog) == "Cannot write 'a.png': the disk is full."
+    assert said(dialog, "status") == "Not everything was written."
+    assert not button(dialog, "Show in Folder").isVisible()
+
+
+def test_files_that_are_there_can_be_refused(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "out" / "ids").mkdir(parents=True)
+    (tmp_path / "out" / "ids" / "00003.png").write_bytes(b"mine")
+    dialog = make()
+    qtbot.keyClicks(control(dialog, QComboBox, "Existing files"), "Stop")
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    assert "it is there already" in said(dialog)
+    assert (tmp_path / "out" / "ids" / "00003.png").read_bytes() == b"mine"
+
+
+def test_closing_the_document_ends_the_export(
+    make: Made, story_document: Document, qtbot: QtBot, held: threading.Event
+) -> None:
+    dialog = make()
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: dialog.findChild(QProgressBar).value() > 0, timeout=LONG)
+    held.set()
+    with qtbot.waitSignal(dialog.destroyed, timeout=LONG):
+        story_document.close()
+    assert story_document.exporting == 0

@@ -1,0 +1,234 @@
+"""The window as a person uses it: open, watch, look, play, mark, save, close."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDropEvent, QPalette
+from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_images, write_video
+from scstream_app.library import Library
+from scstream_app.session import Session
+from scstream_app.settings import Settings
+from scstream_app.ui import app, dialogs
+from scstream_app.ui.document import State
+from scstream_app.ui.main_window import MainWindow
+
+QUICK = Settings(max_init_sweeps=20, threads=1)
+LONG = 20_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
+    window = MainWindow(settings, Library(tmp_path / "library"))
+    window.document.set_settings(QUICK)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "clip.mp4", moving_square(12))
+
+
+def drop(widget: object, paths: list[Path]) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    event = QDropEvent(
+        QPointF(5, 5), Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    )
+    widget.dropEvent(event)  # type: ignore[attr-defined]
+
+
+def opened(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    drop(window.welcome, [clip])
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 11, timeout=LONG)
+
+
+# --- opening
+
+
+def test_a_dropped_video_segments_by_itself(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    assert window.welcome.isVisible()
+    opened(window, qtbot, clip)
+    assert window.viewer.isVisible()
+    assert "clip.mp4" in window.windowTitle()
+    assert window.segments.isVisible()
+    assert window.document.shown is not None
+
+
+def test_dropped_images_are_a_sequence(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    folder = write_images(tmp_path / "frames", moving_square(4))
+    drop(window.welcome, sorted(folder.glob("*.png")))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    assert len(window.document.trace) == 4
+
+
+def test_the_sample_clips_are_one_click_away(window: MainWindow, qtbot: QtBot) -> None:
+    samples = window.welcome.samples
+    names = [samples.item(row).text().splitlines()[0] for row in range(samples.count())]
+    assert "Kite surf" in names
+    item = samples.item(names.index("Cut"))
+    place = samples.visualItemRect(item).center()
+    qtbot.mouseClick(samples.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: window.document.facts is not None, timeout=LONG)
+    assert window.document.facts.name == "cut.mp4"
+
+
+def test_open_asks_for_a_file(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(clip), ""))
+    button = window.welcome.findChild(QPushButton, "welcome_open")
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    assert window.recent()[0] == str(clip)
+
+
+def test_a_failing_source_shows_its_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"no video at all " * 50)
+    drop(window.welcome, [broken])
+    qtbot.waitUntil(lambda: window.message.isVisible(), timeout=LONG)
+    assert "broken.mp4" in window.message.text
+    assert window.welcome.isVisible()
+
+
+# --- looking
+
+
+def test_keys_change_the_view(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    for key, view in ((Qt.Key.Key_1, "original"), (Qt.Key.Key_3, "mean_colour"), (Qt.Key.Key_8, "wipe")):
+        qtbot.keyClick(window, key)
+        qtbot.waitUntil(lambda view=view: window.document.shown.look.view == view, timeout=LONG)
+        assert window.actions_[f"view_{view}"].isChecked()
+
+
+def test_keys_step_through_the_frames(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: window.document.index == 1, timeout=LONG)
+    qtbot.keyClick(window, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.waitUntil(lambda: window.document.index == 11, timeout=LONG)
+    qtbot.keyClick(window, Qt.Key.Key_Comma)
+    qtbot.waitUntil(lambda: window.document.index == 10, timeout=LONG)
+
+
+def test_space_plays_and_pauses(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.keyClick(window, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: (window.document.index or 0) >= 4, timeout=LONG)
+    window.player.pause()
+
+
+def test_a_click_selects_and_h_hides(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    centre = QPoint(window.viewer.width() // 2, window.viewer.height() // 2)
+    id = window.viewer.id_at(centre)
+    assert id is not None
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
+    assert window.document.selection == {id}
+    qtbot.keyClick(window, Qt.Key.Key_H)
+    assert window.document.names.hidden == {id}
+    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert window.document.names.hidden == frozenset()
+
+
+def test_the_theme_is_changed_and_remembered(window: MainWindow, settings: QSettings) -> None:
+    window.actions_["theme_dark"].trigger()
+    palette = QApplication.instance().palette()  # type: ignore[union-attr]
+    assert palette.color(QPalette.ColorRole.Window).lightness() < 128
+    assert settings.value("theme") == "dark"
+    window.actions_["theme_light"].trigger()
+    assert QApplication.instance().palette().color(QPalette.ColorRole.Window).lightness() > 128  # type: ignore[union-attr]
+    window.actions_["theme_system"].trigger()
+
+
+def test_f1_shows_every_key(window: MainWindow, qtbot: QtBot) -> None:
+    sheet = dialogs.show_keys(window, window.actions_)
+    text = [sheet.table.item(row, 0).text() for row in range(sheet.table.rowCount())]
+    assert any("Play or Pause" in line for line in text)
+    sheet.close()
+
+
+def test_keys_can_be_changed(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    window.actions_.set_keys("view_original", ["Q"])
+    qtbot.keyClick(window, Qt.Key.Key_Q)
+    qtbot.waitUntil(lambda: window.document.shown.look.view == "original", timeout=LONG)
+    window.actions_.reset_keys()
+
+
+# --- saving and closing
+
+
+def test_save_close_reopen(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    ids = window.document.session.ids(5)
+    target = tmp_path / "mine.scstream"
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(
+        lambda: window.document.state is State.DONE and window.document.session.path == target, timeout=LONG
+    )
+    window.actions_["close"].trigger()
+    assert window.welcome.isVisible()
+    assert list(window.library.left_behind()) == []
+    window.open_address(str(target))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    np.testing.assert_array_equal(window.document.session.ids(5), ids)
+
+
+def test_closing_the_window_in_the_midst_loses_nothing(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    clip = write_video(tmp_path / "long.mp4", moving_square(60, width=160))
+    drop(window.welcome, [clip])
+    qtbot.waitUntil(lambda: len(window.document.trace) >= 3, timeout=LONG)
+    window.close()
+    (path,) = (tmp_path / "library").glob("*.scstream")
+    with Session.open(path, writable=True) as session:
+        assert len(session) >= 3
+    ((text, left),) = window.library.left_behind()
+    assert left == str(path)
+    assert "long.mp4" in text
+
+
+def test_the_window_comes_back_as_it_was(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> None:
+    sizes = []
+    for height in (500, None):
+        window = MainWindow(settings, Library(tmp_path / "library"))
+        qtbot.addWidget(window)
+        if height is not None:
+            window.resize(window.width(), height)
+            window.show()
+        sizes.append(window.height())
+        window.close()
+    assert sizes == [500, 500]
+
+
+def test_a_display_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(app.sys, "platform", "linux")
+    assert not app.has_display()
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert app.has_display()

@@ -1,0 +1,484 @@
+"""Segments and objects: the tables show the frame at hand, and all that is done to them can be undone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QApplication, QColorDialog, QDialogButtonBox, QLineEdit, QTableView, QTreeWidget, QWidget
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_video
+from export_scenes import story
+from scstream.genealogy import Kind
+from scstream.video import STATISTICS
+from scstream_app.edits import Edit
+from scstream_app.pipeline import Notice
+from scstream_app.session import MarkedObject, Names, Session
+from scstream_app.settings import Settings
+from scstream_app.ui import commands
+from scstream_app.ui.document import Document, State
+from scstream_app.ui.objects import ObjectDialog, ObjectsPanel
+from scstream_app.ui.segments import AGE, COLOUR, ID, NAME, POSITION, SHARE, SHOWN, SIZE, SegmentsModel, SegmentsPanel
+
+LONG = 20_000
+
+
+@pytest.fixture
+def panel(story_document: Document, qtbot: QtBot) -> SegmentsPanel:
+    return shown(SegmentsPanel(story_document), qtbot)
+
+
+@pytest.fixture
+def objects(story_document: Document, qtbot: QtBot) -> ObjectsPanel:
+    return shown(ObjectsPanel(story_document), qtbot)
+
+
+def shown(widget: Any, qtbot: QtBot) -> Any:
+    qtbot.addWidget(widget)
+    widget.resize(700, 400)
+    with qtbot.waitExposed(widget):
+        widget.show()
+    return widget
+
+
+def table(panel: SegmentsPanel) -> QTableView:
+    return panel.findChild(QTableView)
+
+
+def column(panel: SegmentsPanel, which: int, role: Qt.ItemDataRole = Qt.ItemDataRole.DisplayRole) -> list[object]:
+    model = table(panel).model()
+    return [model.data(model.index(row, which), role) for row in range(model.rowCount())]
+
+
+def ids(panel: SegmentsPanel) -> list[int]:
+    return [int(text) for text in column(panel, ID)]
+
+
+def cell(panel: SegmentsPanel, id: int, which: int) -> QPoint:
+    view = table(panel)
+    return view.visualRect(view.model().index(ids(panel).index(id), which)).center()
+
+
+def click(
+    qtbot: QtBot, panel: SegmentsPanel, id: int, held: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier
+) -> None:
+    qtbot.mouseClick(table(panel).viewport(), Qt.MouseButton.LeftButton, held, cell(panel, id, SIZE))
+
+
+def selected(panel: SegmentsPanel) -> set[int]:
+    return {ids(panel)[index.row()] for index in table(panel).selectionModel().selectedRows()}
+
+
+def show(document: Document, qtbot: QtBot, index: int) -> None:
+    document.show(index)
+    qtbot.waitUntil(lambda: document.index == index)
+
+
+# --- the table
+
+
+def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, story_document: Document) -> None:
+    rows = story_document.shown.result.statistics
+    rows = rows[np.lexsort((rows["id"], -rows["pixels"]))]
+    assert ids(panel) == rows["id"].tolist()
+    assert column(panel, SIZE) == [str(n) for n in rows["pixels"]]
+    assert column(panel, SHARE) == [f"{100 * share:.1f} %" for share in rows["share"]]
+    assert column(panel, AGE) == [str(n) for n in rows["age"]]
+    assert column(panel, POSITION) == [f"{row['column']:.0f}, {row['row']:.0f}" for row in rows]
+    means = np.rint(255 * np.stack([rows[name] for name in ("red", "green", "blue")], axis=1)).astype(int)
+    assert column(panel, COLOUR) == ["#{:02x}{:02x}{:02x}".format(*mean) for mean in means]
+    assert column(panel, NAME) == [f"segment {id}" for id in rows["id"]]
+
+
+def test_the_table_follows_the_frame_and_keeps_what_is_selected(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    story_document.select([2])
+    show(story_document, qtbot, 4)
+    qtbot.waitUntil(lambda: set(ids(panel)) == {0, 1, 3})
+    # It is not there on this frame, but was not deselected either.
+    assert selected(panel) == set()
+    assert story_document.selection == {2}
+    show(story_document, qtbot, 0)
+    qtbot.waitUntil(lambda: set(ids(panel)) == {0, 1, 2})
+    assert selected(panel) == {2}
+
+
+def test_selection_goes_both_ways(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(story_document.selection_changed):
+        click(qtbot, panel, 1)
+    assert story_document.selection == {1}
+    click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
+    assert story_document.selection == {1, 2}
+    heard: list[object] = []
+    story_document.selection_changed.connect(lambda: heard.append(story_document.selection))
+    story_document.select([0])
+    assert selected(panel) == {0}
+    assert heard == [{0}]
+
+
+def test_sorting_and_filtering(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    commands.rename(story_document, 2, "Kite")
+    story_document.select([1])
+    view = table(panel)
+    header = view.horizontalHeader()
+    place = QPoint(header.sectionViewportPosition(ID) + 5, header.height() // 2)
+    qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert ids(panel) == sorted(ids(panel), reverse=header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder)
+    view.sortByColumn(NAME, Qt.SortOrder.AscendingOrder)
+    assert column(panel, NAME) == ["Kite", "segment 0", "segment 1"]
+    assert selected(panel) == {1}
+    box = panel.findChild(QLineEdit)
+    qtbot.keyClicks(box, "kit")
+    assert ids(panel) == [2]
+    assert story_document.selection == {1}
+    box.clear()
+    qtbot.keyClicks(box, "1")
+    assert ids(panel) == [1]
+    assert selected(panel) == {1}
+
+
+def test_rows_change_in_place(story_document: Document, qtbot: QtBot) -> None:
+    model = SegmentsModel(story_document)
+    resets: list[int] = []
+    model.modelReset.connect(lambda: resets.append(1))
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        places = {id: QPersistentModelIndex(model.index(row, 0)) for row, id in enumerate(model.ids)}
+        rows = np.zeros(50, STATISTICS)
+        rows["id"] = rng.choice(80, 50, replace=False)
+        rows["pixels"] = rng.integers(1, 1000, 50)
+        model.show(rows)
+        assert model.ids == rows["id"][np.lexsort((rows["id"], -rows["pixels"]))].tolist()
+        # What a view keeps of its selection goes with the segments.
+        for id, place in places.items():
+            assert place.isValid() == (id in rows["id"])
+            assert not place.isValid() or model.id(place.row()) == id
+    assert not resets
+
+
+def test_many_segments_are_no_burden(panel: SegmentsPanel, story_document: Document) -> None:
+    rng = np.random.default_rng(1)
+    rows = np.zeros(500, STATISTICS)
+    rows["id"] = np.arange(500)
+    model = table(panel).model()
+    assert isinstance(model, SegmentsModel)
+    times = []
+    for frame in range(10):
+        rows = rows.copy()
+        rows["pixels"] = rng.integers(1, 10_000, 500)
+        rows["id"][frame * 3 : frame * 3 + 3] += 1000
+        begin = perf_counter()
+        model.show(rows)
+        QApplication.processEvents()
+        times.append(perf_counter() - begin)
+    # A tenth of a second is what the throttle leaves.
+    assert np.median(times) < 0.1
+
+
+# --- what is done to segments
+
+
+def test_a_name_typed_into_the_table_can_be_undone(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    view = table(panel)
+    place = column(panel, POSITION)[ids(panel).index(1)]
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=cell(panel, 1, NAME))
+    editor = view.viewport().findChild(QLineEdit)
+    qtbot.keyClicks(editor, "ki")
+    # A frame that comes meanwhile leaves it alone.
+    show(story_document, qtbot, 1)
+    qtbot.waitUntil(lambda: column(panel, POSITION)[ids(panel).index(1)] != place)
+    qtbot.keyClicks(editor, "te")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert column(panel, NAME)[ids(panel).index(1)] == "kite"
+    assert story_document.session.names.names == {1: "kite"}
+    story_document.undo.undo()
+    assert column(panel, NAME)[ids(panel).index(1)] == "segment 1"
+    story_document.undo.redo()
+    assert story_document.names.names == {1: "kite"}
+
+
+def test_h_and_the_box_hide_and_show(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    click(qtbot, panel, 1)
+    qtbot.keyClick(table(panel), Qt.Key.Key_H)
+    assert story_document.names.hidden == {1}
+    states = dict(zip(ids(panel), column(panel, SHOWN, Qt.ItemDataRole.CheckStateRole), strict=True))
+    assert states[1] == Qt.CheckState.Unchecked
+    qtbot.keyClick(table(panel), Qt.Key.Key_H)
+    assert story_document.names.hidden == set()
+    story_document.undo.undo()
+    assert story_document.names.hidden == {1}
+    view = table(panel)
+    rect = view.visualRect(view.model().index(ids(panel).index(2), SHOWN))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(rect.left() + 10, rect.center().y()))
+    assert story_document.names.hidden == {1, 2}
+
+
+def test_recolouring_asks_and_can_be_undone(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    before = column(panel, SHOWN, Qt.ItemDataRole.DecorationRole)
+    story_document.select([0, 1])
+    panel.recolour_selected()
+    dialog = panel.findChild(QColorDialog)
+    dialog.setCurrentColor(QColor(1, 2, 3))
+    dialog.accept()
+    assert dict(story_document.names.colours) == {0: (1, 2, 3), 1: (1, 2, 3)}
+    swatches = dict(zip(ids(panel), column(panel, SHOWN, Qt.ItemDataRole.DecorationRole), strict=True))
+    assert swatches[0] == swatches[1] == QColor(1, 2, 3)
+    story_document.undo.undo()
+    assert column(panel, SHOWN, Qt.ItemDataRole.DecorationRole) == before
+
+
+def test_isolating_twice_shows_everything_again(panel: SegmentsPanel, story_document: Document) -> None:
+    story_document.select([1])
+    panel.isolate_selected()
+    assert story_document.isolated == {1}
+    panel.isolate_selected()
+    assert story_document.isolated == set()
+
+
+def test_a_name_that_makes_no_sense_is_refused(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    model = table(panel).model()
+    with qtbot.waitSignal(story_document.failed) as caught:
+        assert not model.setData(model.index(0, NAME), "a\tb")
+    assert "visible" in caught.args[0]
+    assert story_document.names == Names()
+    assert story_document.undo.count() == 0
+
+
+def test_a_finished_model_cannot_be_edited(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    story_document.select([0, 1])
+    qtbot.keyClick(table(panel), Qt.Key.Key_M)
+    panel.split_selected()
+    panel.toggle_locked()
+    assert story_document.undo.count() == 0
+    assert story_document.locked == set()
+
+
+# --- the model, while frames are segmented
+
+
+@pytest.fixture
+def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Iterator[Document]:
+    """A document that waits in the midst of a clip."""
+    document.set_settings(Settings(max_init_sweeps=20, threads=1))
+    clip = write_video(tmp_path / "clip.mp4", moving_square(40))
+    document.progressed.connect(lambda: document.pause(True))
+    document.open_source(str(clip), tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: document.state is State.PAUSED and document.index is not None, timeout=LONG)
+    yield document
+    document.pause(False)
+
+
+def advance(document: Document, qtbot: QtBot) -> None:
+    """Let at least one frame be segmented that has not begun yet, and wait again."""
+    for _ in range(2):
+        before = len(document.trace)
+        document.pause(False)
+        qtbot.waitUntil(lambda n=before: len(document.trace) > n, timeout=LONG)
+
+
+def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    pair = ids(panel)[:2]
+    running.select(pair)
+    qtbot.keyClick(table(panel), Qt.Key.Key_M)
+    assert running.undo.undoText() == f"Merge {commands.told(pair)} (undone by a split)"
+    advance(running, qtbot)
+    merges = [event for _, event in running.trace.events if event.kind is Kind.MERGE]
+    assert set(merges[0].ids) == set(pair)
+    running.undo.undo()
+    assert "cannot be unmade" in notices[-1].text
+    advance(running, qtbot)
+    splits = [event for _, event in running.trace.events if event.kind is Kind.SPLIT]
+    assert merges[0].ids[0] in {event.ids[0] for event in splits}
+    # Doing it again merges what the two have become.
+    running.undo.redo()
+    advance(running, qtbot)
+    assert sum(event.kind is Kind.MERGE for _, event in running.trace.events) >= 2
+
+
+def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    sent: list[Edit] = []
+    edit = running.edit
+    running.edit = lambda wanted: (sent.append(wanted), edit(wanted))[1]  # type: ignore[method-assign]
+    first = ids(panel)[0]
+    running.select([first])
+    qtbot.keyClick(table(panel), Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
+    advance(running, qtbot)
+    parts = [event.ids for _, event in running.trace.events if event.kind is Kind.SPLIT and event.ids[0] == first]
+    assert parts
+    running.undo.undo()
+    panel.toggle_locked()
+    assert column(panel, NAME)[ids(panel).index(first)] == f"segment {first} · locked"
+    running.undo.undo()
+    assert running.locked == set()
+    assert sent == [
+        Edit("split", (first,)),
+        Edit("merge", parts[0]),
+        Edit("lock", (first,)),
+        Edit("unlock", (first,)),
+    ]
+
+
+def test_a_split_that_has_not_happened_has_nothing_to_undo(running: Document, qtbot: QtBot) -> None:
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    commands.split(running, [0])
+    running.undo.undo()
+    assert "nothing to undo" in notices[-1].text
+    assert running.undo.count() == 0
+
+
+def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: QtBot) -> None:
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    commands.set_locked(running, [0], True)
+    running.progressed.disconnect()
+    running.pause(False)
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    running.undo.undo()
+    assert notices[-1].text == "All frames are segmented: 'Lock segment 0' cannot be undone any more."
+    assert running.locked == {0}
+    assert running.undo.count() == 0
+
+
+# --- objects
+
+
+def rows_of(panel: ObjectsPanel) -> list[tuple[str, ...]]:
+    tree = panel.findChild(QTreeWidget)
+    items = [tree.topLevelItem(row) for row in range(tree.topLevelItemCount())]
+    return [tuple(item.text(n) for n in range(3)) for item in items]
+
+
+def answer(qtbot: QtBot, panel: QWidget, text: str | None = None) -> None:
+    dialog = panel.findChild(ObjectDialog)
+    if text is not None:
+        line = dialog.findChild(QLineEdit)
+        line.selectAll()
+        qtbot.keyClicks(line, text)
+    qtbot.mouseClick(
+        dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok), Qt.MouseButton.LeftButton
+    )
+    qtbot.waitUntil(lambda: panel.findChild(ObjectDialog) is None)
+
+
+def test_an_object_made_of_the_selection_follows_a_split(
+    panel: SegmentsPanel, objects: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    click(qtbot, panel, 1)
+    qtbot.keyClick(table(panel), Qt.Key.Key_G)
+    answer(qtbot, panel)
+    assert rows_of(objects) == [("object 1", "1", "0")]
+    show(story_document, qtbot, 3)
+    qtbot.waitUntil(lambda: rows_of(objects) == [("object 1", "2", "0")])
+    tree = objects.findChild(QTreeWidget)
+    place = tree.visualItemRect(tree.topLevelItem(0)).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert story_document.selection == {1, 3}
+    assert story_document.session.objects[0].ids == {1}
+    story_document.undo.undo()
+    assert rows_of(objects) == []
+    story_document.undo.redo()
+    assert rows_of(objects) == [("object 1", "2", "0")]
+
+
+def test_segments_come_to_an_object_and_go(objects: ObjectsPanel, story_document: Document, qtbot: QtBot) -> None:
+    commands.make_object(story_document, "kite", [1])
+    tree = objects.findChild(QTreeWidget)
+    tree.setCurrentItem(tree.topLevelItem(0))
+    story_document.select([2])
+    qtbot.keyClick(tree, Qt.Key.Key_G)
+    assert rows_of(objects) == [("kite", "2", "0")]
+    assert story_document.objects[0].ids == {1, 2}
+    qtbot.keyClick(tree, Qt.Key.Key_Delete)
+    assert story_document.objects[0].ids == {1}
+    story_document.undo.undo()
+    assert story_document.objects[0].ids == {1, 2}
+
+
+def test_a_part_that_is_taken_out_later_leaves_the_object_from_that_frame_on(
+    objects: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    commands.make_object(story_document, "kite", [1])
+    show(story_document, qtbot, 3)
+    story_document.select([3])
+    objects.remove_selected()
+    assert story_document.members() == {"kite": {1}}
+    # 3 came from 1: nothing but a new beginning keeps it out.
+    assert story_document.objects[0].frame == 3
+    story_document.select([0])
+    commands.add_to_object(story_document, "kite", [0])
+    assert story_document.members() == {"kite": {0, 1}}
+
+
+def test_members_told_from_events_are_the_sessions(story_document: Document, qtbot: QtBot) -> None:
+    things = [MarkedObject("a", (0, 0, 0), 0, frozenset({1})), MarkedObject("b", (0, 0, 0), 1, frozenset({0, 2}))]
+    story_document.set_objects(things)
+    for index in range(5):
+        show(story_document, qtbot, index)
+        told = {thing.name: commands.members(story_document, thing) for thing in things}
+        assert told == story_document.members()
+
+
+def test_objects_are_renamed_recoloured_and_deleted(
+    objects: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    commands.make_object(story_document, "kite", [1])
+    commands.make_object(story_document, "sea", [0])
+    tree = objects.findChild(QTreeWidget)
+    tree.setCurrentItem(tree.topLevelItem(0))
+    objects.rename_current()
+    dialog = objects.findChild(ObjectDialog)
+    line = dialog.findChild(QLineEdit)
+    line.selectAll()
+    ok = dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok)
+    qtbot.keyClicks(line, "Sea")
+    assert not ok.isEnabled()
+    line.clear()
+    qtbot.keyClicks(line, "a/b")
+    assert not ok.isEnabled()
+    answer(qtbot, objects, "surfer")
+    assert [row[0] for row in rows_of(objects)] == ["surfer", "sea"]
+    objects.recolour_current()
+    colours = objects.findChild(QColorDialog)
+    colours.setCurrentColor(QColor(9, 8, 7))
+    colours.accept()
+    assert story_document.objects[0].colour == (9, 8, 7)
+    objects.delete_current()
+    assert [thing.name for thing in story_document.session.objects] == ["sea"]
+    for _ in range(3):
+        story_document.undo.undo()
+    assert [thing.name for thing in story_document.session.objects] == ["kite", "sea"]
+
+
+def test_objects_of_another_scene_are_gone(open_results: Callable[..., Document], qtbot: QtBot) -> None:
+    results = story((48, 64))
+    results[3] = replace(results[3], cut=True)
+    document = open_results(results)
+    commands.make_object(document, "kite", [1])
+    show(document, qtbot, 3)
+    assert commands.members(document, document.objects[0]) == set()
+
+
+def test_marks_are_in_the_session_when_it_is_opened_again(
+    panel: SegmentsPanel, story_document: Document, tmp_path: Path
+) -> None:
+    commands.rename(story_document, 0, "sea")
+    commands.make_object(story_document, "kite", [1])
+    with Session.open(story_document.session.path) as session:
+        assert session.names == Names(names={0: "sea"})
+        assert [thing.name for thing in session.objects] == ["kite"]

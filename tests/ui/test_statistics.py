@@ -1,0 +1,176 @@
+"""Statistics: curves hold the trace's numbers, only what is seen is drawn, and a click goes there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication, QTabWidget
+from pytestqt.qtbot import QtBot
+
+from export_scenes import merge, split
+from scstream_app.session import FrameRecord
+from scstream_app.trace import Life, Trace
+from scstream_app.ui.document import Document
+from scstream_app.ui.statistics import StatisticsPanel, important
+
+
+@pytest.fixture
+def panel(story_document: Document, qtbot: QtBot) -> StatisticsPanel:
+    made = StatisticsPanel(story_document)
+    qtbot.addWidget(made)
+    made.resize(700, 500)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def turn_to(panel: StatisticsPanel, title: str) -> None:
+    tabs = panel.findChild(QTabWidget)
+    tabs.setCurrentIndex([tabs.tabText(n) for n in range(tabs.count())].index(title))
+    QApplication.processEvents()
+
+
+def click(qtbot: QtBot, plot: Any, x: float, y: float) -> None:
+    """Click where the plot shows these coordinates."""
+    view = plot.getViewWidget()
+    place = view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(x, y)))
+    qtbot.mouseMove(view.viewport(), place)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
+
+
+def middle(plot: Any) -> float:
+    return float(np.mean(plot.viewRange()[1]))
+
+
+def record(index: int, milliseconds: dict[str, float], rows: int = 3) -> FrameRecord:
+    return FrameRecord(index, index / 25, False, -100.0 + index, milliseconds, (), 0, 0, 0, rows, 0)
+
+
+def test_curves_hold_the_numbers_of_the_trace(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    story_document.trace.add(record(5, {"decode": 2.0, "engine": 30.0, "write": 4.0}, rows=7), 0.25)
+    story_document.progressed.emit()
+    curves = panel.time.curves
+    qtbot.waitUntil(lambda: len(curves["segments"].getOriginalDataset()[0]) == 6)
+    data = {name: curve.getOriginalDataset()[1] for name, curve in curves.items()}
+    assert data["segments"].tolist() == [3, 3, 4, 4, 3, 7]
+    assert data["churn"][-1] == 25.0
+    assert data["log_posterior"][-1] == -95.0
+    # Stacked: each stage on those before it.
+    assert [data[stage][-1] for stage in ("decode", "engine", "write")] == [2.0, 32.0, 36.0]
+    assert panel.time.real_time.value() == 1000.0 / story_document.facts.rate
+
+
+@pytest.mark.parametrize("name", ["segments", "milliseconds", "log_posterior", "churn"])
+def test_a_click_over_time_shows_that_frame(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot, name: str
+) -> None:
+    plot = panel.time.plots[name]
+    click(qtbot, plot, 3.1, middle(plot))
+    qtbot.waitUntil(lambda: story_document.index == 3)
+    qtbot.waitUntil(lambda: panel.time.now[name].value() == 3)
+
+
+def test_lives_are_bars_with_their_branches(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    turn_to(panel, "Lives")
+    lives = panel.lives
+    assert lives.ids == [0, 1, 3, 2]
+    assert list(lives.bars.opts["x0"]) == [0, 0, 2, 0]
+    assert list(lives.bars.opts["x1"]) == [5, 5, 5, 4]
+    assert [values.tolist() for values in lives.branches.getData()] == [[2, 2], [1, 2]]
+    assert [values.tolist() for values in lives.joins.getData()] == [[4, 4], [3, 0]]
+    click(qtbot, lives.plot, 3.0, 2.0)
+    assert story_document.selection == {3}
+
+
+def test_a_click_on_a_colour_selects_its_segment(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    turn_to(panel, "Colours")
+    rows = story_document.shown.result.statistics
+    row = rows[rows["id"] == 1][0]
+    click(qtbot, panel.colours.plot, float(row["red"]), float(row["green"]))
+    assert story_document.selection == {1}
+    x, _ = panel.colours.spots.getData()
+    np.testing.assert_allclose(x, rows["red"])
+
+
+def test_ellipses_have_two_standard_deviations(panel: StatisticsPanel, story_document: Document) -> None:
+    turn_to(panel, "Colours")
+    story_document.select([1])
+    panel.colours.refresh()
+    x, y = panel.colours.chosen.getData()
+    rows = story_document.shown.result.statistics
+    row = rows[rows["id"] == 1][0]
+    inverse = np.linalg.inv(row["covariance"][:2, :2])
+    away = np.stack([x - row["red"], y - row["green"]], axis=1)[:-1]
+    np.testing.assert_allclose(np.sqrt(np.einsum("ni,ij,nj->n", away, inverse, away)), 2.0, rtol=1e-4)
+
+
+def test_sizes_are_counted_by_doublings(panel: StatisticsPanel, story_document: Document) -> None:
+    turn_to(panel, "Sizes")
+    pixels = story_document.shown.result.statistics["pixels"]
+    heights = panel.sizes.bars.opts["height"]
+    assert heights.sum() == len(pixels)
+    assert heights[int(np.log2(pixels.max()))] >= 1
+
+
+def test_only_what_is_seen_is_drawn(story_document: Document, qtbot: QtBot) -> None:
+    panel = StatisticsPanel(story_document)
+    qtbot.addWidget(panel)
+    assert panel.time.curves["segments"].getOriginalDataset()[0] is None
+    with qtbot.waitExposed(panel):
+        panel.show()
+    assert len(panel.time.curves["segments"].getOriginalDataset()[0]) == 5
+    assert panel.lives.ids == []
+    turn_to(panel, "Lives")
+    assert panel.lives.ids
+
+
+def test_long_runs_are_drawn_with_few_points(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    for index in range(5, 100_000):
+        story_document.trace.add(record(index, {"decode": 2.0, "engine": 30.0}, rows=3 + index % 50))
+    items = set(map(id, panel.time.plots["segments"].items))
+    story_document.progressed.emit()
+    curve = panel.time.curves["segments"]
+    qtbot.waitUntil(lambda: len(curve.getOriginalDataset()[0]) == 100_000)
+    QApplication.processEvents()
+    assert len(curve.getData()[0]) < 10_000
+    assert set(map(id, panel.time.plots["segments"].items)) == items
+
+
+def test_the_most_important_lives_and_those_asked_for() -> None:
+    trace = Trace()
+    for index in range(100):
+        trace.add(record(index, {}))
+    for id in range(90):
+        trace.lives[id] = Life(id, 0, died=id + 1)
+    trace.lives[200] = Life(200, 50, parent=89)
+    trace.lives[201] = Life(201, 50, died=50)
+    chosen = [life.id for life in important(trace, 60, always=[0])]
+    assert len(chosen) == 60
+    assert 0 in chosen
+    assert chosen.index(200) == chosen.index(89) + 1
+    assert 201 not in [life.id for life in important(trace, 1000)]
+
+
+def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
+    before = QApplication.palette()
+    dark = QPalette(before)
+    dark.setColor(QPalette.ColorRole.Base, QColor(10, 20, 30))
+    try:
+        QApplication.setPalette(dark)
+        QApplication.processEvents()
+        picture = panel.time.grab().toImage()
+        assert picture.pixelColor(3, 3) == QColor(10, 20, 30)
+    finally:
+        QApplication.setPalette(before)
+
+
+def test_events_reach_the_lives(story_document: Document) -> None:
+    # What the story tells, for the tests above.
+    told = [(event.kind, event.ids) for _, event in story_document.trace.events]
+    assert told == [(event.kind, event.ids) for event in (split(2, 1, 3), merge(4, 0, 2))]
