@@ -1,9 +1,10 @@
-"""What a bug report needs to say about the machine and the installation."""
+"""What a bug report needs to say: about the machine and the installation, and about a session."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -11,6 +12,7 @@ import av
 
 from scstream import kernels
 from scstream_app import __version__
+from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import list_cameras
 
 _PACKAGES = (
@@ -44,6 +46,30 @@ def facts() -> dict[str, Any]:
         "codecs": {name: "yes" if name in av.codecs_available else "missing" for name in _CODECS},
         "cameras": {f"camera:{camera.index}": camera.name for camera in list_cameras()} or "none",
         "packages": {name: _version(name) for name in _PACKAGES},
+    }
+
+
+def session_facts(session: Session, objects: Sequence[MarkedObject]) -> dict[str, Any]:
+    """What a session is of, how it was made, and how far it came, as plain values."""
+    manifest, frames = session.manifest, session.frames
+    source = manifest.source
+    settings = manifest.settings.portable()
+    return {
+        "session": str(session.path),
+        "source": source.address,
+        "size": f"{source.width} x {source.height}",
+        "rate": source.rate,
+        "frames": len(frames),
+        "first_frame": int(frames[0]) if len(frames) else None,
+        "last_frame": int(frames[-1]) if len(frames) else None,
+        "segments_last": session.record(int(frames[-1])).rows if len(frames) else 0,
+        "complete": manifest.complete,
+        "objects": [thing.name for thing in objects],
+        "formats": list(manifest.formats),
+        "seed": settings.pop("seed"),
+        "settings": settings,
+        "created": manifest.created,
+        "program": manifest.program,
     }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from operator import index
 from types import MappingProxyType
 from typing import Any, Literal, Self, get_args
 
@@ -16,6 +18,7 @@ Kind = Literal["merge", "split", "lock", "unlock", "change", "restart"]
 #: Settings that can change between two frames. Whether cuts are looked for holds for a whole run.
 CHANGEABLE = tuple(name for name in SPECS if name != "scene_cuts")
 
+_HIGHEST_ID = (1 << 31) - 1
 _FEWEST_IDS = {"merge": 2, "split": 1, "lock": 1, "unlock": 1, "change": 0, "restart": 0}
 
 
@@ -45,13 +48,21 @@ class Edit:
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise SettingsError(f"there is no edit {self.kind!r}; there are {', '.join(get_args(Kind))}")
-        ids = tuple(dict.fromkeys(int(id) for id in self.ids))
-        if len(ids) < _FEWEST_IDS[self.kind] or any(id < 0 for id in ids):
-            raise SettingsError(f"a {self.kind} takes at least {_FEWEST_IDS[self.kind]} segments, got {self.ids!r}")
-        object.__setattr__(self, "ids", ids)
+        object.__setattr__(self, "ids", self._checked_ids())
         object.__setattr__(self, "values", MappingProxyType(self._checked()))
 
+    def _checked_ids(self) -> tuple[int, ...]:
+        try:
+            ids = tuple(dict.fromkeys(map(index, self.ids)))
+        except TypeError:
+            ids = (-1,)
+        if len(ids) < _FEWEST_IDS[self.kind] or not all(0 <= id <= _HIGHEST_ID for id in ids):
+            raise SettingsError(f"a {self.kind} takes at least {_FEWEST_IDS[self.kind]} segments, got {self.ids!r}")
+        return ids
+
     def _checked(self) -> dict[str, Any]:
+        if not isinstance(self.values, Mapping):
+            raise SettingsError(f"a {self.kind} takes settings by name, got {self.values!r}")
         unknown = [str(name) for name in self.values if name not in CHANGEABLE]
         if unknown:
             raise SettingsError(f"'{unknown[0]}' is no setting that can change in a run: {', '.join(CHANGEABLE)}")
@@ -80,5 +91,51 @@ class Edit:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`."""
-        return cls(values["kind"], tuple(values["ids"]), values["values"])
+        """Undo `as_dict`; a SettingsError says what makes no sense."""
+        if not isinstance(values, Mapping):
+            raise SettingsError(f"an edit has a kind, ids and values, got {type(values).__name__}")
+        try:
+            return cls(values["kind"], tuple(values["ids"]), values["values"])
+        except (KeyError, TypeError, OverflowError) as error:
+            raise SettingsError("an edit has a kind, ids and values that fit it") from error
+
+
+class EditQueue:
+    """Edits on their way to a run, from any thread: kept until the run says what became of them.
+
+    Examples
+    --------
+    >>> queue = EditQueue()
+    >>> queue.add(Edit("lock", (3,)))
+    >>> queue.waiting() == queue.waiting() == (Edit("lock", (3,)),)
+    True
+    >>> queue.settle([Edit("lock", (3,))])
+    >>> queue.waiting()
+    ()
+    """
+
+    def __init__(self) -> None:
+        self._edits: list[Edit] = []
+        self._lock = threading.Lock()
+
+    def add(self, edit: Edit) -> None:
+        """Put an edit at the end."""
+        with self._lock:
+            self._edits.append(edit)
+
+    def waiting(self) -> tuple[Edit, ...]:
+        """All that wait, the earliest first; they go on waiting."""
+        with self._lock:
+            return tuple(self._edits)
+
+    def settle(self, edits: Iterable[Edit]) -> None:
+        """These were made, or cannot be: they wait no longer."""
+        with self._lock:
+            for edit in edits:
+                if edit in self._edits:
+                    self._edits.remove(edit)
+
+    def clear(self) -> None:
+        """Nothing is to be done any more."""
+        with self._lock:
+            self._edits.clear()

@@ -14,12 +14,10 @@ import numpy.typing as npt
 from scstream import Event, metrics
 from scstream_app.errors import EvaluationError, reason
 from scstream_app.session import Session
-from scstream_app.stills import read_values
+from scstream_app.stills import VOID, read_values
 
 Map = npt.NDArray[np.int32]
 
-#: DAVIS marks pixels that are not judged with this value.
-VOID = 255
 #: From the J of a quarter of the frames at the start and at the end; the rest is DAVIS's definition.
 _QUARTERS = 4
 
@@ -50,7 +48,7 @@ def open_maps(path: Path) -> Maps:
         return SessionMaps(path)
     if path.is_dir():
         return ImageMaps(path)
-    if path.suffix == ".npz" and path.exists():
+    if path.suffix == ".npz" and path.is_file():
         return ArchiveMaps(path)
     if not path.exists():
         raise EvaluationError(f"Cannot read '{path}': there is no such file or folder.")
@@ -68,7 +66,7 @@ class ImageMaps:
             if digits:
                 self._paths[int(digits[-1])] = path
         if not self._paths:
-            raise EvaluationError(f"Cannot read '{folder}': it holds no PNG image with a frame number in its name.")
+            raise EvaluationError(f"Cannot read '{folder}': {_why_no_image(folder)}.")
         self.segments = _read_image(next(iter(self._paths.values()))).dtype.itemsize > 1
 
     @property
@@ -77,18 +75,30 @@ class ImageMaps:
 
     def read(self, frame: int) -> Map:
         picture = _read_image(self._paths[frame])
+        if (picture.dtype.itemsize > 1) != self.segments:
+            raise EvaluationError(
+                f"Cannot read '{self.name}': it mixes images of 8 bits (objects) and of 16 bits (segments): "
+                f"'{self._paths[frame].name}' differs from the first."
+            )
         # A mask saved as colours: whatever is not black is the object.
-        values = np.asarray(picture[..., :3].any(axis=2) if picture.ndim == 3 else picture, np.int32)
+        values = np.asarray(picture.any(axis=2) if picture.ndim == 3 else picture, np.int32)
         return values - 1 if self.segments else values
 
     def events(self, frame: int) -> None:
         return None
 
 
+def _why_no_image(folder: Path) -> str:
+    below = sorted({path.parent.name for path in folder.glob("*/*.png")})
+    if below:
+        return f"the images are in its subfolders, of which give one: {', '.join(below[:5])}"
+    return "it holds no PNG image with a frame number in its name"
+
+
 def _read_image(path: Path) -> npt.NDArray[Any]:
     """The image's values, of an indexed one the indices."""
     try:
-        return read_values(path)
+        return read_values(path).values
     except OSError as error:
         raise EvaluationError(f"Cannot read '{path}': {reason(error)}.") from error
 
@@ -101,14 +111,18 @@ class ArchiveMaps:
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         try:
-            with np.load(path, allow_pickle=False) as archive:
-                self._ids = archive["ids"]
-                numbers = archive["frames"] if "frames" in archive else np.arange(len(self._ids))
-        except (OSError, KeyError, ValueError) as error:
-            raise EvaluationError(f"Cannot read '{path}': {reason(error)}.") from error
-        if self._ids.ndim != 3 or self._ids.dtype.kind not in "iu" or len(numbers) != len(self._ids):
-            raise EvaluationError(f"Cannot read '{path}': 'ids' must be whole numbers of shape (frames, H, W).")
-        self._place = {int(number): place for place, number in enumerate(numbers)}
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+                ids = archive["ids"] if "ids" in archive else None
+                numbers = archive["frames"] if "frames" in archive else None
+        except Exception as error:
+            # A damaged archive fails in the ways of zip files, of compression and of arrays.
+            raise EvaluationError(f"Cannot read '{path}': {_why_no_archive(error)}.") from error
+        trouble = _trouble(ids, numbers)
+        if trouble:
+            raise EvaluationError(f"Cannot read '{path}': {trouble}.")
+        self._ids: npt.NDArray[Any] = np.asarray(ids)
+        counted = range(len(self._ids)) if numbers is None else numbers
+        self._place = {int(number): place for place, number in enumerate(counted)}
 
     @property
     def frames(self) -> list[int]:
@@ -119,6 +133,28 @@ class ArchiveMaps:
 
     def events(self, frame: int) -> None:
         return None
+
+
+def _why_no_archive(error: Exception) -> str:
+    if isinstance(error, OSError) and error.errno is not None:
+        return reason(error)
+    return f"it is no NumPy archive, or a damaged one ({type(error).__name__})"
+
+
+def _trouble(ids: npt.NDArray[Any] | None, numbers: npt.NDArray[Any] | None) -> str | None:
+    """What is wrong with the arrays of an archive."""
+    if ids is None:
+        return "it has no array 'ids'"
+    if ids.ndim != 3 or ids.dtype.kind not in "iu" or not ids.size:
+        return "'ids' must be whole numbers of shape (frames, H, W)"
+    limits = np.iinfo(np.int32)
+    if int(ids.min()) < limits.min or int(ids.max()) > limits.max:
+        return "'ids' must fit into 32 bits"
+    if numbers is None:
+        return None
+    if numbers.shape != ids.shape[:1] or numbers.dtype.kind not in "iu":
+        return "'frames' must be whole numbers, one for each map of 'ids'"
+    return "'frames' has a number twice" if len(np.unique(numbers)) < len(numbers) else None
 
 
 class SessionMaps:
@@ -159,6 +195,11 @@ class Comparison:
     def __init__(self, predictions: Maps, truth: Maps, skip_ends: bool) -> None:
         self.predictions, self.truth = predictions, truth
         common = sorted(set(predictions.frames) & set(truth.frames))
+        if skip_ends and 0 < len(common) < 3:
+            raise EvaluationError(
+                f"Nothing to compare: --skip-ends leaves out the first and the last frame, and only {len(common)} "
+                "of them are common."
+            )
         self.frames = common[1:-1] if skip_ends else common
         if not self.frames:
             raise EvaluationError(f"Nothing to compare: '{predictions.name}' and '{truth.name}' share no frame number.")

@@ -8,28 +8,31 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Literal
 
-import cv2
-import numpy as np
-
 from scstream import Preview, VideoSegmenter
 from scstream_app import scenes
 from scstream_app.edits import Edit
-from scstream_app.errors import PipelineError, SourceError, StudioError, reason
+from scstream_app.errors import PipelineError, StudioError, reason
+from scstream_app.picture import IdMap, Picture, Size, fitted, size_of
 from scstream_app.readahead import Decoded, Failure, ReadAhead
-from scstream_app.results import FrameResult, IdMap, Picture
+from scstream_app.results import FrameResult
 from scstream_app.scenes import Histogram
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
+from scstream_app.sources.video import clearly_short
 
-Size = tuple[int, int]
+Edits = Callable[[int], Sequence[Edit]]
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know although the run goes on: a damaged frame, a camera that gives none, ..."""
+    """Something a person should know although the run goes on: a damaged frame, a camera that gives none, ...
 
-    kind: Literal["damaged", "stalled", "size", "cut", "edit"]
+    ``edit`` is the one that could not be made, where the notice is about one.
+    """
+
+    kind: Literal["damaged", "stalled", "back", "size", "cut", "edit"]
     frame: int
     text: str
+    edit: Edit | None = None
 
 
 def run(
@@ -42,21 +45,22 @@ def run(
     scene_cuts: bool = True,
     previous: FrameResult | None = None,
     masks: Picture | None = None,
-    edits: Callable[[int], Sequence[Edit]] | None = None,
+    edits: Edits | None = None,
     on_preview: Callable[[Preview], None] | None = None,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> Generator[FrameResult]:
     """Segment frames start, start + 1, ... up to but not including stop.
 
-    Decoding runs ahead in a thread of its own; it has ended when the generator has. ``segmenter`` is always the one
-    that made the last result, ready to be saved. To the engine frame i comes at time i, whatever its presentation
-    time: in a recording that stood still for seconds the past would otherwise be forgotten, and every segment lose
-    its id.
+    Decoding runs ahead in a thread of its own; it ends with the generator (see `ReadAhead`). ``segmenter`` is always
+    the one that made the last result, ready to be saved. To the engine frame i comes at time i, whatever its
+    presentation time: in a recording that stood still for seconds the past would otherwise be forgotten, and every
+    segment lose its id.
 
     Parameters
     ----------
     cancel : Event, optional
-        When set, the run ends at once, also in the midst of a first frame; a frame not finished leaves no trace.
+        When set, the run ends soon: between two frames, in the midst of a first frame, and while a source is waited
+        for. A frame not finished leaves no trace.
     scene_cuts : bool
         Whether to start afresh where a new scene begins.
     previous : FrameResult, optional
@@ -64,22 +68,27 @@ def run(
     masks : array (H, W) uint8, optional
         Things on the first frame, a value for each: no segment of it is to straddle their outlines.
     edits : callable, optional
-        Asked just before a frame is segmented, with its index, for what a person wants done to the model first.
+        Asked just before a frame is segmented, with its index, for what a person wants done to the model first. Each
+        edit comes back: in ``edits`` of the frame's result if it was made, otherwise as ``edit`` of a notice. Until
+        then whoever gives it keeps it (`edits.EditQueue` does): a frame that is cancelled takes its edits back, and
+        they are to be given to the next one.
     on_preview : callable, optional
         Hears how a first frame settles: that of the run, and that of every scene.
     on_notice : callable, optional
-        Hears of damaged frames, which are left out, of a camera that is waited for, of changes of size, and of cuts.
+        Hears of damaged frames, which are left out, of a camera that is waited for and of its return, of changes of
+        size, of cuts, and of edits that cannot be made.
 
     Raises
     ------
     PipelineError
-        With the frame at which it happened and its cause, when the source or the engine fails.
+        With the frame at which it happened and its cause, when the source or the engine fails. Also when reading
+        ends clearly before the length that the source states even then: it was closed, or cut off.
     """
     notify = on_notice or (lambda notice: None)
     stage = _Stage(
         source, segmenter, cancel or threading.Event(), scene_cuts, on_preview, notify, previous, masks, edits
     )
-    done, damaged = previous is not None, 0
+    done, damaged, stalled, place = previous is not None, 0, False, start
     with ReadAhead(source, start, stop) as reader:
         while True:
             begin = perf_counter()
@@ -87,9 +96,17 @@ def run(
             if item is None:
                 break
             if isinstance(item, Failure):
-                notify(_harmless(source, item))
-                damaged += isinstance(item.error, DamagedFrame)
+                notice = _harmless(source, item)
+                if not (stalled and notice.kind == "stalled"):
+                    notify(notice)
+                damaged += notice.kind == "damaged"
+                place = max(place, item.index + (notice.kind == "damaged"))
+                stalled |= notice.kind == "stalled"
                 continue
+            if stalled:
+                notify(Notice("back", item.frame.index, f"'{source.name}' gives pictures again."))
+                stalled = False
+            place = item.frame.index + 1
             wait = 1000.0 * (perf_counter() - begin)
             try:
                 result = stage.segment(item, wait)
@@ -97,17 +114,20 @@ def run(
                 return
             yield result
             done = True
-    if damaged and not done and not (cancel and cancel.is_set()):
+    if cancel is not None and cancel.is_set():
+        return
+    if damaged and not done:
         raise PipelineError(f"Cannot read '{source.name}': none of its {damaged} frames can be decoded.", start)
+    _check_end(source, place, stop)
 
 
-def fitted(rgb: Picture, size: Size) -> Picture:
-    """The picture at the given height and width."""
-    if rgb.shape[:2] == size:
-        return rgb
-    smaller = size[0] * size[1] < rgb.shape[0] * rgb.shape[1]
-    method = cv2.INTER_AREA if smaller else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(rgb, (size[1], size[0]), interpolation=method), np.uint8)
+def _check_end(source: Source, place: int, stop: int | None) -> None:
+    """A source that has come to its end knows its length; one that states more was closed or cut off."""
+    if source.live or source.length is None:
+        return
+    end = source.length if stop is None else min(stop, source.length)
+    if clearly_short(place, end):
+        raise PipelineError(f"Cannot read '{source.name}' to its end: it stopped at frame {place} of {end}.", place)
 
 
 def _harmless(source: Source, failure: Failure) -> Notice:
@@ -147,7 +167,7 @@ class _Stage:
         notify: Callable[[Notice], None],
         previous: FrameResult | None,
         masks: Picture | None,
-        edits: Callable[[int], Sequence[Edit]] | None,
+        edits: Edits | None,
     ) -> None:
         self.segmenter, self.cancel, self.scene_cuts = segmenter, cancel, scene_cuts
         self.on_preview, self.notify = on_preview, notify
@@ -158,14 +178,15 @@ class _Stage:
 
     def _recall(self, source: Source, previous: FrameResult) -> _Before:
         # Read again where that is possible: results hold the fitted picture, and the size matters too.
-        rgb = previous.rgb if source.live else _read_again(source, previous)
+        rgb = previous.rgb if source.live else _read_again(source, previous, self.cancel)
         if rgb is None:
             return _Before(previous.ids, self.size, None)
-        return _Before(previous.ids, _size(rgb), self._colours(fitted(rgb, self.size)))
+        return _Before(previous.ids, size_of(rgb), self._colours(fitted(rgb, self.size)))
 
     def segment(self, item: Decoded, wait: float) -> FrameResult:
         frame, begin = item.frame, perf_counter()
         wanted = tuple(self.edits(frame.index))
+        self._stop_if_cancelled()
         untouched = self.segmenter.copy() if wanted else None
         try:
             edits = self._edit(frame.index, wanted)
@@ -173,6 +194,7 @@ class _Stage:
             colours = self._colours(rgb)
             afresh = self._asked_afresh(edits) or self._new_size(frame) or self._new_scene(frame, rgb, colours)
             if afresh:
+                untouched = self.segmenter.copy() if untouched is None else untouched
                 self.segmenter.restart()
             masks = self.masks if self.before is None else None
             ids = self.segmenter.segment(rgb, float(frame.index), self._preview, masks)
@@ -185,7 +207,7 @@ class _Stage:
         except Exception as error:
             raise PipelineError(f"Cannot segment frame {frame.index}: {reason(error)}.", frame.index) from error
         engine = 1000.0 * (perf_counter() - begin)
-        self.before = _Before(ids, _size(frame.rgb), colours)
+        self.before = _Before(ids, size_of(frame.rgb), colours)
         return FrameResult(
             frame.index,
             frame.time,
@@ -209,7 +231,8 @@ class _Stage:
             except (KeyError, ValueError, TypeError) as error:
                 self.segmenter.become(untouched)
                 why = str(error.args[0]) if error.args else type(error).__name__
-                self.notify(Notice("edit", index, f"Cannot {edit.kind} before frame {index}: {why.rstrip('.')}."))
+                text = f"Cannot {edit.kind} before frame {index}: {why.rstrip('.')}."
+                self.notify(Notice("edit", index, text, edit))
             else:
                 made.append(edit)
         return tuple(made)
@@ -221,7 +244,7 @@ class _Stage:
         return scenes.histogram(rgb) if self.scene_cuts else None
 
     def _new_size(self, frame: Frame) -> bool:
-        size = _size(frame.rgb)
+        size = size_of(frame.rgb)
         if self.before is None or size == self.before.native:
             return False
         now, then, always = (f"{width} x {height}" for height, width in (size, self.before.native, self.size))
@@ -244,23 +267,23 @@ class _Stage:
         return True
 
     def _preview(self, preview: Preview) -> None:
-        self._watch(preview)
+        self._stop_if_cancelled()
         if self.on_preview is not None:
             self.on_preview(preview)
+            self._stop_if_cancelled()
 
     def _watch(self, preview: Preview) -> None:
+        self._stop_if_cancelled()
+
+    def _stop_if_cancelled(self) -> None:
         if self.cancel.is_set():
             raise _Cancelled
 
 
-def _size(rgb: Picture) -> Size:
-    return rgb.shape[0], rgb.shape[1]
-
-
-def _read_again(source: Source, previous: FrameResult) -> Picture | None:
-    try:
-        source.seek(previous.index)
-        frame = source.read()
-    except SourceError:
-        return previous.rgb
-    return previous.rgb if frame is None or frame.index != previous.index else frame.rgb
+def _read_again(source: Source, previous: FrameResult, cancel: threading.Event) -> Picture | None:
+    # Through a reader, because it may be a long way there, and that can be cancelled.
+    with ReadAhead(source, previous.index, previous.index + 1) as reader:
+        item = reader.get(cancel)
+    if isinstance(item, Decoded) and item.frame.index == previous.index:
+        return item.frame.rgb
+    return previous.rgb

@@ -16,6 +16,8 @@ from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
 AHEAD = 2
 #: Seconds after which a wait looks whether it was cancelled.
 _GLANCE = 0.05
+#: Seconds to wait at the end for a reading that does not heed `Source.interrupt`.
+_PATIENCE = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,9 @@ class ReadAhead:
 
     Of a file two frames are decoded ahead. Of a live source a frame is read only while one is waited for: one that
     had waited in a queue would be stale.
+
+    On leaving, a reading under way is interrupted and its thread waited for. One that is held up by something that
+    cannot be interrupted, such as a server that sends nothing, is left to itself after 2 seconds.
     """
 
     def __init__(self, source: Source, start: int, stop: int | None) -> None:
@@ -61,7 +66,14 @@ class ReadAhead:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._thread.join()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        end = perf_counter() + _PATIENCE
+        while self._thread.is_alive() and perf_counter() < end:
+            # Again and again: a reading that was just about to begin has not heard it.
+            self._source.interrupt()
+            self._thread.join(_GLANCE)
 
     def get(self, cancel: threading.Event | None = None) -> Item | None:
         """The next frame, or why there is none; None at the end, or when cancelled."""

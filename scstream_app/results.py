@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from scstream import Event
 from scstream_app.edits import Edit
+from scstream_app.picture import IdMap, Picture
 
-Picture = npt.NDArray[np.uint8]
-IdMap = npt.NDArray[np.int32]
+__all__ = ["FrameResult", "IdMap", "Picture"]
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 
@@ -37,7 +37,8 @@ class FrameResult:
         As `VideoSegmenter.statistics_`.
     log_posterior : float
     cut : bool
-        Whether a new scene begins here, so that the model started afresh.
+        Whether the model started afresh here, with new ids only: at a new scene, at a change of size, or because a
+        person asked for it.
     milliseconds : mapping
         Time of each stage: "decode", "engine", ...
     edits : tuple of Edit

@@ -17,7 +17,7 @@ from scstream import Preview, VideoSegmenter
 from scstream.metrics import label_churn
 from scstream_app.results import IdMap, Picture
 
-#: Share of the colours that must differ. Measured: fast pans and changes of light reach 0.18, cuts begin at 0.27.
+#: Share of the colours that must differ. Measured: fast pans and drifting light reach 0.18, cuts begin at 0.27.
 CANDIDATE = 0.22
 #: Share of the pixels that must change their id. At cuts 0.8 to 1 do by default, 0.56 with coarse settings.
 CHURN = 0.5

@@ -123,7 +123,7 @@ class Settings:
     detail: float = _setting(
         1.0,
         "Detail",
-        "Larger values cut the picture into more and smaller segments: at 3 about twice as many as at 1, at 0.1 a third.",
+        "Larger values cut the picture into more and smaller segments: 3 gives nearly twice as many as 1, 0.1 a third.",
         "number",
         "--detail",
         low=0.001,

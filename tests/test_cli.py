@@ -15,11 +15,15 @@ import pytest
 from PIL import Image
 
 from clips import leftovers, locked_folder, moving_square, read_video, write_images, write_video
+from fake_source import FakeSource
 from scstream import VideoSegmenter
-from scstream_app import cli
+from scstream_app import __version__, cli, headless
+from scstream_app.errors import StudioError
 from scstream_app.export.ids import Ids
 from scstream_app.session import Session
+from scstream_app.settings import SPECS, Settings
 from scstream_app.sources import open_source
+from test_settings import OTHER
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = {
@@ -37,6 +41,12 @@ def _ready(monkeypatch):
 @pytest.fixture
 def clip(tmp_path):
     return write_video(tmp_path / "clip.mp4", moving_square(6))
+
+
+def environment(**more):
+    """What a process of its own needs to find the program."""
+    path = os.pathsep.join([str(ROOT / "engine"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, **more}
 
 
 def segment(source, out, *options):
@@ -139,15 +149,54 @@ def test_an_earlier_session_is_not_lost_unasked(clip, tmp_path, capsys):
         assert session.frames.tolist() == [0, 1]
 
 
-@pytest.mark.parametrize("options", ["--scale 0.5", "--colour lab", "--sweeps 0", "--set burn_in=9"])
+def test_the_way_to_go_on_can_be_copied(tmp_path, capsys):
+    clip = write_video(tmp_path / "my  clip.mp4", moving_square(1))
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    assert segment(clip, tmp_path / "out", "--quiet") == 1
+    error = capsys.readouterr().err
+    assert f"(scstream resume '{tmp_path / 'out' / 'my  clip.scstream'}')" in error
+
+
+def test_files_of_another_source_are_not_lost_unasked(clip, tmp_path, capsys):
+    other = write_video(tmp_path / "cut.mp4", moving_square(2))
+    assert segment(other, tmp_path / "out", "--quiet") == 0
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert segment(clip, tmp_path / "out", "--quiet") == 1
+    assert capsys.readouterr().err == (
+        f"scstream: '{tmp_path / 'out'}' holds the session 'cut.scstream' of another source: "
+        "choose another --out, or say --overwrite.\n"
+    )
+    assert before == {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert segment(clip, tmp_path / "out", "--quiet", "--overwrite") == 0
+    assert len(ids_in(tmp_path / "out")) == 6
+
+
+@pytest.mark.parametrize("options", ["--scale 0.5 --burn-in 9", "--colour lab --merge paper", "--sweeps 0"])
 def test_options_reach_the_engine(clip, tmp_path, options):
-    flag, given = options.split()
-    assert segment(clip, tmp_path / "out", "--quiet", flag, given) == 0
+    assert segment(clip, tmp_path / "out", "--quiet", *options.split()) == 0
     assert {ids.shape for ids in ids_in(tmp_path / "out").values()} == {(48, 64)}
     with Session.open(tmp_path / "out" / "clip.scstream") as session:
         chosen = session.manifest.settings.as_dict()
-    name, _, value = given.partition("=") if flag == "--set" else (flag[2:], "", given)
-    assert str(chosen[name]) == value
+    flags = iter(options.split())
+    for flag, value in zip(flags, flags, strict=True):
+        assert str(chosen[flag[2:].replace("-", "_")]) == value
+
+
+def test_every_setting_has_its_option(clip, tmp_path, monkeypatch):
+    begun = []
+
+    def begin(source, out, settings, *_, **__):
+        begun.append(settings)
+        raise StudioError("enough")
+
+    monkeypatch.setattr(headless, "begin", begin)
+    options = []
+    for name, value in OTHER.items():
+        flag = SPECS[name].flag
+        options += [f"--no-{flag[2:]}"] if value is False else [flag, "none" if value is None else str(value)]
+    assert segment(clip, tmp_path / "out", *options) == 1
+    assert segment(clip, tmp_path / "out") == 1
+    assert begun == [Settings(**OTHER), Settings()]
 
 
 @pytest.mark.parametrize("shape", [(47, 63), (16, 16), (5, 3)])
@@ -155,6 +204,64 @@ def test_odd_and_tiny_frames(tmp_path, shape):
     frames = [np.ascontiguousarray(frame[: shape[0], : shape[1]]) for frame in moving_square(3)]
     assert segment(write_images(tmp_path / "in", frames), tmp_path / "out", "--quiet") == 0
     assert {ids.shape for ids in ids_in(tmp_path / "out").values()} == {shape}
+
+
+# --- the window
+
+
+@pytest.fixture
+def opened(monkeypatch):
+    """What the window was opened with."""
+    from scstream_app.ui import app
+
+    addresses = []
+    monkeypatch.setattr(app, "run", lambda address=None: addresses.append(address) or 0)
+    monkeypatch.setattr(app, "has_display", lambda: True)
+    return addresses
+
+
+def test_without_a_command_the_window_opens(clip, tmp_path, monkeypatch, opened):
+    monkeypatch.chdir(tmp_path)
+    addresses = ["clip.mp4", "gone/clip.mp4", "*.png", "rtsp://there/live", "camera:0"]
+    for address in addresses:
+        assert cli.main([address]) == 0
+    assert cli.main([]) == 0
+    assert opened == [*addresses, None]
+
+
+def test_commands_go_before_files_of_their_name(tmp_path, monkeypatch, opened):
+    monkeypatch.chdir(tmp_path)
+    for name in ("segment", "bench"):
+        (tmp_path / name).mkdir()
+        assert cli.main([name, "--help"]) == 0
+    assert opened == []
+
+
+def test_a_mistyped_command_is_no_source(capsys, opened):
+    assert cli.main(["segmnt"]) == 2
+    error = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "No such command 'segmnt'. Did you mean 'segment'?" in error
+    assert opened == []
+
+
+def test_the_window_takes_one_source(clip, capsys, opened):
+    assert cli.main([str(clip), "--out", "x"]) == 2
+    assert "got '--out'" in capsys.readouterr().err
+    assert opened == []
+
+
+def test_without_a_display_the_way_out_is_said(clip, capsys, monkeypatch, opened):
+    monkeypatch.setattr("scstream_app.ui.app.has_display", lambda: False)
+    assert cli.main([str(clip)]) == 1
+    assert capsys.readouterr().err == (
+        "There is no display here: segment without a window with 'scstream segment SOURCE --out FOLDER'.\n"
+    )
+    assert opened == []
+
+
+def test_commands_load_no_qt():
+    code = "import sys, scstream_app.cli; sys.exit(any(name.startswith('PySide6') for name in sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], env=environment(), check=False).returncode == 0
 
 
 # --- wrong usage
@@ -169,14 +276,25 @@ def test_odd_and_tiny_frames(tmp_path, shape):
         (["--threads", "0"], r"threads must be a whole number, .*, got 0"),
         (["--seed", "-1"], r"seed must be a whole number, .*, got -1"),
         (["--decay", "nan"], r"decay must be a number, .*, got nan"),
-        (["--set", "burn_in"], "NAME=VALUE"),
-        (["--set", "speed=3"], "there is no setting 'speed'"),
-        (["--set", "burn_in=soon"], "burn_in must be a whole number"),
+        (["--burn-in", "-1"], "burn_in must be a whole number"),
+        (["--restart", "soon"], "restart"),
         (["--formats", "ids,bmp"], "there is no format 'bmp'"),
+        (["--formats", "ids:overlay"], "'ids' is not a movie"),
+        (["--formats", "mp4:nope"], "There is no view 'nope'"),
+        (["--formats", "mp4:uncertainty"], "results hold no uncertainty"),
+        (["--pattern", "frame"], "must contain {frame}"),
         (["--colour", "cmyk"], "cmyk"),
         (["--frames", "5:5"], "B must be greater than A; got '5:5'"),
         (["--frames", "first"], "got 'first'"),
         (["--frames", "-3:"], "got '-3:'"),
+        (["--frames", "9" * 5000 + ":"], "frames are counted up to 2147483647, got '99999"),
+        (["--frames", ":2147483648"], "frames are counted up to"),
+        (["--seed", "9" * 5000], "--seed"),
+        (["--threads", "9" * 5000], "--threads"),
+        (["--pattern", "{frame:999999999d}"], "more than 64 digits"),
+        (["--pattern", "{frame:{frame}}"], "field within a field"),
+        (["--pattern", "{frame}{shot}"], "a pattern knows {frame}, {time}, {name}; .* has the field {shot}"),
+        (["--pattern", "{frame}" + "x" * 300], "makes names of 306 bytes, and 200 are the most"),
         (["--nonsense"], "--nonsense"),
     ],
 )
@@ -280,7 +398,7 @@ def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch)
     assert "--debug" in error
 
 
-def test_a_full_disk_keeps_the_frames_so_far(clip, tmp_path, capsys, monkeypatch):
+def test_a_format_that_fails_is_said_and_the_others_are_whole(clip, tmp_path, capsys, monkeypatch):
     write, count = Ids._write, iter(range(100))
 
     def full(self, result):
@@ -294,10 +412,10 @@ def test_a_full_disk_keeps_the_frames_so_far(clip, tmp_path, capsys, monkeypatch
     assert error.count("\n") == 1
     assert "No space left on device" in error
     assert len(ids_in(tmp_path / "out")) == 3
-    assert len(read_video(tmp_path / "out" / "overlay.mp4")) >= 3
+    assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 6
     with Session.open(tmp_path / "out" / "clip.scstream") as session:
-        assert len(session) >= 3
-        assert not session.manifest.complete
+        assert len(session) == 6
+        assert session.manifest.complete
     assert not leftovers(tmp_path)
 
 
@@ -309,14 +427,26 @@ def test_unicode_and_spaces_in_names(tmp_path):
     assert (out / "Größe – 鳥 (1).scstream").is_dir() or len(list(out.glob("*.scstream"))) == 1
 
 
-def test_help_shows_examples(capsys):
+def test_help_shows_examples_one_on_a_line(capsys):
     assert cli.main(["segment", "--help"]) == 0
-    assert "scstream segment clip.mp4 --out results" in " ".join(capsys.readouterr().out.split())
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert "scstream segment clip.mp4 --out results" in lines
+    assert "scstream segment camera:0 --out results --frames :300" in lines
 
 
-def test_shells_can_complete_the_command(capsys):
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"scstream {__version__}\n"
+
+
+def test_shells_can_complete_the_command(capsys, monkeypatch, opened):
     assert cli.main(["--help"]) == 0
     assert "--install-completion" in capsys.readouterr().out
+    for name, value in {"_SCSTREAM_COMPLETE": "complete_bash", "COMP_WORDS": "scstream seg", "COMP_CWORD": "1"}.items():
+        monkeypatch.setenv(name, value)
+    assert cli.main([]) == 0
+    assert "segment" in capsys.readouterr().out
+    assert opened == []
 
 
 # --- interruption and resumption
@@ -337,7 +467,8 @@ def interrupt_at(monkeypatch, frame):
 def test_interruption_keeps_whole_frames(clip, tmp_path, capsys, monkeypatch):
     interrupt_at(monkeypatch, 2)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
-    assert capsys.readouterr().err == "Interrupted. What was finished is kept.\n"
+    session = tmp_path / "out" / "clip.scstream"
+    assert capsys.readouterr().err == f"Interrupted after 3 frames. Go on with: scstream resume {session}\n"
     assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 3
     assert len(ids_in(tmp_path / "out")) == 3
     assert not leftovers(tmp_path)
@@ -356,6 +487,14 @@ def test_resume_ends_as_if_never_interrupted(clip, tmp_path, monkeypatch):
     assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 6
     table = (tmp_path / "out" / "segments.csv").read_text()
     assert table == (tmp_path / "unbroken" / "segments.csv").read_text()
+
+
+def test_resume_keeps_to_the_names_that_were_asked_for(clip, tmp_path, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, 2)
+        assert segment(clip, tmp_path / "out", "--quiet", "--formats", "ids", "--pattern", "f{frame}") == 130
+    assert cli.main(["resume", str(tmp_path / "out" / "clip.scstream"), "--quiet"]) == 0
+    assert list(ids_in(tmp_path / "out")) == [f"f{n}.png" for n in range(6)]
 
 
 def test_resume_of_a_moved_source(clip, tmp_path, capsys, monkeypatch):
@@ -379,6 +518,93 @@ def test_resume_of_a_finished_session_only_writes_files(clip, tmp_path, capsys):
     assert len(ids_in(tmp_path / "out")) == 6
 
 
+def test_resume_says_what_it_did(clip, tmp_path, capsys, monkeypatch):
+    with monkeypatch.context() as patched:
+        interrupt_at(patched, 1)
+        assert segment(clip, tmp_path / "out", "--quiet", "--formats", "ids,npz") == 130
+    session = str(tmp_path / "out" / "clip.scstream")
+    capsys.readouterr()
+    assert cli.main(["resume", session]) == 0
+    assert "4 new frames, 6 in all, of 64 x 48" in capsys.readouterr().out
+    assert cli.main(["resume", session]) == 0
+    with Session.open(session) as opened:
+        segments = len(opened.statistics(5))
+    assert capsys.readouterr().out == f"Already complete: 6 frames, {segments} segments; files written: ids, npz\n"
+
+
+@pytest.mark.parametrize("threads", ["0", "-1", "9" * 5000])
+def test_resume_checks_threads(tmp_path, capsys, threads):
+    assert cli.main(["resume", str(tmp_path / "none.scstream"), "--threads", threads]) == 2
+    assert "threads" in capsys.readouterr().err
+
+
+def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        signal.raise_signal(signal.SIGINT)
+        yield from ()
+
+    monkeypatch.setattr(headless.pipeline, "run", interrupted)
+    assert segment(clip, tmp_path / "out", "--quiet") == 130
+    assert capsys.readouterr().err == "Interrupted before the first frame was finished: nothing was written.\n"
+
+
+def test_interruption_of_a_live_source(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(5), live=True))
+    interrupt_at(monkeypatch, 1)
+    assert segment("camera:0", tmp_path / "out", "--formats", "ids", "--quiet") == 130
+    assert capsys.readouterr().err.endswith(" All of it is kept, but a live source cannot be resumed.\n")
+
+
+def test_resume_says_what_was_found_damaged(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    session = tmp_path / "out" / "clip.scstream"
+    (session / "names.json").write_text("{")
+    assert cli.main(["resume", str(session), "--quiet"]) == 0
+    assert "names.json" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["resume"], ["export", "--formats", "npz", "--out", "OUT"], ["info"]])
+def test_the_folder_of_one_session_stands_for_it(clip, tmp_path, capsys, command):
+    assert segment(clip, tmp_path / "out", "--quiet") == 0
+    words = [command[0], str(tmp_path / "out"), *command[1:]]
+    words = [str(tmp_path / "e") if word == "OUT" else word for word in words]
+    assert cli.main(words) == 0
+    (tmp_path / "out" / "clip.scstream").rename(tmp_path / "out" / "a.scstream")
+    assert cli.main([words[0], str(tmp_path / "out" / "a"), *words[2:]]) == 1
+    assert f"did you mean '{tmp_path / 'out' / 'a.scstream'}'?" in capsys.readouterr().err
+    (tmp_path / "out" / "b.scstream").mkdir()
+    assert cli.main(words) == 1
+    assert "did you mean" in capsys.readouterr().err
+
+
+# --- streams that fail
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
+@pytest.mark.parametrize("kind", ["full", "closed pipe"])
+def test_nobody_listens_and_the_run_goes_on(clip, tmp_path, kind):
+    command = [sys.executable, "-m", "scstream_app", "segment", str(clip), "--out", str(tmp_path / "out")]
+    if kind == "full":
+        with open("/dev/full", "w") as deaf:
+            code = subprocess.run(command, env=environment(), stderr=deaf, stdout=subprocess.DEVNULL).returncode
+    else:
+        read, write = os.pipe()
+        os.close(read)
+        code = subprocess.run(command, env=environment(), stderr=write, stdout=subprocess.DEVNULL).returncode
+        os.close(write)
+    assert code == 0
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        assert session.manifest.complete
+
+
+def test_letters_that_the_output_does_not_have(tmp_path):
+    clip = write_video(tmp_path / "鳥.mp4", moving_square(1))
+    command = [sys.executable, "-m", "scstream_app", "segment", str(clip), "--out", str(tmp_path / "Größe")]
+    done = subprocess.run(command, env=environment(PYTHONIOENCODING="ascii"), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert rb"Gr\xf6\xdfe" in done.stdout
+
+
 # --- objects, export, evaluate
 
 
@@ -392,7 +618,8 @@ def square_mask(folder, frame):
 def test_an_object_is_followed_to_the_end(clip, tmp_path, capsys):
     frames = moving_square(6)
     mask = square_mask(tmp_path, frames[0])
-    assert segment(clip, tmp_path / "out", "--object", str(mask), "--formats", "matte", "--quiet") == 0
+    assert segment(clip, tmp_path / "out", "--object", str(mask), "--formats", "matte") == 0
+    assert "clip.scstream, matte, object" in capsys.readouterr().out
     truth = tmp_path / "truth"
     truth.mkdir()
     for n, frame in enumerate(frames):
@@ -448,6 +675,22 @@ def test_a_format_that_needs_an_object_says_so_at_once(clip, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+def test_export_of_an_object_that_there_is_none_of(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    command = ["export", str(tmp_path / "out"), "--formats", "matte", "--out", str(tmp_path / "e"), "--quiet"]
+    assert cli.main(command) == 1
+    assert "segment again with --object MASK.png" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("options", [["--view", "nope"], ["--formats", "mp4:nope"]])
+def test_only_views_that_can_be_written_are_offered(tmp_path, capsys, options):
+    command = ["export", str(tmp_path), "--out", str(tmp_path / "e"), "--formats", "mp4"]
+    assert cli.main([*command, *options]) == 2
+    error = capsys.readouterr().err
+    assert "mean_colour" in error
+    assert "uncertainty" not in error
+
+
 def test_export_needs_the_source_only_for_pictures(clip, tmp_path, capsys):
     assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
     clip.rename(tmp_path / "gone.mp4")
@@ -462,13 +705,41 @@ def test_export_needs_the_source_only_for_pictures(clip, tmp_path, capsys):
     assert "clip.mp4" in capsys.readouterr().err
 
 
+def test_export_of_a_moved_source(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    moved = clip.rename(tmp_path / "moved.mp4")
+    other = write_video(tmp_path / "other.mp4", moving_square(6)[::-1])
+    command = ["export", str(tmp_path / "out" / "clip.scstream"), "--formats", "mp4", "--out", str(tmp_path / "e")]
+    assert cli.main([*command, "--quiet", "--source", str(other)]) == 1
+    assert "it shows another picture at frame 0" in capsys.readouterr().err
+    assert cli.main([*command, "--quiet", "--source", str(moved)]) == 0
+    assert len(read_video(tmp_path / "e" / "overlay.mp4")) == 6
+
+
+def test_export_of_nothing_fails(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    command = ["export", str(tmp_path / "out" / "clip.scstream"), "--formats", "ids", "--out", str(tmp_path / "e")]
+    assert cli.main([*command, "--frames", "20:30", "--quiet"]) == 1
+    assert "Nothing to write" in capsys.readouterr().err
+    assert cli.main([*command, "--view", "nope"]) == 2
+    assert cli.main([*command, "--palette", "nope"]) == 2
+    assert not (tmp_path / "e").exists()
+
+
+def test_a_live_source_takes_no_start(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(3), live=True))
+    assert segment("camera:0", tmp_path / "out", "--frames", "100:") == 2
+    assert "is live and begins now" in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert not (tmp_path / "out").exists()
+
+
 def test_export_of_what_is_there_already(clip, tmp_path, capsys):
     assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
     session, there = str(tmp_path / "out" / "clip.scstream"), tmp_path / "out" / "ids" / "00002.png"
     there.write_bytes(b"precious")
     again = ["export", session, "--formats", "ids", "--out", str(tmp_path / "out"), "--quiet"]
     assert cli.main([*again, "--existing", "refuse"]) == 1
-    assert "ids" in capsys.readouterr().err
+    assert "--existing replace" in capsys.readouterr().err
     assert cli.main([*again, "--existing", "skip"]) == 0
     assert there.read_bytes() == b"precious"
     assert cli.main(again) == 0
@@ -499,10 +770,9 @@ def test_evaluate_for_people(clip, tmp_path, capsys):
 def test_control_c(tmp_path):
     sample = str(ROOT / "sample_videos" / "kite_surf.mp4")
     command = [sys.executable, "-m", "scstream_app", "segment", sample, "--out", str(tmp_path / "out")]
-    path = os.pathsep.join([str(ROOT / "engine"), str(ROOT), os.environ.get("PYTHONPATH", "")])
     process = subprocess.Popen(
         command,
-        env={**os.environ, "PYTHONPATH": path},
+        env=environment(),
         stderr=subprocess.PIPE,
         text=True,
         # Where the tests themselves run in the background, Ctrl-C is ignored, and a child would inherit that.
@@ -538,3 +808,25 @@ def test_info_for_people(capsys):
     text = capsys.readouterr().out
     assert "numba cache" in text
     assert "scikit-learn" in text
+
+
+def test_info_of_a_session(clip, tmp_path, capsys):
+    mask = square_mask(tmp_path, moving_square(1)[0])
+    assert segment(clip, tmp_path / "o[u]t", "--quiet", "--seed", "7", "--object", str(mask), "--formats", "npz") == 0
+    session = str(tmp_path / "o[u]t" / "clip.scstream")
+    assert cli.main(["info", session, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["frames"], facts["size"], facts["seed"], facts["complete"]) == (6, "64 x 48", 7, True)
+    assert (facts["objects"], facts["source"]) == (["object"], str(clip))
+    assert facts["settings"]["scale"] == 1.0
+    assert cli.main(["info", session]) == 0
+    text = capsys.readouterr().out
+    assert re.search(r"complete +yes", text)
+    assert "o[u]t" in "".join(text.split())
+
+
+def test_the_readme_says_what_the_help_does(capsys):
+    assert cli.main(["info", "--help"]) == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert "versions, codecs and cameras: what a bug report needs" in words
+    assert "versions, codecs and cameras: what a bug report needs" in (ROOT / "README.md").read_text("utf-8")

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from fake_source import FakeSource
+from scstream import Preview
 from scstream.genealogy import Kind
-from scstream_app.edits import Edit
+from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import SettingsError
 from scstream_app.pipeline import Notice, run
 from scstream_app.results import FrameResult
@@ -110,6 +111,67 @@ def test_a_cancelled_frame_takes_its_edits_back() -> None:
     np.testing.assert_array_equal(segmenter.segment(clip(4, cut=None)[2]), expected[2])
 
 
+def test_edits_of_a_cancelled_frame_wait_for_the_next_run() -> None:
+    """What the window does: the queue is asked, and hears from results and notices what became of its edits."""
+    queue, cancel, segmenter = EditQueue(), threading.Event(), QUICK.segmenter()
+    frames, first, results = clip(4, cut=None), True, list[FrameResult]()
+
+    def asked(index: int) -> Sequence[Edit]:
+        if index == 2 and first:
+            queue.add(Edit("restart"))
+            queue.add(Edit("lock", (9999,)))
+        return queue.waiting()
+
+    def stop(preview: Preview) -> None:
+        if first and len(results) == 2:
+            cancel.set()
+
+    def hear(notice: Notice) -> None:
+        assert notice.edit is not None
+        queue.settle([notice.edit])
+
+    for result in run(FakeSource(frames), segmenter, cancel=cancel, edits=asked, on_preview=stop, on_notice=hear):
+        queue.settle(result.edits)
+        results.append(result)
+    assert len(results) == 2
+    assert queue.waiting()[0] == Edit("restart")
+    first = False
+    rest = run(FakeSource(frames), segmenter, start=2, previous=results[-1], edits=asked, on_notice=hear)
+    for result in rest:
+        queue.settle(result.edits)
+        results.append(result)
+    assert results[2].edits[0] == Edit("restart")
+    assert results[2].cut
+    assert not results[3].edits
+    assert queue.waiting() == ()
+
+
+def test_an_edit_that_cannot_be_made_waits_no_longer() -> None:
+    queue, notices = EditQueue(), list[Notice]()
+    queue.add(Edit("split", (9999,)))
+    list(
+        run(
+            FakeSource(clip(2, cut=None)),
+            QUICK.segmenter(),
+            edits=lambda i: queue.waiting() if i else (),
+            on_notice=notices.append,
+        )
+    )
+    assert [notice.edit for notice in notices] == [Edit("split", (9999,))]
+    queue.settle([Edit("split", (9999,)), Edit("restart")])
+    assert queue.waiting() == ()
+
+
+def test_a_queue_tells_equal_edits_apart_by_their_number() -> None:
+    queue = EditQueue()
+    for _ in range(3):
+        queue.add(Edit("split", (4,)))
+    queue.settle([Edit("split", (4,))])
+    assert queue.waiting() == (Edit("split", (4,)),) * 2
+    queue.clear()
+    assert queue.waiting() == ()
+
+
 @pytest.mark.parametrize(
     ("kind", "ids", "values", "message"),
     [
@@ -117,6 +179,12 @@ def test_a_cancelled_frame_takes_its_edits_back() -> None:
         ("merge", (3, 3), {}, "at least 2 segments"),
         ("split", (), {}, "at least 1 segments"),
         ("lock", (-1,), {}, "at least 1 segments"),
+        ("lock", (2**31,), {}, "at least 1 segments"),
+        ("lock", ("x",), {}, "at least 1 segments"),
+        ("lock", (1.5,), {}, "at least 1 segments"),
+        ("lock", 7, {}, "at least 1 segments"),
+        ("lock", (1,), [], "takes settings by name"),
+        ("lock", (1,), None, "takes settings by name"),
         ("change", (), {"speed": 1}, "'speed' is no setting that can change"),
         ("change", (), {"scene_cuts": False}, "'scene_cuts' is no setting that can change"),
         ("change", (), {"decay": -1.0}, "decay must be a number"),

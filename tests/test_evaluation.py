@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
+from PIL import Image
 from scipy.ndimage import distance_transform_edt
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -61,6 +65,16 @@ def test_one_object_scores_j_and_f_frame_by_frame(tmp_path: Path) -> None:
     assert scores["j_decay"] == pytest.approx(np.mean(j[:2]) - np.mean(j[-2:]), abs=1e-6)
     assert scores["j_and_f"] == pytest.approx((np.mean(j) + np.mean(f)) / 2, abs=1e-6)
     assert 0.3 < scores["f_mean"] < 0.99
+
+
+def test_masks_with_transparency_count_where_they_are_opaque(tmp_path: Path) -> None:
+    mask = disc(30, 40, 14)
+    truth = save(tmp_path / "truth", [255 * mask.astype(np.uint8)])
+    for name, channels in (("grey", 1), ("colour", 3)):
+        (tmp_path / name).mkdir()
+        white = [np.full(mask.shape, 255, np.uint8)] * channels
+        Image.fromarray(np.dstack([*white, 255 * mask.astype(np.uint8)])).save(tmp_path / name / "00000.png")
+        assert evaluate(tmp_path / name, truth)["j_mean"] == 1.0
 
 
 def test_a_hand_made_mask(tmp_path: Path) -> None:
@@ -156,11 +170,87 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, make, message: str) -> 
         evaluate(make(tmp_path), truth)
 
 
+def test_frames_can_be_too_few_for_leaving_out_the_ends(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 2)
+    with pytest.raises(EvaluationError, match=r"--skip-ends leaves out .* only 2 of them"):
+        evaluate(truth, truth, skip_ends=True)
+
+
+def test_images_in_subfolders_are_pointed_out(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    (tmp_path / "object").mkdir()
+    for name in ("object 1", "object 2"):
+        save(tmp_path / "object" / name, [np.full((4, 6), 255, np.uint8)])
+    with pytest.raises(EvaluationError, match="in its subfolders, of which give one: object 1, object 2"):
+        evaluate(tmp_path / "object", truth)
+
+
+@pytest.mark.parametrize("kinds", [(np.uint8, np.uint16), (np.uint16, np.uint8)])
+def test_images_of_two_kinds_are_refused(tmp_path: Path, kinds: tuple[type, type]) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 2)
+    mine = save(tmp_path / "mine", [np.ones((4, 6), kind) for kind in kinds])
+    with pytest.raises(EvaluationError, match=r"mixes images of 8 bits .* '00001.png' differs"):
+        evaluate(mine, truth)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_nothing_waits_for_a_pipe(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    (tmp_path / "mine").mkdir()
+    os.mkfifo(tmp_path / "mine" / "00000.png")
+    os.mkfifo(tmp_path / "mine.npz")
+    with pytest.raises(EvaluationError, match="it is no file but a folder, a pipe or a device"):
+        evaluate(tmp_path / "mine", truth)
+    with pytest.raises(EvaluationError, match="give a folder of PNG images"):
+        evaluate(tmp_path / "mine.npz", truth)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"labels": np.zeros((1, 4, 6), np.int32)}, "it has no array 'ids'"),
+        ({"ids": np.int32(3)}, "'ids' must be whole numbers of shape"),
+        ({"ids": np.zeros((1, 4, 6))}, "'ids' must be whole numbers of shape"),
+        ({"ids": np.zeros((1, 0, 6), np.int32)}, "'ids' must be whole numbers of shape"),
+        ({"ids": np.array([[[{}]]])}, "it is no NumPy archive, or a damaged one"),
+        ({"ids": np.full((1, 4, 6), 1 << 40, np.uint64)}, "'ids' must fit into 32 bits"),
+        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.array([np.nan])}, "'frames' must be whole numbers"),
+        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.int32(0)}, "'frames' must be whole numbers"),
+        ({"ids": np.zeros((2, 4, 6), np.int32), "frames": np.array([1, 1])}, "'frames' has a number twice"),
+    ],
+)
+def test_odd_archives_are_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    np.savez(tmp_path / "mine.npz", **arrays)
+    with pytest.raises(EvaluationError, match=message):
+        evaluate(tmp_path / "mine.npz", truth)
+
+
+def test_damaged_archives_are_refused(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    rng = np.random.default_rng(0)
+    np.savez_compressed(tmp_path / "whole.npz", ids=rng.integers(0, 9, (1, 4, 6)))
+    whole = (tmp_path / "whole.npz").read_bytes()
+    path = tmp_path / "mine.npz"
+    np.save(tmp_path / "plain.npy", np.zeros(3))
+    damaged = [b"", b"PK", whole[: len(whole) // 2], whole[:60], (tmp_path / "plain.npy").read_bytes()]
+    for place in range(0, len(whole), 7):
+        damaged.append(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+    for data in damaged:
+        path.write_bytes(data)
+        # Some bytes do not matter; none of them may lead to another failure than this.
+        with suppress(EvaluationError):
+            evaluate(path, truth)
+    path.write_bytes(damaged[2])
+    with pytest.raises(EvaluationError, match="it is no NumPy archive, or a damaged one"):
+        evaluate(path, truth)
+
+
 def test_damaged_files_are_named(tmp_path: Path) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "00000.png").write_bytes(b"no image")
-    with pytest.raises(EvaluationError, match=r"Cannot read '.*00000.png'"):
+    with pytest.raises(EvaluationError, match=r"Cannot read '.*00000.png': it is no image, or a damaged one\.$"):
         evaluate(tmp_path / "mine", truth)
     (tmp_path / "mine.npz").write_bytes(b"no archive")
     with pytest.raises(EvaluationError, match=r"Cannot read '.*mine.npz'"):

@@ -3,6 +3,7 @@
 import dataclasses
 import errno
 import os
+from dataclasses import replace
 
 import av
 import numpy as np
@@ -10,12 +11,11 @@ import pytest
 
 from clips import moving_square, read_video
 from export_scenes import leftovers, merge, result, split, story
-from scstream import TrackedObject
-from scstream_app.export import FORMATS, ExportError, Following, Job, Movie, files
+from scstream_app.export import FORMATS, ExportError, ExportObject, Following, Job, Movie, files
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.movie import Encoder
 
-KITE = TrackedObject("kite", frozenset({1}))
+KITE = ExportObject("kite", frozenset({1}))
 
 
 def full_disk(*_):
@@ -57,10 +57,14 @@ def export(folder, name, results, **more):
         ({"pattern": r"a\{frame}"}, r"makes names with '\\\\'"),
         ({"pattern": "{frame}:{time}"}, "makes names with ':'"),
         ({"pattern": ".{frame}"}, "begin with a dot"),
-        ({"pattern": "{frame}{id}"}, "does not work: 'id'"),
+        ({"pattern": "{frame}{id}"}, "knows {frame}, {time}, {name}; .* has the field {id}"),
+        ({"pattern": "{frame:999999999d}"}, "more than 64 digits"),
+        ({"pattern": "{frame}{time:.999999999f}"}, "more than 64 digits"),
+        ({"pattern": "{frame:{frame}}"}, "a field within a field"),
+        ({"view": "nope"}, "view must be one of original, overlay, mean_colour, boundaries, matte"),
         ({"pattern": "{frame.real}"}, "field"),
         ({"pattern": "{frame"}, "does not work"),
-        ({"pattern": "{}"}, "does not work"),
+        ({"pattern": "{}"}, "has the field {}"),
         ({"pattern": "{frame:x^y}"}, "does not work"),
     ],
 )
@@ -93,15 +97,16 @@ def test_scaled_pictures_are_means_of_areas():
 
 
 def test_objects_follow_the_genealogy():
-    following = Following([KITE, TrackedObject("ground", frozenset({0}))])
+    following = Following([KITE, ExportObject("ground", frozenset({0}))])
     members = [[sorted(thing.ids) for thing in following.at(one)] for one in story()]
     assert members == [[[1], [0]], [[1], [0]], [[1, 3], [0]], [[1, 3], [0]], [[1, 3], [0]]]
 
 
-def test_events_of_the_first_frame_count():
-    following = Following([KITE])
+def test_events_of_the_first_frame_count_for_what_was_there_before():
     first = result(9, np.zeros((2, 2)), [split(9, 1, 4), merge(9, 0, 1)])
-    assert following.members(first) == {4}
+    assert Following([KITE]).members(first) == {4}
+    assert Following([replace(KITE, since=9)]).members(first) == {1}
+    assert Following([replace(KITE, since=10)]).members(first) == set()
 
 
 # --- what every format does
@@ -187,7 +192,7 @@ def contents(folder):
 def test_refusing_names_the_file_and_the_way_out(tmp_path, name):
     export(tmp_path, name, story()[:2], **needs(name))
     before = contents(tmp_path)
-    with pytest.raises(ExportError, match=r"it is there already. .* set overwrite to 'replace'") as caught:
+    with pytest.raises(ExportError, match=r"it is there already. .*--existing replace") as caught:
         export(tmp_path, name, story()[:2], overwrite="refuse", **needs(name))
     assert str(tmp_path) in str(caught.value)
     assert contents(tmp_path) == before
@@ -209,8 +214,29 @@ def test_skipping_keeps_what_is_there(tmp_path, name):
     before = contents(tmp_path)
     export(tmp_path, name, story(), overwrite="skip", **needs(name))
     after = contents(tmp_path)
-    kept = {path: content for path, content in before.items() if path.name != "classes.txt"}
-    assert {path: after[path] for path in kept} == kept
+    assert {path: after[path] for path in before} == before
+
+
+def test_names_of_classes_are_neither_lost_nor_passed_over(tmp_path):
+    (tmp_path / "yolo").mkdir()
+    (tmp_path / "yolo" / "classes.txt").write_text("mine")
+    with pytest.raises(ExportError, match="it is there already"):
+        export(tmp_path, "yolo", story(), overwrite="refuse")
+    export(tmp_path, "yolo", story(), overwrite="skip")
+    assert (tmp_path / "yolo" / "classes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("pattern", ["{frame:05d}", "{name}-{frame}", "{frame}_{time:.2f}"])
+def test_replacing_a_longer_sequence_leaves_nothing_of_it(tmp_path, pattern):
+    both = (KITE, ExportObject("ground", frozenset({0})))
+    for name in ("ids", "object"):
+        export(tmp_path, name, story(), pattern=pattern, objects=both)
+        (tmp_path / name / "mine 1.png").write_text("mine")
+        export(tmp_path, name, story()[:2], pattern=pattern, objects=both[:1] if name == "ids" else both)
+    assert len(list((tmp_path / "ids").glob("*.png"))) == 2 + 1
+    assert len(list((tmp_path / "object" / "kite").glob("*.png"))) == 2
+    export(tmp_path, "object", story()[:1], pattern=pattern, objects=both[:1])
+    assert len(list((tmp_path / "object").rglob("*.png"))) == 1 + 1
 
 
 @pytest.mark.parametrize("name", ["ids", "davis", "mean", "overlay", "boundaries", "matte", "object", "yolo"])

@@ -174,6 +174,28 @@ def test_interrupted_work_leaves_whole_files(tmp_path, error):
     assert not leftovers(tmp_path)
 
 
+def test_with_a_listener_the_others_go_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(Encoder, "encode", full_disk)
+    results, heard = [result(n, np.full((8, 8), n)) for n in range(20)], []
+    with Exporter(tmp_path, ["mp4", "npz"], job_for(results), heard.append) as exporter:
+        for one in results:
+            exporter.write(one)
+        assert not exporter.failed
+    assert ["overlay.mp4" in str(failure) for failure in heard] == [True]
+    with np.load(tmp_path / "ids.npz") as archive:
+        assert len(archive["frames"]) == 20
+
+
+def test_what_is_abandoned_leaves_the_files_of_before(tmp_path):
+    results = story()
+    run(tmp_path, ["mp4", "npz", "csv"], results)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with Exporter(tmp_path, ["mp4", "npz", "csv"], job_for(results)) as exporter:
+        exporter.write(results[0])
+        exporter.abandon()
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_closing_twice_is_closing_once(tmp_path):
     exporter = run(tmp_path, ["ids"], story())
     exporter.close()

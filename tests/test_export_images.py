@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -10,13 +11,12 @@ from PIL import Image
 from scipy import ndimage
 
 from export_scenes import leftovers, result, split, story
-from scstream import TrackedObject
 from scstream_app import render
-from scstream_app.export import ExportError
+from scstream_app.export import ExportError, ExportObject
 from scstream_app.palette import Colouring
 from test_export import KITE, export, full_disk
 
-GROUND = TrackedObject("ground", frozenset({0}))
+GROUND = ExportObject("ground", frozenset({0}))
 
 
 def pillow(path):
@@ -97,14 +97,27 @@ def test_davis_takes_the_largest_segments_of_the_first_frame(tmp_path):
     assert len(legend["palette"]) == 256
 
 
+def test_davis_says_where_a_new_scene_ends_the_objects(tmp_path):
+    results = [replace(one, cut=one.index == 3) for one in story()]
+    export(tmp_path, "davis", results)
+    legend = json.loads((tmp_path / "davis.json").read_text())
+    assert legend["chosen"] == "largest segments of the first frame"
+    assert legend["cuts"] == [3]
+    assert "new scene" in legend["note"]
+    export(tmp_path, "davis", story(), objects=(KITE,))
+    legend = json.loads((tmp_path / "davis.json").read_text())
+    assert legend["chosen"] == "marked"
+    assert "cuts" not in legend
+
+
 def test_davis_refuses_more_than_it_evaluates(tmp_path):
-    objects = tuple(TrackedObject(f"{n}", frozenset({n})) for n in range(21))
+    objects = tuple(ExportObject(f"{n}", frozenset({n})) for n in range(21))
     with pytest.raises(ExportError, match="DAVIS holds at most 20 objects, got 21"):
         export(tmp_path, "davis", story(), objects=objects)
 
 
 def test_an_id_of_two_objects_belongs_to_the_first(tmp_path):
-    both = (TrackedObject("a", frozenset({1})), TrackedObject("b", frozenset({1, 2})))
+    both = (ExportObject("a", frozenset({1})), ExportObject("b", frozenset({1, 2})))
     folder = export(tmp_path, "davis", story()[:1], objects=both)
     ids = story()[0].ids
     np.testing.assert_array_equal(pillow(folder / "00000.png")[1], np.select([ids == 1, ids == 2], [1, 2], 0))
@@ -174,7 +187,7 @@ def test_one_object_has_its_masks_in_the_folder(tmp_path):
 
 
 def test_several_objects_have_folders_of_their_names(tmp_path):
-    objects = (KITE, GROUND, TrackedObject("a/b", frozenset({2})), TrackedObject("Kite", frozenset({2})))
+    objects = (KITE, GROUND, ExportObject("a/b", frozenset({2})), ExportObject("Kite", frozenset({2})))
     folder = export(tmp_path, "object", story(), objects=objects, pattern="{name}-{frame}")
     assert sorted(path.name for path in folder.iterdir()) == ["Kite 2", "a_b", "ground", "kite"]
     assert pillow(folder / "kite" / "kite-2.png")[1].any()

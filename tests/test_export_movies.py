@@ -90,6 +90,17 @@ def test_objects_are_cut_out_with_transparency(tmp_path, name, decoder):
     assert np.median(error) < 8
 
 
+@pytest.mark.parametrize(("name", "stem"), [("webm:mean_colour", "mean"), ("webm", "matte"), ("prores:matte", "matte")])
+def test_objects_are_cut_out_where_no_other_view_is_asked_for(tmp_path, name, stem):
+    results = story((48, 64))
+    path = export(tmp_path, name, results, objects=(KITE,))
+    assert path.stem == stem
+    if stem == "mean":
+        expected = render.flatten(render.mean_colour(results[0].picture, results[0].ids)).astype(int)
+        assert np.abs(read_video(path)[0] - expected).mean() < 8
+    assert export(tmp_path, "webm", results, objects=(KITE,), view="overlay").name == "overlay.webm"
+
+
 def test_transparency_is_declared(tmp_path):
     assert stream_of(export(tmp_path, "webm", flat_story(), objects=(KITE,)))[2]["alpha_mode"] == "1"
     assert stream_of(export(tmp_path, "prores", flat_story(), objects=(KITE,)))[1].startswith("yuva444p")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_a_loaded_model_goes_on_bit_by_bit_alike(name: str, kernel: str, tmp_pat
 def test_parameters_come_back(tmp_path: Path) -> None:
     parameters: dict[str, Any] = {
         "alpha": 1e20, "decay": 0.25, "kernel": "rbf", "epsilon": 1e-4, "sweeps": 3, "burn_in": 2,
-        "max_init_sweeps": 9, "split_last": False, "restart": None, "merge": "original", "seed": 11, "threads": 1,
+        "max_init_sweeps": 9, "split_last": False, "restart": None, "merge": "original", "seed": 11,
     }  # fmt: skip
     ScStream(**parameters).partial_fit(stream("gaussian", 1)[0]).save(tmp_path / "m")
     loaded = ScStream.load(tmp_path / "m").get_params(deep=False)
@@ -233,6 +234,132 @@ def test_an_archive_whose_parts_do_not_fit_is_refused(
 )
 def test_a_description_that_makes_no_sense_is_refused(meta: dict[str, Any], saved: Path, tmp_path: Path) -> None:
     refuse(rewritten(saved, tmp_path / "odd.npz", meta, {}))
+
+
+def test_threads_belong_to_the_machine_and_are_neither_saved_nor_loaded(saved: Path, tmp_path: Path) -> None:
+    model = ScStream.load(saved)
+    model.threads = 3
+    model.save(tmp_path / "model.npz")
+    meta, _ = persistence.read(tmp_path / "model.npz")
+    assert "threads" not in meta["parameters"]
+    for stored in (0, -1, "all", [2]):
+        odd = rewritten(saved, tmp_path / "odd.npz", {"parameters": {**meta["parameters"], "threads": stored}}, {})
+        assert ScStream.load(odd).threads is None
+
+
+def test_a_bad_number_of_threads_does_not_spoil_a_snapshot(tmp_path: Path) -> None:
+    segmenter = VideoSegmenter(seed=2, max_init_sweeps=10)
+    segmenter.segment(clip_frames("crossing", 1)[0][::3, ::3])
+    segmenter.model_.threads = 0
+    segmenter.save(tmp_path / "video.npz")
+    assert VideoSegmenter.load(tmp_path / "video.npz").model_.threads is None
+
+
+GENEALOGIES: dict[str, Any] = {
+    "a live id is unknown": lambda tree: {"id": tree["id"] + 1, "next_id": tree["next_id"] + 1},
+    "a live id is dead": lambda tree: {"dead": tree["id"][:1]},
+    "an unknown id is alive": lambda tree: {"next_id": tree["next_id"] * 0},
+    "an id twice": lambda tree: {"id": tree["id"] * 0},
+    "its own parent": lambda tree: {"parent": tree["id"]},
+    "absorbed by itself": lambda tree: {"merged": tree["id"]},
+    "an unknown parent": lambda tree: {"parent": tree["id"] - 1000},
+    "never born": lambda tree: {"born": tree["born"] * np.nan},
+    "dead and alive": lambda tree: {"died": tree["born"]},
+    "a live id not yet born": lambda tree: {"pending": tree["id"]},
+    "no time": lambda tree: {"now": np.array(np.nan)},
+}
+
+
+@pytest.mark.parametrize("kind", GENEALOGIES)
+def test_a_genealogy_that_is_not_that_of_the_live_clusters_is_refused(kind: str, saved: Path, tmp_path: Path) -> None:
+    _, arrays = persistence.read(saved)
+    tree = {name.removeprefix("genealogy."): value for name, value in arrays.items() if name.startswith("genealogy.")}
+    changed = {f"genealogy.{name}": value for name, value in GENEALOGIES[kind](tree).items()}
+    refuse(rewritten(saved, tmp_path / "odd.npz", {}, changed))
+
+
+# --- anything at all in the place of anything
+
+
+@pytest.fixture(scope="module")
+def saved_video(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A segmenter with a past: a restart, a merge by hand, a lock."""
+    frames = [frame[::3, ::3] for frame in clip_frames("crossing", 3, step=4)]
+    segmenter = VideoSegmenter(seed=2, max_init_sweeps=20)
+    segmenter.segment(frames[0])
+    segmenter.restart()
+    segmenter.segment(frames[1])
+    segmenter.segment(frames[2])
+    ids = sorted(int(i) for i in segmenter.statistics_["id"])
+    segmenter.merge(ids[:2])
+    segmenter.locked_ = ids[2:3]
+    path = tmp_path_factory.mktemp("models") / "video.npz"
+    segmenter.save(path)
+    return path
+
+
+def loads_or_is_refused(path: Path) -> bool:
+    """Whether it loads; anything but a ModelFileError comes through, warnings too."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            VideoSegmenter.load(path)
+    except ModelFileError:
+        return False
+    return True
+
+
+def distorted(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    """What a stored array could be replaced by."""
+    values: list[npt.NDArray[Any]] = [
+        array.astype(np.float32), array.astype(str), array.astype(bool), array.astype(np.complex128),
+        np.full(array.shape, np.nan), np.full(array.shape, np.inf), np.full(array.shape, 1e308),
+        np.full(array.shape, 2**63, np.uint64), np.full(array.shape, -(2**63), np.int64),
+        np.zeros(array.shape, "M8[s]"), np.zeros(array.shape, [("x", "f8")]),
+        array[None], array.reshape(-1), array.reshape(-1)[:-1], np.zeros(0), np.zeros((0, 3)), np.array(7), -array,
+        np.concatenate([array.reshape(-1)] * 2), np.zeros(array.shape, array.dtype), np.ones((9,) * 5),
+    ]  # fmt: skip
+    return values
+
+
+def test_whatever_array_is_replaced_the_file_loads_or_is_refused(saved_video: Path, tmp_path: Path) -> None:
+    _, arrays = persistence.read(saved_video)
+    outcomes = [
+        loads_or_is_refused(rewritten(saved_video, tmp_path / "odd.npz", {}, {name: value}))
+        for name, array in arrays.items()
+        for value in distorted(array)
+    ]
+    assert loads_or_is_refused(saved_video)
+    assert outcomes.count(False) > len(outcomes) / 2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, [], [None], {}, {"a": [1]}, "", "x", True, -1, 1e999, 2**70, "9" * 5000],
+    ids=lambda value: repr(value)[:12],
+)
+def test_whatever_entry_is_replaced_the_file_loads_or_is_refused(value: Any, saved_video: Path, tmp_path: Path) -> None:
+    meta, _ = persistence.read(saved_video)
+    loaded = []
+    for name in meta.keys() - {"format", "version"}:
+        replaced = [{name: value}]
+        if isinstance(meta[name], dict):
+            replaced += [{name: {**meta[name], inner: value}} for inner in meta[name]]
+        if name in ("events", "pending") and meta[name]:
+            replaced += [{name: [{**meta[name][0], inner: value}]} for inner in meta[name][0]]
+        for entries in replaced:
+            if loads_or_is_refused(rewritten(saved_video, tmp_path / "odd.npz", entries, {})):
+                loaded.append(name)
+    assert "component" not in loaded
+
+
+def test_pickled_arrays_are_refused(saved_video: Path, tmp_path: Path) -> None:
+    with np.load(saved_video) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    path = tmp_path / "pickled.npz"
+    for name in arrays:
+        np.savez(path, **{**arrays, name: np.array([arrays[name], None], dtype=object)})
+        assert not loads_or_is_refused(path)
 
 
 def test_another_version_is_named(saved: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
+from time import monotonic
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,14 +17,16 @@ from clips import moving_square
 from fake_source import FakeSource, Picture, readers_alive
 from scstream import Preview, VideoSegmenter
 from scstream.video import STATISTICS
-from scstream_app import scenes
+from scstream_app import readahead, scenes
 from scstream_app.errors import PipelineError, SourceError, StudioError
-from scstream_app.pipeline import Notice, fitted, run
+from scstream_app.picture import fitted
+from scstream_app.pipeline import Notice, run
 from scstream_app.readahead import AHEAD
 from scstream_app.results import FrameResult
 from scstream_app.settings import Settings
-from scstream_app.sources import CameraStalled, DamagedFrame
+from scstream_app.sources import CameraStalled, DamagedFrame, Frame, open_source
 
+SAMPLES = Path(__file__).parents[1] / "sample_videos"
 QUICK = Settings(max_init_sweeps=20, threads=1)
 
 
@@ -205,7 +209,19 @@ def test_a_camera_that_stalls_is_waited_for() -> None:
     notices: list[Notice] = []
     source = FakeSource([frames[0], CameraStalled("No new frame for 2 s."), frames[2]], live=True)
     assert len(list(run(source, FakeSegmenter(), on_notice=notices.append))) == 2
-    assert [(n.kind, n.text) for n in notices] == [("stalled", "No new frame for 2 s.")]
+    assert [(n.kind, n.text) for n in notices] == [
+        ("stalled", "No new frame for 2 s."),
+        ("back", "'clip' gives pictures again."),
+    ]
+
+
+def test_a_camera_that_stays_stalled_is_said_once() -> None:
+    frames = moving_square(9)
+    stalled = CameraStalled("No new frame for 2 s.")
+    notices: list[Notice] = []
+    source = FakeSource([frames[0], *[stalled] * 5, frames[6], stalled, frames[8]], live=True)
+    assert len(list(run(source, FakeSegmenter(), on_notice=notices.append))) == 3
+    assert [(n.kind, n.frame) for n in notices] == [("stalled", 1), ("back", 6), ("stalled", 7), ("back", 8)]
 
 
 # --- cancelling
@@ -245,6 +261,70 @@ def test_cancelling_interrupts_a_wait_for_the_source() -> None:
 
     source = FakeSource(moving_square(3), live=True, on_read=hang)
     assert len(list(run(source, FakeSegmenter(), cancel=cancel))) == 1
+
+
+class HeldUp(FakeSource):
+    """From frame ``at`` on it gives nothing until it is interrupted."""
+
+    def __init__(self, items: list[Picture], at: int, live: bool) -> None:
+        super().__init__(items, live)
+        self.at, self.waiting, self.woken = at, threading.Event(), threading.Event()
+
+    def read(self) -> Frame | None:
+        if self.next < self.at:
+            return super().read()
+        self.waiting.set()
+        assert self.woken.wait(60.0)
+        return None
+
+    def interrupt(self) -> None:
+        self.woken.set()
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("at", [0, 1])
+def test_cancelling_interrupts_a_reading(at: int, live: bool) -> None:
+    source, cancel = HeldUp(moving_square(3), at, live), threading.Event()
+
+    def stop() -> None:
+        assert source.waiting.wait(20.0)
+        cancel.set()
+
+    stopper = threading.Thread(target=stop)
+    stopper.start()
+    begin = monotonic()
+    # Of a file the reader is ahead: the frame before may not have been segmented yet.
+    assert len(list(run(source, FakeSegmenter(), cancel=cancel))) in {at, at if live else 0}
+    assert monotonic() - begin < 20.0
+    stopper.join()
+
+
+def test_cancelling_interrupts_the_way_back_to_the_frame_before() -> None:
+    frames, cancel = moving_square(4), threading.Event()
+    *_, last = run(FakeSource(frames), FakeSegmenter(), stop=3)
+    source = HeldUp(frames, 0, live=False)
+    stopper = threading.Thread(target=lambda: (source.waiting.wait(20.0), cancel.set()))
+    stopper.start()
+    assert list(run(source, FakeSegmenter(), start=3, previous=last, cancel=cancel)) == []
+    assert source.woken.is_set()
+    stopper.join()
+
+
+def test_a_reading_that_cannot_be_interrupted_is_left_to_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readahead, "_PATIENCE", 0.1)
+    end, cancel = threading.Event(), threading.Event()
+
+    def hang(index: int) -> None:
+        if index == 1:
+            cancel.set()
+            assert end.wait(20.0)
+
+    assert len(list(run(FakeSource(moving_square(3), live=True, on_read=hang), FakeSegmenter(), cancel=cancel))) == 1
+    assert len(readers_alive()) == 1
+    end.set()
+    for thread in threading.enumerate():
+        if thread.name == "scstream-reader":
+            thread.join(20.0)
 
 
 # --- changes of size
@@ -327,15 +407,45 @@ def test_a_cut_that_was_cancelled_is_found_again() -> None:
     assert all(alike(one, other) for one, other in zip(whole[4:], rest, strict=True))
 
 
-def test_a_change_of_colours_that_keeps_the_segments_is_no_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scenes, "CHURN", 1.1)
-    frames = two_scenes()
-    plain = QUICK.segmenter()
-    results = list(run(FakeSource(frames), QUICK.segmenter()))
-    assert not any(r.cut for r in results)
-    # The try with a copy has left no trace.
-    for index, frame in enumerate(frames):
-        np.testing.assert_array_equal(plain.segment(frame, float(index)), results[index].ids)
+def test_a_cut_that_was_cancelled_leaves_no_trace() -> None:
+    frames, cancel = two_scenes(), threading.Event()
+    segmenter, plain = QUICK.segmenter(), QUICK.segmenter()
+    notices: list[Notice] = []
+
+    def stop_at_the_cut(preview: Preview) -> None:
+        if notices:
+            cancel.set()
+
+    results = list(
+        run(FakeSource(frames), segmenter, cancel=cancel, on_notice=notices.append, on_preview=stop_at_the_cut)
+    )
+    assert len(results) == 4
+    assert [n.kind for n in notices] == ["cut"]
+    for index in range(4):
+        plain.segment(frames[index], float(index))
+    # No restart is left pending: the old scene goes on as if nothing had been tried.
+    np.testing.assert_array_equal(segmenter.segment(frames[3], 4.0), plain.segment(frames[3], 4.0))
+
+
+def brighter(frame: Picture, gain: float) -> Picture:
+    return np.clip(np.rint(frame * gain), 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize(("gain", "cut"), [(1.15, False), (0.85, False), (1.6, True), (0.5, True)])
+def test_a_change_of_light_is_a_cut_only_if_the_segments_cannot_follow(gain: float, cut: bool) -> None:
+    with open_source(str(SAMPLES / "kite_surf.mp4")) as source:
+        frames = [frame.rgb for frame in source.frames(0, 6)]
+    frames[4:] = [brighter(frame, gain) for frame in frames[4:]]
+    colours = [scenes.histogram(frame) for frame in frames]
+    assert scenes.distance(*colours[3:5]) > scenes.CANDIDATE
+    settings = Settings(scale=0.5, max_init_sweeps=60)
+    results = list(run(FakeSource(frames), settings.segmenter()))
+    assert [r.index for r in results if r.cut] == [4] * cut
+    if not cut:
+        # The try with a copy has left no trace.
+        plain = settings.segmenter()
+        for index, frame in enumerate(frames):
+            np.testing.assert_array_equal(plain.segment(frame, float(index)), results[index].ids)
 
 
 def test_flashes_and_fades_do_no_harm() -> None:

@@ -19,6 +19,7 @@ from scstream import VideoSegmenter
 from scstream.video import STATISTICS
 from scstream_app import __version__
 from scstream_app.errors import SessionError
+from scstream_app.pipeline import run
 from scstream_app.results import FrameResult
 from scstream_app.session import MarkedObject, Names, Session, files
 from scstream_app.session.volume import GROWTH
@@ -182,6 +183,105 @@ def test_objects_and_names_come_back(tmp_path: Path) -> None:
     again = Session.open(path)
     assert (again.objects, again.names) == (objects, names)
     assert leftovers(path) == []
+
+
+def test_a_reader_sees_marks_that_are_set_while_it_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "a.scstream"
+    recorded(path, clip(3))
+    reader, names = Session.open(path), Names({4: "sea"})
+    assert reader.names == Names()
+    with Session.open(path, writable=True) as session:
+        session.names = names
+    assert reader.names == names
+
+
+def test_marks_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.scstream"
+    recorded(path, clip(3))
+    with Session.open(path, writable=True) as session:
+        session.names = Names({4: "sea"})
+        monkeypatch.setattr(files, "parse", lambda *args: pytest.fail("read again"))
+        assert (session.objects, session.names) == ((), Names({4: "sea"}))
+
+
+def test_marks_do_not_wait_for_a_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    under_way, end = threading.Event(), threading.Event()
+    source, segmenter = FakeSource(clip(2)), QUICK.segmenter()
+    with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
+        session.append(next(run(source, segmenter)))
+
+        def slow_disk(positions: range) -> None:
+            under_way.set()
+            assert end.wait(20.0)
+
+        monkeypatch.setattr(session._volume, "sync", slow_disk)
+        saving = threading.Thread(target=session.snapshot, args=(segmenter,))
+        saving.start()
+        assert under_way.wait(20.0)
+        marking = threading.Thread(target=_mark, args=(session,))
+        marking.start()
+        marking.join(20.0)
+        waits = marking.is_alive()
+        end.set()
+        saving.join()
+        marking.join()
+        assert not waits
+
+
+def _mark(session: Session) -> None:
+    session.names = Names({4: "sea"})
+    session.objects = (*session.objects, MarkedObject("kite", (255, 0, 9), 0, {len(session.names.names)}))
+    assert len(session.frames) == 1
+
+
+def test_marks_are_on_the_disk_before_they_take_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    masks = np.zeros((48, 64), np.uint8)
+    synced: list[str] = []
+    fsync, rename = os.fsync, os.replace
+
+    def note(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        fsync(descriptor)
+
+    def check(old: Path, new: Path) -> None:
+        # The volume's description can be told from the manifest.
+        assert str(old) in synced or new.name == "zarr.json"
+        rename(old, new)
+
+    if not os.path.isdir("/proc/self/fd"):
+        pytest.skip("this system does not tell which file a descriptor is of")
+    monkeypatch.setattr(os, "fsync", note)
+    monkeypatch.setattr(os, "replace", check)
+    with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK, masks=masks) as session:
+        assert any(name.endswith("masks.png") for name in synced)
+        session.objects = [MarkedObject("kite", (255, 0, 9), 0, {2})]
+        session.names = Names({4: "sea"})
+
+
+@pytest.mark.parametrize(
+    ("address", "kept"),
+    [
+        ("rtsp://me:sec@ret@host/door", "rtsp://me@host/door"),
+        ("rtsp://me:s:e@host:554/a?b=1", "rtsp://me@host:554/a?b=1"),
+        ("http://host/a", "http://host/a"),
+        ("/films/me:secret@home.mp4", "/films/me:secret@home.mp4"),
+    ],
+)
+def test_no_part_of_a_password_is_written(address: str, kept: str, tmp_path: Path) -> None:
+    source = FakeSource(clip())
+    source.address = address
+    with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
+        assert session.manifest.source.address == kept
+    assert Session.open(tmp_path / "a.scstream").manifest.source.address == kept
+
+
+def test_a_list_of_many_images_is_a_session(tmp_path: Path) -> None:
+    source = FakeSource(clip())
+    source.address = "\n".join(
+        f"/home/somebody/Bilder/Übungen/Aufnahme von heute/Bild_{n:06d}.jpg" for n in range(2000)
+    )
+    Session.create(tmp_path / "a.scstream", source, QUICK).close()
+    assert Session.open(tmp_path / "a.scstream").manifest.source.address == source.address
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "C:x", " a", "a.", "a\nb", "x" * 101, "a\x00"])

@@ -13,7 +13,7 @@ import pytest
 from fake_source import FakeSource, Picture, readers_alive
 from scstream_app.errors import PipelineError, SessionError, SourceError
 from scstream_app.pipeline import Notice, run
-from scstream_app.session import Session, record, resume
+from scstream_app.session import FrameRecord, Session, record, resume
 from scstream_app.sources import DamagedFrame
 from session_clips import QUICK, clip, recorded, recording, volume
 
@@ -43,6 +43,24 @@ def assert_same(session: Session, whole: Session) -> None:
     for one, other in zip(session.results(), whole.results(), strict=True):
         assert (one.cut, one.events, one.log_posterior) == (other.cut, other.events, other.log_posterior)
         np.testing.assert_array_equal(one.statistics, other.statistics)
+
+
+def test_only_records_with_edits_are_read_to_check_the_snapshot(
+    unbroken: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = interrupted(tmp_path / "a.scstream", 10, snapshot_every=2)
+    parsed: list[int] = []
+    parse = FrameRecord.parse
+
+    def counting(line: bytes) -> FrameRecord:
+        parsed.append(parse(line).index)
+        return parse(line)
+
+    with Session.open(path, writable=True) as session:
+        monkeypatch.setattr(FrameRecord, "parse", counting)
+        frame = session.latest_snapshot()
+        resume(session, FakeSource(clip(COUNT)), threads=1)
+        assert set(parsed) == {frame}
 
 
 # The cut is at frame 7: before it, at it, after it; snapshots of every frame, of some, and of the first only.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pickle
 import shutil
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ import pytest
 from numcodecs.zstd import Zstd
 
 from fake_source import FakeSource
+from scstream_app.edits import Edit
 from scstream_app.errors import SessionError
-from scstream_app.session import Session, resume
+from scstream_app.results import FrameResult
+from scstream_app.session import Names, Session, resume
 from session_clips import clip, recorded
 
 MISSING = object()
@@ -98,7 +101,7 @@ def test_the_untouched_copy_opens(path: Path) -> None:
         ("source.rate", 1e999),
         ("source.length", -1),
         ("source.address", 7),
-        ("source.address", "x" * 5000),
+        ("source.address", "x" * 600_000),
         ("source.live", None),
         ("settings", []),
         ("settings.alpha", -1),
@@ -119,7 +122,7 @@ def test_the_untouched_copy_opens(path: Path) -> None:
         ("statistics", MISSING),
         ("created", {}),
     ],
-    ids=str,
+    ids=lambda value: str(value)[:60],
 )
 def test_a_manifest_that_makes_no_sense(keys: str, value: Any, path: Path) -> None:
     change(path / "manifest.json", keys, value)
@@ -131,18 +134,90 @@ def test_versions_are_named(path: Path) -> None:
     refused(path, "version 99, this program reads version 1")
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "ids.zarr/zarr.json", "objects.json", "names.json"])
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"null", b"[]", b"3", b'"x"', b"\xff\xfe\x00", b"[" * 100_000, b'{"a":' * 50_000, b"9" * 5000],
-    ids=lambda content: repr(content[:8]),
-)
-def test_json_that_is_none(name: str, content: bytes, path: Path) -> None:
-    (path / name).write_bytes(content)
+TORN = [b"", b"{", bytes(300), b"\xff\xfe\x00", b"[" * 100_000, b'{"a":' * 50_000, b"9" * 5000]
+FOREIGN = [b"null", b"[]", b"3", b'"x"']
+
+
+def starts(content: bytes) -> str:
+    return repr(content[:8])
+
+
+@pytest.mark.parametrize("content", TORN + FOREIGN, ids=starts)
+def test_a_manifest_that_is_none(content: bytes, path: Path) -> None:
+    (path / "manifest.json").write_bytes(content)
     refused(path)
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "ids.zarr/zarr.json", "objects.json", "names.json"])
+@pytest.mark.parametrize("content", FOREIGN, ids=starts)
+def test_a_volume_that_is_something_else(content: bytes, path: Path) -> None:
+    (path / "ids.zarr" / "zarr.json").write_bytes(content)
+    refused(path)
+
+
+@pytest.mark.parametrize("content", TORN, ids=starts)
+def test_a_torn_zarr_json_is_written_anew(content: bytes, path: Path) -> None:
+    metadata = path / "ids.zarr" / "zarr.json"
+    whole = metadata.read_bytes()
+    metadata.write_bytes(content)
+    ids = Session.open(path).ids(4)
+    assert metadata.read_bytes() == content
+    with Session.open(path, writable=True) as session:
+        np.testing.assert_array_equal(session.ids(4), ids)
+    assert metadata.read_bytes() == whole
+
+
+def part_refused(path: Path, name: str) -> None:
+    """Only these marks are refused: to a reader when asked for; a writer puts them aside and says so."""
+    part, other = ("objects", "names") if name == "objects.json" else ("names", "objects")
+    size = (path / name).stat().st_size
+    reader = Session.open(path)
+    assert len(list(reader.results())) == 5
+    getattr(reader, other)
+    with pytest.raises(SessionError, match=r"^Cannot read '.*a\.scstream': .*\.$"):
+        getattr(reader, part)
+    assert reader.damage == ()
+    with Session.open(path, writable=True) as session:
+        assert len(session.damage) == 1
+        assert name in session.damage[0]
+        assert f"kept as {name}.damaged" in session.damage[0]
+        assert not session.objects
+        assert session.names == Names()
+    assert (path / f"{name}.damaged").stat().st_size == size
+    with Session.open(path, writable=True) as session:
+        assert session.damage == ()
+
+
+@pytest.mark.parametrize("name", ["objects.json", "names.json"])
+@pytest.mark.parametrize("content", TORN + FOREIGN, ids=starts)
+def test_damaged_marks_are_put_aside(name: str, content: bytes, path: Path) -> None:
+    (path / name).write_bytes(content)
+    part_refused(path, name)
+
+
+def test_marks_put_aside_earlier_stay(path: Path) -> None:
+    for content in (b"first", b"second"):
+        (path / "names.json").write_bytes(content)
+        Session.open(path, writable=True).close()
+    assert (path / "names.json.damaged").read_bytes() == b"first"
+    assert (path / "names.json.damaged2").read_bytes() == b"second"
+
+
+def test_missing_marks_are_said_and_made_anew(path: Path) -> None:
+    (path / "objects.json").unlink()
+    with pytest.raises(SessionError, match=r"objects\.json is missing"):
+        getattr(Session.open(path), "objects")  # noqa: B009
+    with Session.open(path, writable=True) as session:
+        assert session.damage == ("objects.json cannot be read (objects.json is missing); nothing is left of it.",)
+        assert session.objects == ()
+
+
+@pytest.mark.parametrize("name", ["objects.json", "names.json"])
+def test_marks_too_large_to_be_read(name: str, path: Path) -> None:
+    os.truncate(path / name, 1 << 32)
+    part_refused(path, name)
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "ids.zarr/zarr.json"])
 def test_json_too_large_to_be_read(name: str, path: Path) -> None:
     # A hole in the file: it costs nothing to make, and gigabytes to read.
     os.truncate(path / name, 1 << 32)
@@ -254,6 +329,54 @@ def test_a_line_whose_contents_make_no_sense(keys: str, value: Any, path: Path) 
     with pytest.raises(SessionError, match=r"^Cannot read"):
         list(session.results())
     assert session.record(1).index == 1
+
+
+EVENT = {"kind": "birth", "time": 0, "batch": 0, "ids": [1], "log_hastings": None, "counts": [1.0]}
+EDITS = [{"kind": "lock", "ids": [1], "values": {}}, {"kind": "change", "ids": [], "values": {"decay": 0.5}}]
+
+
+def leaves(value: Any, place: str = "") -> Iterator[str]:
+    """Dotted paths of everything in a JSON value, itself left out."""
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield f"{place}{key}"
+        yield from leaves(entry, f"{place}{key}.")
+
+
+@pytest.mark.parametrize(
+    "value", [None, [], [[]], {}, {"a": None}, "", "x", True, -1, 1.5, 10**400, 1e308], ids=lambda value: str(value)[:9]
+)
+def test_whatever_a_line_says_is_taken_or_refused(value: Any, path: Path) -> None:
+    change(path / "manifest.json", "complete", False)
+    line_changed(path, "events", [EVENT])
+    line_changed(path, "edits", EDITS)
+    log = path / "frames.jsonl"
+    whole = log.read_bytes()
+    for keys in leaves(json.loads(whole.splitlines()[2])):
+        log.write_bytes(whole)
+        line_changed(path, keys, value)
+        for use in (read_all, prepare):
+            with contextlib.suppress(SessionError):
+                use(path)
+    log.write_bytes(whole)
+    assert read_all(path)[2].edits == tuple(Edit.from_dict(edit) for edit in EDITS)
+
+
+def read_all(path: Path) -> list[FrameResult]:
+    session = Session.open(path)
+    for index in session.frames.tolist():
+        with contextlib.suppress(SessionError):
+            session.record(index)
+    return list(session.results())
+
+
+def prepare(path: Path) -> None:
+    copy = Path(shutil.copytree(path, path.with_name("copy.scstream"), dirs_exist_ok=True))
+    try:
+        with Session.open(copy, writable=True) as session:
+            resume(session, FakeSource(clip(5, cut=None)))
+    finally:
+        shutil.rmtree(copy)
 
 
 def chunk_changed(path: Path, data: bytes, position: int = 2) -> None:
@@ -396,7 +519,7 @@ def test_a_pipe_is_not_waited_for(name: str, path: Path) -> None:
 )
 def test_marks_that_make_no_sense(name: str, content: Any, path: Path) -> None:
     (path / name).write_text(json.dumps(content))
-    refused(path)
+    part_refused(path, name)
 
 
 def png(*shape: int) -> bytes:

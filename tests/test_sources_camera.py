@@ -6,7 +6,8 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Condition, Event
-from time import monotonic
+from threading import enumerate as enumerate_threads
+from time import monotonic, sleep
 
 import cv2_enumerate_cameras
 import numpy as np
@@ -287,6 +288,56 @@ def test_a_recording_played_as_a_camera_loses_nothing_but_what_was_unplugged(ben
     shown = [*range(8), *range(12, 20)]
     for frame, number in zip(seen, shown, strict=True):
         np.testing.assert_array_equal(frame.rgb, busy(20)[number])
+
+
+def test_interrupting_ends_a_reading_and_nothing_else(bench, camera):
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(camera.read)
+        while not waiting.done():
+            camera.interrupt()
+        assert waiting.result() is None
+    camera.interrupt()
+    bench.device.feed(PICTURES[1])
+    assert camera.read().index == 1
+
+
+def camera_threads():
+    return [thread for thread in enumerate_threads() if thread.name == "scstream-camera"]
+
+
+def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, camera):
+    before, end = len(camera_threads()), Event()
+    found = bench.connect(PICTURES[3])
+
+    def hang():
+        with bench.tried:
+            bench.attempts += 1
+            bench.tried.notify_all()
+        assert end.wait(LONG)
+        return found
+
+    camera._opener = hang
+    bench.device.feed(None)
+    bench.wait_for_attempts(2)
+    for _ in range(5):
+        bench.clock.now += 11.0
+        sleep(0.3)
+    assert bench.attempts == 2
+    assert len(camera_threads()) <= before + 1
+    # It is not given up either: when the driver comes to, its pictures count.
+    end.set()
+    np.testing.assert_array_equal(read_patiently(camera).rgb, PICTURES[3])
+
+
+def test_few_threads_hang_in_a_driver_that_never_gives_a_picture(bench, camera):
+    silent = [bench.connect() for _ in range(6)]
+    for _ in range(6):
+        bench.clock.now += 11.0
+        sleep(0.3)
+    assert 2 <= bench.attempts <= 4
+    assert len(camera_threads()) <= 4
+    for device in silent:
+        device.feed(None)
 
 
 # --- opening and closing

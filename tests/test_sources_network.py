@@ -7,13 +7,14 @@ from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Thread
+from time import monotonic, sleep
 
 import numpy as np
 import pytest
 
 from clips import busy, encode, write_images
 from scstream_app.errors import SourceError
-from scstream_app.sources import VideoFile, VideoUrl, containers, open_source, video
+from scstream_app.sources import CameraStalled, LiveStream, VideoFile, VideoUrl, containers, open_source, video
 
 H264 = {"g": "10", "bf": "2", "preset": "veryfast"}
 
@@ -158,11 +159,10 @@ def stream(tmp_path):
     return path.read_bytes(), list(VideoFile(path).frames())
 
 
-def test_stream_without_end_is_live(stream):
+def test_stream_without_end_gives_every_frame_to_whoever_asks_for_that(stream):
     data, reference = stream
     end = Event()
-    with sending(data, end) as address, open_source(address) as source:
-        assert isinstance(source, VideoUrl)
+    with sending(data, end) as address, VideoUrl(address) as source:
         assert (source.live, source.length, source.duration, source.count()) == (True, None, None, None)
         with pytest.raises(SourceError, match="it is live and only has a next frame"):
             source.seek(3)
@@ -175,6 +175,80 @@ def test_stream_without_end_is_live(stream):
         end.set()
         assert len(list(source.frames())) == 20
         assert source.read() is None
+
+
+@contextmanager
+def sending_in_parts(parts):
+    """A server that sends one part whenever it is told to, and hangs up after the last."""
+    go = [Event() for _ in parts]
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def send():
+            try:
+                with listener.accept()[0] as connection:
+                    for part, told in zip(parts, go, strict=True):
+                        told.wait(30)
+                        connection.sendall(part)
+            except OSError:
+                pass
+
+        thread = Thread(target=send)
+        thread.start()
+        try:
+            yield f"tcp://127.0.0.1:{listener.getsockname()[1]}", go
+        finally:
+            for told in go:
+                told.set()
+            listener.close()
+            thread.join()
+
+
+def wait_until(condition, seconds=20.0):
+    end = monotonic() + seconds
+    while not condition():
+        assert monotonic() < end
+        sleep(0.01)
+
+
+def test_a_live_stream_gives_the_newest_frame(stream):
+    data, reference = stream
+    half = len(data) // 2 // 188 * 188
+    with sending_in_parts([data[:half], data[half:]]) as (address, go):
+        go[0].set()
+        with open_source(address) as source:
+            assert isinstance(source, LiveStream)
+            assert (source.live, source.length, source.duration, source.count()) == (True, None, None, None)
+            with pytest.raises(SourceError, match="it is live and only has a next frame"):
+                source.seek(3)
+            first = source.read()
+            assert (first.index, source.state) == (0, "live")
+            # A slow reader: meanwhile all the others come, and the stream ends.
+            go[1].set()
+            wait_until(lambda: source.state == "closed")
+            newest = source.read()
+            assert newest.index == 1
+            assert newest.time == pytest.approx(reference[-1].time)
+            np.testing.assert_array_equal(newest.rgb, reference[-1].rgb)
+            assert source.dropped >= len(reference) // 3
+            assert source.read() is None
+
+
+def test_a_live_stream_that_stalls_is_said_and_can_be_interrupted(stream):
+    data, _ = stream
+    with sending(data[: len(data) // 2 // 188 * 188], Event()) as address, open_source(address) as source:
+        with pytest.raises(CameraStalled, match="gives no new pictures"):
+            list(source.frames())
+        assert source.state == "stalled"
+        with ThreadPoolExecutor() as pool:
+            reading = pool.submit(source.read)
+            begin = monotonic()
+            while not reading.done():
+                source.interrupt()
+                sleep(0.01)
+            assert reading.result() is None
+            assert monotonic() - begin < 1.5
+        begin = monotonic()
+    assert monotonic() - begin < 5.0
 
 
 def test_stream_that_falls_silent(stream, impatient):

@@ -1,6 +1,7 @@
 """Frame i after any jump is the i-th frame of a sequential reading, bit for bit."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -121,6 +122,71 @@ def test_reading_goes_on_after_a_jump(folder):
             np.testing.assert_array_equal(frame.rgb, reference[frame.index].rgb)
 
 
+class Impatience:
+    """Stands in for the event of an interruption: set once, when it is looked at for the ``place``-th time."""
+
+    def __init__(self, place):
+        self.left = place
+
+    def is_set(self):
+        self.left -= 1
+        return self.left == 0
+
+    def clear(self):
+        pass
+
+
+@pytest.mark.parametrize(
+    "kind", ["constant rate.mp4", "open gop.mkv", "no true key frames.ts", "one key frame.mp4", "no times.h264"]
+)
+def test_an_interrupted_reading_loses_nothing(folder, kind):
+    path = encode(folder / kind, busy(60), **KINDS[kind])
+    reference = [frame.rgb for frame in VideoFile(path).frames()]
+    last = len(reference) - 1
+    for place in (1, 2, 3, 5, 20, 58, 63, 66, 80, 120):
+        with VideoFile(path) as source:
+            for index in (last, 3, 45, last - 2):
+                source.seek(index)
+                source._interrupted = Impatience(place)
+                frames = [source.read(), source.read()]
+                assert frames[0] is not None or source._interrupted.left <= 0
+                frame = frames[0] or frames[1]
+                assert frame.index == index
+                np.testing.assert_array_equal(frame.rgb, reference[index])
+            assert source.length in (None, len(reference), VideoFile(path).length)
+
+
+def test_another_place_can_be_sought_after_an_interruption(folder):
+    path = encode(folder / "constant rate.mp4", busy(60), options=H264)
+    reference = [frame.rgb for frame in VideoFile(path).frames()]
+    for place in range(1, 80, 7):
+        with VideoFile(path) as source:
+            source.seek(50)
+            source._interrupted = Impatience(place)
+            source.read()
+            source.seek(20)
+            np.testing.assert_array_equal(source.read().rgb, reference[20])
+
+
+def test_counting_can_be_interrupted_and_begun_again(folder):
+    with VideoFile(encode(folder / "open gop.ts", busy(60), **KINDS["open gop.ts"])) as source:
+        source._interrupted = Impatience(9)
+        assert source.count() is None
+        assert source.count() == 60
+
+
+def test_a_long_way_is_interrupted_soon(folder):
+    path = encode(folder / "long.h264", busy(400), options=H264, container="h264")
+    with VideoFile(path) as source, ThreadPoolExecutor() as pool:
+        source.seek(399)
+        reading = pool.submit(source.read)
+        while not reading.done():
+            source.interrupt()
+        assert reading.result() is None
+        assert source._latest[0] < 399
+        assert source.read().index == 399
+
+
 def test_near_frames_need_no_timetable(folder):
     source = VideoFile(encode(folder / "near.mkv", busy(60), options=H264))
     for index in (0, 5, 37, 40):
@@ -165,7 +231,7 @@ def test_file_that_vanished_is_named(folder):
     assert len(list(source.frames(0, 50))) == 50
     path.unlink()
     source.seek(0)
-    with pytest.raises(SourceError, match=r"Cannot open '.*gone.mp4': there is no such file"):
+    with pytest.raises(SourceError, match=r"Cannot read '.*gone.mp4' after 50 frames: it is gone"):
         source.read()
 
 

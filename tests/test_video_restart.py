@@ -147,6 +147,22 @@ def test_every_value_of_a_mask_is_a_thing_of_its_own(frames: list[Frame]) -> Non
         assert counts.max() / counts.sum() > 0.74, (id, values, counts)
 
 
+@pytest.mark.parametrize("size", [1, 3, 6])
+def test_a_tiny_mask_inside_a_big_segment_is_cut_out(frames: list[Frame], size: int) -> None:
+    free = VideoSegmenter(**QUICK).segment(frames[0])
+    largest = free == np.bincount(free.ravel()).argmax()
+    row, column = next(
+        place for place in np.argwhere(largest) if largest[place[0] : place[0] + size, place[1] : place[1] + size].all()
+    )
+    mask = np.zeros(free.shape, np.uint8)
+    mask[row : row + size, column : column + size] = 1
+    segmenter = VideoSegmenter(**QUICK)
+    ids = segmenter.segment(frames[0], mask=mask)
+    inside = set(np.unique(ids[mask > 0]))
+    np.testing.assert_array_equal(np.isin(ids, list(inside)), mask > 0)
+    segmenter.segment(frames[1])
+
+
 @pytest.mark.parametrize("value", [False, True])
 def test_an_empty_or_full_mask_changes_nothing(frames: list[Frame], value: bool) -> None:
     mask = np.full(frames[0].shape[:2], value)

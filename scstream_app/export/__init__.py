@@ -1,21 +1,23 @@
 """Writers of results, one format a module. Each writes a temporary sibling first and raises `ExportError`."""
 
 from scstream_app.errors import ExportError
-from scstream_app.export.exporter import Exporter, needs_object, needs_picture
+from scstream_app.export.exporter import Exporter, check, needs_object, needs_picture
 from scstream_app.export.formats import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
-from scstream_app.export.objects import Following
+from scstream_app.export.objects import ExportObject, Following
 from scstream_app.export.writer import Writer
 
 __all__ = [
     "FORMATS",
     "ExportError",
+    "ExportObject",
     "Exporter",
     "Following",
     "Job",
     "Movie",
     "Writer",
+    "check",
     "needs_object",
     "needs_picture",
 ]

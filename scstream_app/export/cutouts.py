@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from scstream_app import render
-from scstream_app.errors import ExportError
 from scstream_app.export import files, png
 from scstream_app.export.job import Job, safe_name
 from scstream_app.export.objects import Following
@@ -18,10 +19,6 @@ class _OfObjects(Images):
     needs_object = True
 
     def __init__(self, folder: Path, job: Job) -> None:
-        if not job.objects:
-            raise ExportError(
-                f"Cannot write '{folder / self.format}': {self.format} needs an object, and none is given."
-            )
         super().__init__(folder, job)
         self._following = Following(job.objects)
 
@@ -49,6 +46,9 @@ class Masks(_OfObjects):
         self._folders = _folders(job) if len(job.objects) > 1 else [""]
         for name in self._folders:
             files.make_folder(self.path / name)
+
+    def _there(self) -> Iterable[Path]:
+        return chain(super()._there(), self.path.glob(f"*/*{self.suffix}"))
 
     def _write(self, result: FrameResult) -> None:
         ids = self.job.ids(result)

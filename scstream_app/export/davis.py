@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,49 +13,81 @@ from scstream import TrackedObject
 from scstream_app.errors import ExportError
 from scstream_app.export import files, png
 from scstream_app.export.job import Job
-from scstream_app.export.objects import Following, number
+from scstream_app.export.objects import ExportObject, Following, number
 from scstream_app.export.writer import Images
-from scstream_app.results import FrameResult, IdMap
+from scstream_app.results import FrameResult
 
 #: The evaluation of DAVIS stops above that many.
 MOST_OBJECTS = 20
 
 
 class Davis(Images):
-    """davis/NNNNN.png, and davis.json, which says which number is which object."""
+    """davis/NNNNN.png, and davis.json, which says which number is which object.
+
+    Where no object is given, the largest segments of the first frame stand in for objects.
+    """
 
     format = "davis"
-    about = f"Objects as DAVIS annotations: indexed PNG images, at most {MOST_OBJECTS} objects"
+    about = (
+        f"Objects as DAVIS annotations: indexed PNG images, at most {MOST_OBJECTS}; "
+        "where there are none, the largest segments"
+    )
 
     def __init__(self, folder: Path, job: Job) -> None:
-        if len(job.objects) > MOST_OBJECTS:
-            raise ExportError(
-                f"Cannot write '{folder / self.format}': DAVIS holds at most {MOST_OBJECTS} objects, got "
-                f"{len(job.objects)}."
-            )
         super().__init__(folder, job)
         self._table = voc_colours()
         self._legend = folder / "davis.json"
         self._keep_legend = files.keep(self._legend, job.overwrite)
         self._following: Following | None = Following(job.objects) if job.objects else None
+        self._entries: dict[str, Any] = {}
+        self._cuts: list[int] = []
+
+    @classmethod
+    def check(cls, folder: Path, job: Job) -> None:
+        super().check(folder, job)
+        if len(job.objects) > MOST_OBJECTS:
+            raise ExportError(
+                f"Cannot write '{folder / cls.format}': DAVIS holds at most {MOST_OBJECTS} objects, got "
+                f"{len(job.objects)}."
+            )
 
     def _write(self, result: FrameResult) -> None:
         if self._following is None:
-            objects = _largest(result.ids, self.job)
-            self._following = Following(objects)
-        else:
-            objects = self._following.at(result)
+            self._following = Following(_largest(result, self.job))
+        objects = self._following.at(result)
         self._put(result, lambda: png.indexed(number(self.job.ids(result), objects), self._table))
-        if not self.count and not self._keep_legend:
-            files.write_bytes(self._legend, self._describe(result.index, objects))
+        if not self.count:
+            self._entries = self._describe(result.index, objects)
+            self._write_legend()
+        elif result.cut:
+            self._cuts.append(result.index)
 
-    def _describe(self, frame: int, objects: tuple[TrackedObject, ...]) -> bytes:
+    def _describe(self, frame: int, objects: tuple[TrackedObject, ...]) -> dict[str, Any]:
         entries = [
             {"number": place, "name": thing.name, "ids": sorted(thing.ids), "colour": self._table[place].tolist()}
             for place, thing in enumerate(objects, 1)
         ]
-        legend = {"frame": frame, "background": 0, "objects": entries, "palette": self._table.tolist()}
-        return json.dumps(legend, ensure_ascii=False).encode()
+        return {
+            "frame": frame,
+            "background": 0,
+            "chosen": "marked" if self.job.objects else "largest segments of the first frame",
+            "objects": entries,
+            "palette": self._table.tolist(),
+        }
+
+    def _write_legend(self) -> None:
+        if self._keep_legend:
+            return
+        legend = dict(self._entries)
+        if self._cuts:
+            legend["cuts"] = self._cuts
+            legend["note"] = "A new scene begins at these frames: no segment, and so no object, lives through that."
+        files.write_bytes(self._legend, json.dumps(legend, ensure_ascii=False).encode())
+
+    def _finish(self) -> None:
+        super()._finish()
+        if self._cuts:
+            self._write_legend()
 
 
 def voc_colours() -> npt.NDArray[np.uint8]:
@@ -67,7 +100,9 @@ def voc_colours() -> npt.NDArray[np.uint8]:
     return table
 
 
-def _largest(ids: IdMap, job: Job) -> tuple[TrackedObject, ...]:
-    sizes = np.bincount(ids[ids >= 0])
-    largest = np.argsort(-sizes, kind="stable")[:MOST_OBJECTS].tolist()
-    return tuple(TrackedObject(job.names.get(id, f"segment {id}"), frozenset({id})) for id in largest if sizes[id] > 0)
+def _largest(result: FrameResult, job: Job) -> tuple[ExportObject, ...]:
+    sizes = np.bincount(result.ids[result.ids >= 0])
+    largest = [id for id in np.argsort(-sizes, kind="stable")[:MOST_OBJECTS].tolist() if sizes[id] > 0]
+    return tuple(
+        ExportObject(job.names.get(id, f"segment {id}"), frozenset({id}), since=result.index) for id in largest
+    )

@@ -15,7 +15,7 @@ from scstream_app import render
 from scstream_app.errors import ExportError
 from scstream_app.export import files
 from scstream_app.export.formats import FORMATS
-from scstream_app.export.job import Job
+from scstream_app.export.job import VIEWS, Job
 from scstream_app.export.movie import Movies
 from scstream_app.export.writer import Writer
 from scstream_app.results import FrameResult
@@ -28,8 +28,9 @@ class Exporter:
     """Hands every frame to the writers of all formats; use it in a with statement.
 
     Each writer has a thread of its own and gets the frames in order. When one fails, the next call of `write` or
-    `close` raises its ExportError; the files of the others are completed all the same, with the frames so far.
-    Arrays of a result must not be changed after it was handed over.
+    `close` raises its ExportError; the files of the others are completed all the same, with the frames so far. With
+    ``on_failure`` nothing is raised: it hears of the failure, and the others go on. Arrays of a result must not be
+    changed after it was handed over.
 
     Parameters
     ----------
@@ -38,6 +39,7 @@ class Exporter:
     formats : sequence of str
         Names out of `FORMATS`. A movie may say what it shows: "mp4:mean_colour".
     job : Job
+    on_failure : callable, optional
 
     Attributes
     ----------
@@ -47,36 +49,55 @@ class Exporter:
         Whether results must come with their picture.
     """
 
-    def __init__(self, folder: Path, formats: Sequence[str], job: Job) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        formats: Sequence[str],
+        job: Job,
+        on_failure: Callable[[ExportError], None] | None = None,
+    ) -> None:
+        check(folder, formats, job)
         with ExitStack() as stack:
             writers: list[Writer] = []
             for name in dict.fromkeys(formats):
                 writers.append(stack.enter_context(open_writer(folder, name, job)))
             self.paths = tuple(writer.path for writer in writers)
-            _check_apart(self.paths)
             stack.pop_all()
         self.needs_picture = any(writer.needs_picture for writer in writers)
         self._lanes = [_Lane(writer) for writer in writers]
+        self._on_failure = on_failure
         self._closed = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether all formats have failed, so that going on is of no use."""
+        return bool(self._lanes) and all(lane.failed for lane in self._lanes)
 
     def write(self, result: FrameResult) -> None:
         """Hand over the next frame; waits while a writer is more than a few frames behind."""
         if self._closed:
             raise ValueError("the export has been closed")
-        self._raise_failure()
+        self._tell_failures()
         for lane in self._lanes:
             lane.put(result)
 
     def close(self) -> None:
         """Complete all files; raises what went wrong since the last call of `write`."""
+        self._end(abandon=False)
+        self._tell_failures()
+
+    def abandon(self) -> None:
+        """Remove what is not in place yet instead of completing it: files of an earlier export stay as they are."""
+        self._end(abandon=True)
+
+    def _end(self, abandon: bool) -> None:
         if self._closed:
             return
         self._closed = True
         for lane in self._lanes:
-            lane.put(None)
+            lane.end(abandon)
         for lane in self._lanes:
             lane.join()
-        self._raise_failure()
 
     def __enter__(self) -> Self:
         return self
@@ -92,13 +113,27 @@ class Exporter:
                 raise
             error.add_note(str(another))
 
-    def _raise_failure(self) -> None:
+    def _tell_failures(self) -> None:
         taken = [lane.take_failure() for lane in self._lanes]
         failures = [failure for failure in taken if failure is not None]
-        if failures:
+        if self._on_failure is not None:
+            for failure in failures:
+                self._on_failure(failure)
+        elif failures:
             for other in failures[1:]:
                 failures[0].add_note(str(other))
             raise failures[0]
+
+
+def check(folder: Path, formats: Sequence[str], job: Job) -> None:
+    """Raise the ExportError that says why these formats cannot be written, before anything is."""
+    places = []
+    for name in dict.fromkeys(formats):
+        kind, view = _parse(name)
+        own = replace(job, view=view) if view else job
+        kind.check(folder, own)
+        places.append(folder / kind.place(own))
+    _check_apart(places)
 
 
 def open_writer(folder: Path, name: str, job: Job) -> Writer:
@@ -131,7 +166,7 @@ def _parse(name: str) -> tuple[type[Writer], str]:
     if view and not issubclass(kind, Movies):
         raise ExportError(f"'{plain}' is not a movie: it takes no view, got '{view}'.")
     if view and view not in render.VIEWS:
-        raise ExportError(f"There is no view '{view}'. Those known are {', '.join(render.VIEWS)}.")
+        raise ExportError(f"There is no view '{view}'. Those known are {', '.join(VIEWS)}.")
     return kind, view
 
 
@@ -149,11 +184,18 @@ class _Lane(threading.Thread):
         self._writer = writer
         self._waiting: Queue[FrameResult | None] = Queue(_BACKLOG)
         self._failure: ExportError | None = None
+        self._abandoned = False
+        self.failed = False
         self.start()
 
-    def put(self, result: FrameResult | None) -> None:
-        """Append a frame; None ends the export."""
+    def put(self, result: FrameResult) -> None:
+        """Append a frame."""
         self._waiting.put(result)
+
+    def end(self, abandon: bool) -> None:
+        """End the export; frames that wait are still written, unless all is to be abandoned."""
+        self._abandoned = abandon
+        self._waiting.put(None)
 
     def take_failure(self) -> ExportError | None:
         """What went wrong, once."""
@@ -162,19 +204,17 @@ class _Lane(threading.Thread):
 
     def run(self) -> None:
         """Write frames until there are no more; after a failure they are only taken off the queue."""
-        failed = False
         while (result := self._waiting.get()) is not None:
-            failed = failed or not self._attempt(self._writer.write, result)
-        self._attempt(self._writer.close)
+            if not self.failed and not self._abandoned:
+                self._attempt(self._writer.write, result)
+        self._attempt(self._writer.abandon if self._abandoned else self._writer.close)
 
-    def _attempt(self, action: Callable[..., None], *arguments: FrameResult) -> bool:
+    def _attempt(self, action: Callable[..., None], *arguments: FrameResult) -> None:
         try:
             action(*arguments)
         except ExportError as error:
-            self._failure = error
+            self._failure, self.failed = error, True
         except Exception as error:
-            self._failure = files.failure(self._writer.path, error)
-            self._failure.__cause__ = error
-        else:
-            return True
-        return False
+            failure = files.failure(self._writer.path, error)
+            failure.__cause__ = error
+            self._failure, self.failed = failure, True

@@ -52,7 +52,7 @@ def keep(path: Path, overwrite: Overwrite) -> bool:
         return True
     raise ExportError(
         f"Cannot write '{path}': it is there already. "
-        "Choose another folder, or set overwrite to 'replace' it or to 'skip' what is there."
+        "Choose another folder, or have what is there replaced or skipped (--existing replace, --existing skip)."
     )
 
 

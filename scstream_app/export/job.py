@@ -13,10 +13,10 @@ from typing import Any, get_args
 import cv2
 import numpy as np
 
-from scstream import TrackedObject
 from scstream_app import palette, render
 from scstream_app.errors import ExportError
 from scstream_app.export.files import Overwrite
+from scstream_app.export.objects import ExportObject
 from scstream_app.palette import RGB, Colouring
 from scstream_app.results import FrameResult, IdMap, Picture
 
@@ -24,6 +24,11 @@ _FIELDS = ("frame", "time", "name")
 #: Characters that some system does not allow in a file's name.
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 _LARGEST_SCALE = 8.0
+#: Widths and precisions beyond this make names that no file can have, or that no memory can hold.
+_LARGEST_WIDTH = 64
+_LONGEST_NAME = 200
+#: What movies can show: everything that can be drawn from results alone.
+VIEWS = tuple(name for name, view in render.VIEWS.items() if "uncertainty" not in view.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +50,12 @@ class Job:
     overwrite : {"replace", "skip", "refuse"}
         What to do about files that are there: "skip" keeps them, which resumes an interrupted sequence of images;
         "refuse" is an error.
-    view : str
-        What movies show, one of `render.VIEWS`.
+    whole : bool
+        Whether this is all that there is to be: with "replace", images of an earlier export that are not written
+        again are removed at the end.
+    view : str, optional
+        What movies show, one of `VIEWS`. By default the overlay or, where objects are given and the format has
+        transparency, those cut out.
     opacity : float in [0, 1]
         Of the overlay.
     palette : str
@@ -56,8 +65,8 @@ class Job:
         Segments with a colour of their own.
     hidden : frozenset of int
         Segments that the overlay does not tint.
-    objects : tuple of TrackedObject
-        As they are just before the first exported frame; from there they follow its events.
+    objects : tuple of ExportObject
+        What there is to follow along the genealogy.
     """
 
     width: int
@@ -66,13 +75,14 @@ class Job:
     scale: float = 1.0
     pattern: str = "{frame:05d}"
     overwrite: Overwrite = "replace"
-    view: str = "overlay"
+    whole: bool = True
+    view: str | None = None
     opacity: float = 0.5
     palette: str = "vivid"
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     colours: Mapping[int, RGB] = field(default_factory=lambda: MappingProxyType({}))
     hidden: frozenset[int] = frozenset()
-    objects: tuple[TrackedObject, ...] = ()
+    objects: tuple[ExportObject, ...] = ()
 
     def __post_init__(self) -> None:
         _check(self.width >= 1 and self.height >= 1, f"a size of {self.width} x {self.height} holds no picture")
@@ -90,13 +100,19 @@ class Job:
     def _check_view(self) -> None:
         try:
             palette.check(self.palette)
-            needs = render.view(self.view).needs
         except ValueError as error:
             raise ExportError(f"Cannot export: {error}.") from error
+        _check(self.shown in render.VIEWS, f"view must be one of {', '.join(VIEWS)}, got {self.shown!r}")
+        needs = render.view(self.shown).needs
         _check("uncertainty" not in needs, "results hold no uncertainty: choose another view")
         _check(
-            "members" not in needs or bool(self.objects), f"the view '{self.view}' needs an object, and none is given"
+            "members" not in needs or bool(self.objects), f"the view '{self.shown}' needs an object, and none is given"
         )
+
+    @property
+    def shown(self) -> str:
+        """The view of movies that have no transparency."""
+        return self.view or "overlay"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -139,6 +155,22 @@ class Job:
             colouring=self.colouring,
         )
 
+    def written(self, stem: str) -> bool:
+        """Whether the pattern makes such a name, for whatever frame, time and name.
+
+        >>> job = Job(8, 8, 25.0, pattern="{name}_{frame:04d}")
+        >>> [job.written(stem) for stem in ("ids_0012", "ids_12", "ids_0012_old", "notes")]
+        [True, False, False, False]
+        """
+        found = re.fullmatch(_expression(self.pattern), stem)
+        if found is None:
+            return False
+        values: dict[str, Any] = {"time": 0.0, "name": "", **found.groupdict()}
+        # A number may be written in other ways than the pattern's; of times the digits that were cut off are lost.
+        if "time" in found.groupdict():
+            return True
+        return self.pattern.format(**{**values, "frame": int(values["frame"])}) == stem
+
 
 def safe_name(name: str) -> str:
     """A person's name for something as part of a file name that every system allows.
@@ -156,12 +188,12 @@ def _check(fine: bool, trouble: str) -> None:
 
 def _check_pattern(pattern: str) -> None:
     try:
-        fields = [part[1] for part in string.Formatter().parse(pattern) if part[1] is not None]
+        _check_fields(pattern)
         names = [_fill(pattern, frame) for frame in (0, 1, 123_456, 123_457)]
-    except (ValueError, LookupError, AttributeError, TypeError) as error:
+    except (ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
         raise ExportError(f"Cannot export: the pattern {pattern!r} does not work: {error}.") from error
-    unknown = [name for name in fields if name not in _FIELDS]
-    _check(not unknown, f"the pattern {pattern!r} has the field {unknown[:1]}; there are frame, time and name")
+    longest = max(len(name.encode(errors="replace")) for name in names)
+    _check(longest <= _LONGEST_NAME, f"the pattern makes names of {longest} bytes, and {_LONGEST_NAME} are the most")
     _check(
         len(set(names)) == len(names), f"the pattern {pattern!r} must contain {{frame}}, or all images have one name"
     )
@@ -169,6 +201,33 @@ def _check_pattern(pattern: str) -> None:
     found = _FORBIDDEN.search(names[0])
     _check(found is None, f"the pattern {pattern!r} makes names with {found and found[0]!r}, which files cannot have")
     _check(not names[0].startswith("."), f"the pattern {pattern!r} makes names that begin with a dot, which are hidden")
+
+
+def _check_fields(pattern: str) -> None:
+    """Refuse what is not worth trying: fields that there are none of, and widths that would fill the memory."""
+    for _, name, layout, _ in string.Formatter().parse(pattern):
+        if name is None:
+            continue
+        known = ", ".join(f"{{{field}}}" for field in _FIELDS)
+        _check(name in _FIELDS, f"a pattern knows {known}; {pattern!r} has the field {{{name}}}")
+        _check("{" not in (layout or ""), f"the pattern {pattern!r} has a field within a field")
+        wide = [
+            number for number in re.findall(r"\d+", layout or "") if len(number) > 9 or int(number) > _LARGEST_WIDTH
+        ]
+        _check(not wide, f"the pattern {pattern!r} asks for more than {_LARGEST_WIDTH} digits")
+
+
+def _expression(pattern: str) -> str:
+    """A regular expression of the names that the pattern makes."""
+    kinds = {"frame": r"\d+", "time": r"\d+(?:\.\d+)?", "name": r".+"}
+    parts, seen = [], set()
+    for text, field_name, _, _ in string.Formatter().parse(pattern):
+        parts.append(re.escape(text))
+        if field_name is not None:
+            again = field_name in seen
+            parts.append(f"(?P={field_name})" if again else f"(?P<{field_name}>{kinds[field_name]})")
+            seen.add(field_name)
+    return "".join(parts)
 
 
 def _fill(pattern: str, frame: int) -> str:

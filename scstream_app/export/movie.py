@@ -195,7 +195,7 @@ class Movie(Output):
 
 
 class Movies(Writer):
-    """A format of one movie: the job's view or, where the codec can and objects are given, those cut out."""
+    """A format of one movie: the job's view or, where the codec can and none is named, the objects cut out."""
 
     needs_picture = True
     suffix: ClassVar[str]
@@ -205,12 +205,21 @@ class Movies(Writer):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
-        self._cut_out = self.see_through is not None and bool(job.objects)
+        self._cut_out = self._cuts_out(job)
         self._following = Following(job.objects)
-        stem = "matte" if self._cut_out else render.VIEWS[job.view].stem
-        self.path = folder / f"{stem}{self.suffix}"
+        self.path = folder / self.place(job)
         self._movie = self._open()
         self.kept = self._movie.kept
+
+    @classmethod
+    def place(cls, job: Job) -> str:
+        stem = render.VIEWS["matte" if cls._cuts_out(job) else job.shown].stem
+        return f"{stem}{cls.suffix}"
+
+    @classmethod
+    def _cuts_out(cls, job: Job) -> bool:
+        """Whether the objects are shown with transparency: where that can be, and no other view is asked for."""
+        return cls.see_through is not None and bool(job.objects) and job.view in (None, "matte")
 
     def _open(self) -> Movie:
         codec = self.see_through if self._cut_out and self.see_through else self.codec
@@ -223,7 +232,7 @@ class Movies(Writer):
         scene = self.job.scene(result, self._following.members(result))
         if self._cut_out:
             return render.matte(scene.rgb, render.select(scene.ids, scene.members), _MARGIN)
-        return render.flatten(render.draw(self.job.view, scene))
+        return render.flatten(render.draw(self.job.shown, scene))
 
     def _finish(self) -> None:
         self._movie.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,31 +13,52 @@ from scstream_app import render
 from scstream_app.results import FrameResult, IdMap
 
 
-class Following:
-    """Carries objects along the genealogy: call `at` once a frame, in order.
+@dataclass(frozen=True, slots=True)
+class ExportObject:
+    """A named thing that an export shows.
 
     Parameters
     ----------
-    objects : iterable of TrackedObject
-        As they are just before the first frame.
+    name : str
+    ids : frozenset of int
+        The segments that make it up in frame ``since``; where that lies before the export, those just before its
+        first frame.
+    since : int
+        The frame at which it was marked: before it there is no such object. -1 stands for before all frames.
+    """
+
+    name: str
+    ids: frozenset[int]
+    since: int = -1
+
+
+class Following:
+    """Carries objects along the genealogy, as `Session.members` does: call `at` once a frame, in order.
 
     Examples
     --------
     >>> from scstream import Event
-    >>> kite = Following([TrackedObject("kite", frozenset({0}))])
-    >>> split = Event("split", 1.0, 1, (0, 1), 3.0, (60.0, 40.0))
-    >>> result = FrameResult(1, 0.04, None, np.zeros((1, 1), np.int32), (split,), np.empty(0))
-    >>> sorted(kite.at(result)[0].ids)
-    [0, 1]
+    >>> kite = Following([ExportObject("kite", frozenset({0}), since=1)])
+    >>> split = Event("split", 2.0, 2, (0, 1), 3.0, (60.0, 40.0))
+    >>> results = [FrameResult(n, 0.0, None, np.zeros((1, 1), np.int32), (split,), np.empty(0)) for n in range(3)]
+    >>> [sorted(kite.at(result)[0].ids) for result in results]
+    [[], [0], [0, 1]]
     """
 
-    def __init__(self, objects: Iterable[TrackedObject]) -> None:
-        self._objects = tuple(objects)
+    def __init__(self, objects: Iterable[ExportObject]) -> None:
+        objects = tuple(objects)
+        self._since = tuple(thing.since for thing in objects)
+        self._objects = tuple(TrackedObject(thing.name, thing.ids) for thing in objects)
 
     def at(self, result: FrameResult) -> tuple[TrackedObject, ...]:
-        """The objects as they are in this frame."""
-        self._objects = tuple(thing.follow(result.events) for thing in self._objects)
-        return self._objects
+        """The objects as they are in this frame; one that is not marked yet has no ids."""
+        pairs = tuple(zip(self._objects, self._since, strict=True))
+        # What happened in the frame of marking is in the ids already: they were seen in that frame.
+        self._objects = tuple(thing.follow(result.events) if result.index > since else thing for thing, since in pairs)
+        return tuple(
+            thing if result.index >= since else replace(thing, ids=frozenset())
+            for thing, since in zip(self._objects, self._since, strict=True)
+        )
 
     def members(self, result: FrameResult) -> frozenset[int]:
         """The ids of all objects in this frame; in place of `at`."""

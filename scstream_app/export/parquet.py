@@ -29,14 +29,19 @@ class Parquet(Single):
     about = "The same tables as csv, as Parquet files; needs the extra 'parquet'"
 
     def __init__(self, folder: Path, job: Job) -> None:
-        arrow = _arrow(folder / _TABLES[0][0])
         super().__init__(folder, job, *(name for name, _ in _TABLES))
+        arrow = _arrow(self.path)
         self._lineage = tables.Lineage()
         self._tables: list[_Table] = []
         if not self.kept:
             with self._opening():
                 for place, (_, columns) in enumerate(_TABLES):
                     self._tables.append(_Table(arrow, self._staged[place], columns))
+
+    @classmethod
+    def check(cls, folder: Path, job: Job) -> None:
+        super().check(folder, job)
+        _arrow(folder / _TABLES[0][0])
 
     def _write(self, result: FrameResult) -> None:
         parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)

@@ -14,7 +14,7 @@ class ProRes(Movies):
     """VIEW.mov or matte.mov."""
 
     format = "prores"
-    about = "A ProRes 4444 movie for editing; where objects are given, these cut out with transparency"
+    about = "A ProRes 4444 movie for editing; where objects are given and no view is, these cut out with transparency"
     suffix = ".mov"
     codec = Codec("prores_ks", "yuv444p10le", _OPTIONS, _TICK)
     see_through = Codec("prores_ks", "yuva444p10le", {**_OPTIONS, "alpha_bits": "8"}, _TICK)

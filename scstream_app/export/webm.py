@@ -26,7 +26,7 @@ class WebM(Movies):
     """VIEW.webm or matte.webm."""
 
     format = "webm"
-    about = "A VP9 movie for the web; where objects are given, these cut out with transparency"
+    about = "A VP9 movie for the web; where objects are given and no view is, these cut out with transparency"
     suffix = ".webm"
     codec = Codec("libvpx-vp9", "yuv420p", _OPTIONS, _TICK, _SAME, even=True)
     # Frames that are never shown have no place for transparency.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -103,9 +103,23 @@ class Writer(Output):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__()
+        self.check(folder, job)
         self.job = job
         self.path = folder
         self.kept = False
+
+    @classmethod
+    def place(cls, job: Job) -> str:
+        """The name of the file or folder that it writes."""
+        return cls.format
+
+    @classmethod
+    def check(cls, folder: Path, job: Job) -> None:
+        """Raise the ExportError that says why the job cannot be written, before anything is."""
+        if cls.needs_object and not job.objects:
+            raise ExportError(
+                f"Cannot write '{folder / cls.place(job)}': {cls.format} needs an object, and none is given."
+            )
 
     def write(self, result: FrameResult) -> None:
         """Add the next frame."""
@@ -163,17 +177,26 @@ class Images(Writer):
         super().__init__(folder, job)
         self.path = folder / self.format
         files.make_folder(self.path)
+        clears = job.whole and job.overwrite == "replace"
+        self._stale = {path for path in self._there() if job.written(path.stem)} if clears else set()
+
+    def _there(self) -> Iterable[Path]:
+        """Files of an earlier export, among others."""
+        return self.path.glob(f"*{self.suffix}")
 
     def _put(self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "") -> None:
         """Write the frame's file, unless it is there and to be kept."""
         stem = self.job.stem(result, name or self.format)
         path = self.path / folder / f"{stem}{self.suffix}"
+        self._stale.discard(path)
         if not files.keep(path, self.job.overwrite):
             with self._reporting(path):
                 files.write_bytes(path, encode())
 
     def _finish(self) -> None:
-        """Each file is in place already."""
+        """Each file is in place already; those of an earlier export would be taken for more of the same."""
+        for path in self._stale:
+            path.unlink(missing_ok=True)
 
     def _release(self) -> None:
         """None is open."""

@@ -32,6 +32,7 @@ class Yolo(Images):
         super().__init__(folder, job)
         self._following = Following(job.objects)
         self._classes = len(job.objects)
+        self._keep_names = files.keep(self.path / "classes.txt", job.overwrite)
 
     def _write(self, result: FrameResult) -> None:
         ids = self.job.ids(result)
@@ -43,6 +44,9 @@ class Yolo(Images):
         self._put(result, lambda: "".join(_lines(ids)).encode("ascii"))
 
     def _finish(self) -> None:
+        super()._finish()
+        if self._keep_names:
+            return
         path = self.path / "classes.txt"
         names = [thing.name for thing in self.job.objects] or [
             self.job.names.get(id, f"segment {id}") for id in range(self._classes)

@@ -87,9 +87,18 @@ def replace(path: Path, data: bytes, durable: bool = False) -> None:
         sync_folder(path.parent)
 
 
-def write_new(path: Path, data: bytes) -> None:
+def write_new(path: Path, data: bytes, durable: bool = False) -> None:
     """Write a file of which nobody knows yet; what was there before goes."""
-    _write_new(path, data, durable=False)
+    _write_new(path, data, durable)
+
+
+def put_aside(path: Path) -> Path:
+    """Rename a file that cannot be read to NAME.damaged, or NAME.damaged2, ...; returns its new path."""
+    aside, number = path.with_name(f"{path.name}.damaged"), 2
+    while os.path.lexists(aside):
+        aside, number = path.with_name(f"{path.name}.damaged{number}"), number + 1
+    os.rename(path, aside)
+    return aside
 
 
 def _write_new(path: Path, data: bytes, durable: bool) -> None:

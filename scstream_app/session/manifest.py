@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 from scstream_app import __version__
@@ -15,14 +16,16 @@ from scstream_app.session import checks, files, statistics
 from scstream_app.session.files import Invalid
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
+from scstream_app.sources.containers import without_password
 
 SCHEMA = "scstream-session"
 VERSION = 1
 
-_LIMIT = 1 << 20
+# A source may be a list of thousands of images, of which every character can take six bytes.
+_LIMIT = 1 << 22
+_ADDRESS_LENGTH = 1 << 19
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
 _CHECKSUM = (1 << 32) - 1
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*):[^/@]*@")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class SourceFacts:
     def of(cls, source: Source) -> Self:
         """The facts of an open source, without the password that its address may hold."""
         return cls(
-            _PASSWORD.sub(r"\1@", source.address),
+            without_password(source.address, keep_user=True) if "://" in source.address else source.address,
             source.name,
             source.width,
             source.height,
@@ -62,7 +65,7 @@ class SourceFacts:
         if rate <= 0.0:
             raise Invalid(f"'rate' is {rate}, not above 0")
         return cls(
-            checks.text(values, "address"),
+            checks.text(values, "address", _ADDRESS_LENGTH),
             checks.text(values, "name"),
             width,
             height,
@@ -92,6 +95,8 @@ class Manifest:
         The frames to be segmented: start, ..., stop - 1; to the source's end if stop is None.
     formats : tuple of str
         What is to be exported in the end.
+    export : mapping
+        How: ``pattern``, ``scale``, ``view`` (None for each format's own) and ``palette``, as far as they are given.
     snapshot_every : int
         Frames from one snapshot of the model to the next.
     created, program : str
@@ -112,14 +117,23 @@ class Manifest:
     program: str = __version__
     first_frame: FirstFrame | None = None
     complete: bool = False
+    export: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def new(
-        cls, source: Source, settings: Settings, start: int, stop: int | None, formats: Iterable[str], every: int
+        cls,
+        source: Source,
+        settings: Settings,
+        start: int,
+        stop: int | None,
+        formats: Iterable[str],
+        every: int,
+        export: Mapping[str, Any],
     ) -> Self:
         """The manifest of a session that is about to begin."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        made = cls(SourceFacts.of(source), settings, start, stop, tuple(formats), every, now)
+        facts = SourceFacts.of(source)
+        made = cls(facts, settings, start, stop, tuple(formats), every, now, export=dict(export))
         # What could not be read back is not worth writing.
         return cls.from_dict(made.as_dict())
 
@@ -137,6 +151,7 @@ class Manifest:
             "start": self.start,
             "stop": self.stop,
             "formats": list(self.formats),
+            "export": dict(self.export),
             "snapshot_every": self.snapshot_every,
             "first_frame": None if first is None else {"index": first.index, "crc32": first.checksum},
             "statistics": statistics.description(),
@@ -167,6 +182,7 @@ class Manifest:
             checks.text(values, "program", 100),
             _first_frame(values, start),
             checks.switch(values, "complete"),
+            _export(values),
         )
 
     @classmethod
@@ -185,6 +201,22 @@ def _check_schema(values: Any) -> None:
     version = checks.integer(values, "version", 1)
     if version != VERSION:
         raise Invalid(f"it was written as version {version}, this program reads version {VERSION}")
+
+
+def _export(values: dict[str, Any]) -> dict[str, Any]:
+    # Sessions of earlier versions say nothing about it.
+    if "export" not in values:
+        return {}
+    export = checks.section(values, "export")
+    unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette"})
+    if unknown:
+        raise Invalid(f"'export' has the entry '{unknown[0][:60]}', which this program does not know")
+    for name in export:
+        if name == "scale":
+            checks.number(export, name)
+        elif name != "view" or export[name] is not None:
+            checks.text(export, name, 200)
+    return export
 
 
 def _first_frame(values: dict[str, Any], start: int) -> FirstFrame | None:

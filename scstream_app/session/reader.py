@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from scstream import VideoSegmenter
 from scstream_app.errors import SessionError, reason
-from scstream_app.pipeline import fitted
+from scstream_app.picture import fitted
 from scstream_app.results import FrameResult, IdMap, Picture
 from scstream_app.session import checks, files, statistics
 from scstream_app.session.files import Invalid
@@ -120,8 +120,7 @@ class SessionReader:
     @property
     def frames(self) -> npt.NDArray[np.int64]:
         """Indices of the frames that are there, ascending."""
-        with self._mutex:
-            return np.array(self._index.frames, np.int64)
+        return self._index.numbers()
 
     def record(self, index: int) -> FrameRecord:
         """What is noted of the frame."""
@@ -136,6 +135,11 @@ class SessionReader:
         first, last = np.searchsorted(self.frames, [start, checks.MAX_INDEX + 1 if stop is None else stop])
         with self._reading():
             yield from self._index.read(int(first), int(last))
+
+    def edited_records(self, stop: int) -> Iterator[FrameRecord]:
+        """What is noted of the frames before ``stop`` at which a person did something to the model."""
+        with self._reading():
+            yield from (record for record in self._index.read_edited() if record.index < stop)
 
     def ids(self, index: int) -> IdMap:
         """Segment ids (H, W) of the frame."""

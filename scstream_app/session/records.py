@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
 
 from scstream import Event
 from scstream_app.edits import Edit
@@ -124,7 +128,7 @@ class RecordIndex:
     """Where the lines are: a few bytes a frame, so that a session of any length can be open.
 
     Lines are read when asked for. ``end`` is where the last good one ends, ``rows`` how many statistics records the
-    frames have in all, ``torn`` whether anything follows the last good line.
+    frames have in all, ``torn`` whether anything follows the last good line. One thread may add while others read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,11 +136,19 @@ class RecordIndex:
         self.frames = array("q")
         self._begin = array("q")
         self._rows = array("q")
+        self._edited = array("q")
+        self._lock = threading.Lock()
         self.end = 0
         self.torn = False
 
     def __len__(self) -> int:
         return len(self.frames)
+
+    def numbers(self) -> npt.NDArray[np.int64]:
+        """The frames' indices, ascending."""
+        # An array that is being looked at cannot grow.
+        with self._lock:
+            return np.array(self.frames, np.int64)
 
     @property
     def rows(self) -> int:
@@ -161,14 +173,18 @@ class RecordIndex:
         statistics = checks.section(values, "statistics")
         index = checks.integer(values, "index", low=self.frames[-1] + 1 if self.frames else 0)
         first = checks.integer(statistics, "first", low=self.rows, high=self.rows)
-        self.add(index, len(line), first + checks.integer(statistics, "count", high=_ROWS_LIMIT))
+        rows = first + checks.integer(statistics, "count", high=_ROWS_LIMIT)
+        self.add(index, len(line), rows, "edits" in values)
 
-    def add(self, index: int, length: int, rows: int) -> None:
+    def add(self, index: int, length: int, rows: int, edited: bool) -> None:
         """Note a line at the end; ``rows`` is the number of statistics records with it."""
-        self._begin.append(self.end)
-        self._rows.append(rows)
-        self.end += length
-        self.frames.append(index)
+        with self._lock:
+            if edited:
+                self._edited.append(len(self))
+            self._begin.append(self.end)
+            self._rows.append(rows)
+            self.end += length
+            self.frames.append(index)
 
     def keep(self, count: int) -> None:
         """Forget all but the first ``count`` frames, which are not wholly there."""
@@ -178,9 +194,11 @@ class RecordIndex:
 
     def cut(self, count: int, end: int) -> None:
         """Go back to ``count`` frames with lines up to ``end``, also from half an `add`."""
-        for column in (self.frames, self._begin, self._rows):
-            del column[count:]
-        self.end = end
+        with self._lock:
+            for column in (self.frames, self._begin, self._rows):
+                del column[count:]
+            del self._edited[bisect_left(self._edited, count) :]
+            self.end = end
 
     def count_with_rows(self, rows: int) -> int:
         """How many frames have all their statistics when there are only so many records."""
@@ -192,6 +210,11 @@ class RecordIndex:
         if place == len(self) or self.frames[place] != index:
             raise KeyError(index)
         return place
+
+    def read_edited(self) -> Iterator[FrameRecord]:
+        """The records of frames before which a person did something: few, and found without reading the others."""
+        for place in tuple(self._edited):
+            yield from self.read(place, place + 1)
 
     def read(self, first: int, last: int) -> Iterator[FrameRecord]:
         """The records at places first, ..., last - 1."""

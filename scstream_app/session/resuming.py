@@ -1,4 +1,4 @@
-"""Filling a session from a run, and going on with one that was interrupted: the ids are those of an unbroken run."""
+"""Going on with a session that was interrupted: the ids are those of an unbroken run."""
 
 from __future__ import annotations
 
@@ -13,45 +13,12 @@ import numpy as np
 from scstream import Preview, VideoSegmenter
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
-from scstream_app.pipeline import Notice, fitted, run
+from scstream_app.picture import fitted
+from scstream_app.pipeline import Notice, run
 from scstream_app.results import FrameResult
+from scstream_app.session.recording import keep, record
 from scstream_app.session.store import Session, checksum
 from scstream_app.sources import Source
-
-
-def record(
-    session: Session,
-    results: Generator[FrameResult],
-    segmenter: VideoSegmenter,
-    cancel: threading.Event | None = None,
-) -> Generator[FrameResult]:
-    """Write results as they come, and hand them on.
-
-    ``segmenter`` is the one that makes them: it is kept after the first frame of every scene, every so many frames,
-    and when the results end or this generator is left. The session is finished if the results end uncancelled.
-    """
-    appended = False
-    with closing(results):
-        for result in results:
-            session.append(result)
-            appended = True
-            if session.snapshot_due:
-                session.snapshot(segmenter)
-            try:
-                yield result
-            except BaseException:
-                _keep(session, segmenter)
-                raise
-    # Not when the results fail: the segmenter is then somewhere in the next frame.
-    if appended:
-        _keep(session, segmenter)
-    if len(session) and not _is_set(cancel):
-        session.finish()
-
-
-def _keep(session: Session, segmenter: VideoSegmenter) -> None:
-    if session.latest_snapshot() != session.frames[-1]:
-        session.snapshot(segmenter)
 
 
 def resume(session: Session, source: Source, threads: int | None = None) -> Resumption:
@@ -59,9 +26,11 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
 
     ``threads`` is what the segmenter may use on this machine.
     """
+    if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
+        raise _refusal(session, f"threads must be a whole number >= 1, got {threads!r}")
     if source.live or session.manifest.source.live:
         raise _refusal(session, f"'{source.name}' is live, and what it showed is gone")
-    _check_source(session, source)
+    check_source(session, source)
     frame = session.latest_snapshot()
     if frame is None:
         segmenter, previous, start = session.manifest.settings.segmenter(), None, session.manifest.start
@@ -154,7 +123,7 @@ class Resumption:
                 on_repeated(index)
             if len(known):
                 # So that they need not be segmented a third time.
-                _keep(self.session, self.segmenter)
+                keep(self.session, self.segmenter)
             yield from results
 
     def _compare(self, index: int, result: FrameResult | None) -> None:
@@ -169,11 +138,12 @@ class Resumption:
             raise _refusal(self.session, f"frame {index} does not come out as it did before. Has the source changed?")
 
 
-def _check_source(session: Session, source: Source) -> None:
+def check_source(session: Session, source: Source) -> None:
+    """Raise the SessionError that says why the source cannot be the session's: its size, or its first picture."""
     facts, first = session.manifest.source, session.manifest.first_frame
     if (source.width, source.height) != (facts.width, facts.height):
         size, wanted = f"{source.width} x {source.height}", f"{facts.width} x {facts.height}"
-        raise _refusal(session, f"'{source.name}' is {size}, the session's source was {wanted}")
+        raise _stranger(session, source, f"it is {size}, the session's source was {wanted}.")
     if first is None:
         return
     try:
@@ -182,15 +152,18 @@ def _check_source(session: Session, source: Source) -> None:
     except SourceError:
         frame = None
     if frame is None or checksum(fitted(frame.rgb, (facts.height, facts.width))) != first.checksum:
-        raise _refusal(session, f"'{source.name}' shows another picture at frame {first.index}. Has it changed?")
+        raise _stranger(session, source, f"it shows another picture at frame {first.index}. Has it changed?")
 
 
 def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) -> None:
     facts = session.manifest.source
     expected = session.manifest.settings.segmenter()
-    for record in session.records(stop=frame + 1):
-        for edit in record.edits:
-            expected.change(**edit.values)
+    try:
+        for edited in session.edited_records(frame + 1):
+            for edit in edited.edits:
+                expected.change(**edit.values)
+    except (TypeError, ValueError) as error:
+        raise _refusal(session, f"its edits up to frame {frame} make no sense") from error
     if _traits(segmenter) != _traits(expected) or segmenter.shape_ != (facts.height, facts.width):
         raise _refusal(session, f"the snapshot of frame {frame} belongs to other settings")
 
@@ -199,11 +172,15 @@ def _traits(segmenter: VideoSegmenter) -> dict[str, Any]:
     parameters = segmenter.model_.get_params(deep=False)
     machine_and_made = ("threads", "component")
     kept = {name: value for name, value in parameters.items() if name not in machine_and_made}
-    return {**kept, "colour": segmenter.colour, "scale": segmenter.scale}
+    return {**kept, "colour": segmenter.colour, "scale": segmenter.scale, "detail": segmenter.detail}
 
 
 def _refusal(session: Session, why: str) -> SessionError:
     return SessionError(f"Cannot resume '{session.path}': {why.rstrip('.?')}{'?' if why.endswith('?') else '.'}")
+
+
+def _stranger(session: Session, source: Source, why: str) -> SessionError:
+    return SessionError(f"Cannot use '{source.name}' for '{session.path}': {why}")
 
 
 def _is_set(cancel: threading.Event | None) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +22,7 @@ from scstream_app.session import checks, files, marks, statistics
 from scstream_app.session.files import AppendFile, Invalid
 from scstream_app.session.lock import Lock
 from scstream_app.session.manifest import FirstFrame, Manifest
+from scstream_app.session.markfiles import MarkFiles
 from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.reader import SessionReader, saying
 from scstream_app.session.records import FrameRecord
@@ -44,15 +45,19 @@ class Session(SessionReader):
     ----------
     path : Path
     manifest : Manifest
+    damage : tuple of str
+        What was found damaged and put aside when it was opened for writing, in words for a person.
     """
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        self._marks = MarkFiles(path)
         self._lock: Lock | None = None
         self._rows_file: AppendFile | None = None
         self._log_file: AppendFile | None = None
         self._synced = 0
         self._cut_at_end = False
+        self.damage: tuple[str, ...] = ()
 
     # --- making and opening
 
@@ -66,25 +71,35 @@ class Session(SessionReader):
         start: int = 0,
         stop: int | None = None,
         formats: Iterable[str] = (),
+        export: Mapping[str, Any] = MappingProxyType({}),
         masks: Picture | None = None,
         snapshot_every: int = 50,
         overwrite: bool = False,
     ) -> Self:
         """Begin a session in a new folder, which is named NAME.scstream.
 
-        ``masks`` (H, W) uint8 are the things marked on the first frame. With ``overwrite`` a session that is there
-        goes; anything else there is refused.
+        ``formats`` and ``export`` say what files are to be made of it, see `Manifest`. ``masks`` (H, W) uint8 are the
+        things marked on the first frame. With ``overwrite`` a session that is there goes; anything else there is
+        refused.
         """
         path = Path(path)
         with saying(f"Cannot create '{path}'"):
             if path.suffix != SUFFIX:
                 raise Invalid(f"the name of a session ends in {SUFFIX}")
-            manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every)
+            manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every, export)
             if os.path.lexists(path):
                 _clear(path, overwrite)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            _build(path, manifest, masks)
-        return cls.open(path, writable=True)
+            with _removing_new_folders(path.parent):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                _build(path, manifest, masks)
+                try:
+                    files.sync_folder(path.parent)
+                    session = cls.open(path, writable=True)
+                except BaseException:
+                    # The disk may be full by now, and nobody is to find a session without a first frame.
+                    shutil.rmtree(path, ignore_errors=True)
+                    raise
+        return session
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], writable: bool = False) -> Self:
@@ -97,7 +112,7 @@ class Session(SessionReader):
             lock = Lock(path / "lock") if writable else None
             try:
                 session = cls(path)
-                session._check_marks()
+                session._marks.check()
                 if lock is not None:
                     session._prepare(lock)
             except BaseException:
@@ -107,7 +122,8 @@ class Session(SessionReader):
         return session
 
     def _prepare(self, lock: Lock) -> None:
-        """Take away what is torn, and make ready to append."""
+        """Take away what is torn, put aside what cannot be read, and make ready to append."""
+        self.damage = self._marks.own()
         self._volume.drop_from(self._end)
         self._volume.resize(self._end)
         self._snapshots.clean()
@@ -138,10 +154,12 @@ class Session(SessionReader):
                 self._release()
 
     def _release(self) -> None:
-        for held in (self._rows_file, self._log_file, self._lock):
-            if held is not None:
-                held.release()
-        self._rows_file = self._log_file = self._lock = None
+        # Whoever is just setting marks still has the right to.
+        with self._marks.lock:
+            for held in (self._rows_file, self._log_file, self._lock):
+                if held is not None:
+                    held.release()
+            self._rows_file = self._log_file = self._lock = None
 
     def __enter__(self) -> Self:
         return self
@@ -174,7 +192,7 @@ class Session(SessionReader):
         try:
             rows.append(data)
             log.append(line)
-            self._index.add(result.index, len(line), first + record.rows)
+            self._index.add(result.index, len(line), first + record.rows, bool(record.edits))
         except BaseException:
             # The line goes first: it must never speak of statistics that are not there.
             self._index.cut(count, end)
@@ -239,11 +257,21 @@ class Session(SessionReader):
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with self._mutex:
-            if self._lock is None:
-                raise SessionError(f"Cannot write '{self.path}': it is not open for writing.")
-            with saying(f"Cannot write '{self.path}'", f"The {len(self)} frames so far are kept."):
-                yield
+        with self._mutex, self._permitted():
+            yield
+
+    @contextmanager
+    def _marking(self) -> Iterator[None]:
+        # Not the mutex: it is held while frames go to the disk, and a window is not to wait for that.
+        with self._marks.lock, self._permitted():
+            yield
+
+    @contextmanager
+    def _permitted(self) -> Iterator[None]:
+        if self._lock is None:
+            raise SessionError(f"Cannot write '{self.path}': it is not open for writing.")
+        with saying(f"Cannot write '{self.path}'", f"The {len(self)} frames so far are kept."):
+            yield
 
     def _files(self) -> tuple[AppendFile, AppendFile]:
         assert self._rows_file is not None
@@ -256,24 +284,23 @@ class Session(SessionReader):
     def objects(self) -> tuple[MarkedObject, ...]:
         """Named groups of segments."""
         with self._reading():
-            return marks.objects_from_json(self._read_json("objects.json"))
+            return self._marks.objects
 
     @objects.setter
     def objects(self, objects: Sequence[MarkedObject]) -> None:
-        with self._writing():
-            marks.check_unique(objects)
-            files.replace(self.path / "objects.json", files.dump(marks.objects_to_json(objects)))
+        with self._marking():
+            self._marks.objects = tuple(objects)
 
     @property
     def names(self) -> Names:
         """Names, colours and visibility of single segments."""
         with self._reading():
-            return Names.from_dict(self._read_json("names.json"))
+            return self._marks.names
 
     @names.setter
     def names(self, names: Names) -> None:
-        with self._writing():
-            files.replace(self.path / "names.json", files.dump(names.as_dict()))
+        with self._marking():
+            self._marks.names = names
 
     @property
     def masks(self) -> Picture | None:
@@ -282,13 +309,6 @@ class Session(SessionReader):
             if not os.path.lexists(self.path / MASKS):
                 return None
             return marks.masks_from_png(files.read(self.path / MASKS, marks.LIMIT), *self._size)
-
-    def _read_json(self, name: str) -> Any:
-        return files.parse(files.read(self.path / name, marks.LIMIT), name)
-
-    def _check_marks(self) -> None:
-        marks.objects_from_json(self._read_json("objects.json"))
-        Names.from_dict(self._read_json("names.json"))
 
     def members(
         self, marked: MarkedObject, start: int = 0, stop: int | None = None
@@ -314,6 +334,19 @@ def _clear(path: Path, overwrite: bool) -> None:
     shutil.rmtree(path)
 
 
+@contextmanager
+def _removing_new_folders(folder: Path) -> Iterator[None]:
+    """Whatever fails inside leaves no folder behind, of this one and those above it, that was not there before."""
+    new = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        yield
+    except BaseException:
+        for place in new:
+            with suppress(OSError):
+                place.rmdir()
+        raise
+
+
 def _build(path: Path, manifest: Manifest, masks: Picture | None) -> None:
     """An empty session, put in place when all of it is there."""
     temporary = path.with_name(f".{path.name}.partial")
@@ -324,13 +357,12 @@ def _build(path: Path, manifest: Manifest, masks: Picture | None) -> None:
         (temporary / "models").mkdir()
         for name in ("frames.jsonl", "statistics.bin"):
             files.write_new(temporary / name, b"")
-        files.replace(temporary / "objects.json", files.dump(marks.objects_to_json(())))
-        files.replace(temporary / "names.json", files.dump(Names().as_dict()))
+        MarkFiles(temporary).create()
         if masks is not None:
-            files.write_new(temporary / MASKS, marks.masks_to_png(masks, manifest.source.height, manifest.source.width))
+            encoded = marks.masks_to_png(masks, manifest.source.height, manifest.source.width)
+            files.write_new(temporary / MASKS, encoded, durable=True)
         manifest.write(temporary / "manifest.json")
         os.rename(temporary, path)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
         raise
-    files.sync_folder(path.parent)

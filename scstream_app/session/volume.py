@@ -42,13 +42,22 @@ class IdVolume:
     def create(self) -> None:
         """An empty volume."""
         self.folder.mkdir()
-        self.resize(0)
+        self.resize(0, durable=True)
 
     def open(self) -> None:
-        """Refuse any layout but the one that `create` and `resize` write."""
+        """Refuse any layout but the one that `create` and `resize` write.
+
+        A zarr.json that a power failure left empty or torn says nothing, and nothing is needed of it: the layout is
+        known. Then `length` is 0 until `resize` writes it anew.
+        """
         files.check_folder(self.folder)
         path = self.folder / _METADATA
-        found = files.parse(files.read(path, _METADATA_LIMIT), path.name)
+        data = files.read(path, _METADATA_LIMIT)
+        try:
+            found = files.parse(data, path.name)
+        except Invalid:
+            self.length = 0
+            return
         if not isinstance(found, dict):
             raise Invalid(f"{path.name} is damaged")
         shape = checks.listing(found, "shape", 3)
@@ -77,9 +86,9 @@ class IdVolume:
             "storage_transformers": [],
         }
 
-    def resize(self, length: int) -> None:
+    def resize(self, length: int, durable: bool = False) -> None:
         """Set how many frames other programs see."""
-        files.replace(self.folder / _METADATA, files.dump(self._metadata(length)))
+        files.replace(self.folder / _METADATA, files.dump(self._metadata(length)), durable)
         self.length = length
 
     def write(self, position: int, ids: IdMap) -> tuple[int, int]:

@@ -2,10 +2,13 @@
 
 import cv2
 
-from scstream_app.sources.base import DamagedFrame, Frame, Picture, Source
-from scstream_app.sources.camera import Camera, CameraStalled
+from scstream_app.picture import Picture
+from scstream_app.sources.base import DamagedFrame, Frame, Source
+from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
 from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
+from scstream_app.sources.live import LiveStream
+from scstream_app.sources.newest import CameraStalled
 from scstream_app.sources.opening import open_source
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
@@ -24,6 +27,7 @@ __all__ = [
     "Device",
     "Frame",
     "ImageSequence",
+    "LiveStream",
     "Picture",
     "Source",
     "Video",

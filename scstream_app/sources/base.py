@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-import numpy as np
-import numpy.typing as npt
-
 from scstream_app.errors import SourceError
-
-Picture = npt.NDArray[np.uint8]
+from scstream_app.picture import Picture
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,7 @@ class Source(ABC):
 
     @abstractmethod
     def read(self) -> Frame | None:
-        """The next frame; None at the end and after `close`.
+        """The next frame; None at the end, after `close`, and when interrupted.
 
         Raises `DamagedFrame` for a frame that cannot be decoded: the next call goes on after it. Its index is used
         up, so frames keep their places however many others are damaged. Raises `SourceError` if nothing further
@@ -71,6 +67,14 @@ class Source(ABC):
     @abstractmethod
     def seek(self, index: int) -> None:
         """Let the next `read` give the very frame that the ``index``-th one (from 0) of a sequential reading is."""
+
+    def interrupt(self) -> None:
+        """Let a `read` that is under way in another thread end soon, with None; where none is, nothing happens.
+
+        The frame is not lost: the next `read` goes on as if the interrupted one had not begun. A source that never
+        waits for long need not heed it.
+        """
+        return
 
     @abstractmethod
     def close(self) -> None:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from threading import Condition, Event, Thread
+from threading import Event, Thread
 from time import monotonic
-from typing import Literal
 
 import numpy as np
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.base import Frame, Picture, Source, check_place
+from scstream_app.picture import Picture
+from scstream_app.sources.base import Frame, Source, check_place
 from scstream_app.sources.devices import Device, open_device
+from scstream_app.sources.newest import GLANCE, PATIENCE, Slot, State
 
-#: Without a new frame for so many seconds a camera counts as stalled.
-PATIENCE = 2.0
 # Seconds that a camera may take from opening to its first picture.
 _WARM_UP = 10.0
-# Seconds between attempts to reconnect, and between looks at the clock.
+# Seconds between attempts to reconnect.
 _PAUSE = 0.5
-_GLANCE = 0.1
-
-State = Literal["live", "stalled", "closed"]
-
-
-class CameraStalled(SourceError):
-    """No new frame for a while. Reading again goes on waiting for the camera to come back."""
+# Threads that may hang in a driver while yet another one tries to open the camera anew.
+_MOST_HANGING = 2
 
 
 class Camera(Source):
@@ -45,7 +39,6 @@ class Camera(Source):
     Attributes
     ----------
     state : "live", "stalled" or "closed".
-    dropped : how many frames were overwritten by newer ones before they were read.
     """
 
     live = True
@@ -62,16 +55,14 @@ class Camera(Source):
         pause: float = _PAUSE,
     ) -> None:
         self.name = f"camera {device}"
-        self.address = f"camera:{device}"
-        self.dropped = 0
+        self.address = f"camera:{device}{_mode(width, height, rate)}"
         self._opener = opener or partial(open_device, device, width, height, rate)
         self._clock, self._pause = clock, pause
-        self._changed = Condition()
-        self._newest: tuple[float, Picture] | None = None
+        self._slot = Slot(clock)
+        self._changed = self._slot.changed
         self._previous: Picture | None = None
-        self._closed = self._gone = self._told = False
-        self._next = 0
-        self._opened = self._fresh = self._waiting = clock()
+        self._opened = clock()
+        self._hanging: list[_Grabber] = []
         with self._changed:
             # Held so that the first picture finds its grabber known.
             self._grabber = _Grabber(self._opener, self._receive)
@@ -85,10 +76,10 @@ class Camera(Source):
         with self._changed:
             while self._previous is None:
                 late = self._clock() - self._opened >= _WARM_UP
-                if late or self._gone:
+                if late or self._grabber.ended:
                     self._grabber.abandon()
                     raise self._failure("it gave no picture" if late else "it is gone") from self._grabber.failure
-                self._changed.wait(_GLANCE)
+                self._changed.wait(GLANCE)
             return self._previous
 
     def _failure(self, why: str) -> SourceError:
@@ -107,10 +98,12 @@ class Camera(Source):
     @property
     def state(self) -> State:
         """How the camera is doing."""
-        with self._changed:
-            if self._closed:
-                return "closed"
-            return "stalled" if self._gone or self._clock() - self._fresh >= PATIENCE else "live"
+        return self._slot.state
+
+    @property
+    def dropped(self) -> int:
+        """How many frames were overwritten by newer ones before they were read."""
+        return self._slot.dropped
 
     def read(self) -> Frame | None:
         """The newest frame that was not read yet, as soon as there is one; None after `close`.
@@ -118,21 +111,11 @@ class Camera(Source):
         Raises `CameraStalled` after 2 seconds without a new frame, at once if the camera is gone; every further call
         waits 2 seconds more.
         """
-        with self._changed:
-            while self._newest is None and not self._closed:
-                self._tell_if_stalled()
-                self._changed.wait(_GLANCE)
-            if self._newest is None or self._closed:
-                return None
-            (time, picture), self._newest = self._newest, None
-            index, self._next = self._next, self._next + 1
-            return Frame(index, time, picture)
+        return self._slot.read(f"'{self.name}' gives no new pictures. Is it plugged in, and free of other programs?")
 
-    def _tell_if_stalled(self) -> None:
-        now = self._clock()
-        if (self._gone and not self._told) or now - self._waiting >= PATIENCE:
-            self._told, self._waiting = True, now
-            raise CameraStalled(f"'{self.name}' gives no new pictures. Is it plugged in, and free of other programs?")
+    def interrupt(self) -> None:
+        """See `Source`."""
+        self._slot.interrupt()
 
     def seek(self, index: int) -> None:
         """Not for a camera: it only has a next frame."""
@@ -140,9 +123,7 @@ class Camera(Source):
 
     def close(self) -> None:
         """See `Source`. Takes 2 seconds at most; a device that hangs is left to itself."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+        self._slot.close()
         self._grabber.abandon()
         self._watchman.join(PATIENCE / 2)
         self._grabber.join(PATIENCE / 2)
@@ -152,41 +133,50 @@ class Camera(Source):
     def _receive(self, grabber: _Grabber, picture: Picture | None) -> None:
         """Take what a grabber has: a picture, or None when it has ended."""
         with self._changed:
-            if grabber is not self._grabber or self._closed:
+            if grabber is not self._grabber or self._slot.closed:
                 return
             if picture is None:
-                self._gone = True
+                self._slot.lose()
             elif self._previous is None or not np.array_equal(self._previous, picture):
                 self._take(picture)
-            self._changed.notify_all()
 
     def _take(self, picture: Picture) -> None:
         now = self._clock()
         if self._previous is None:
             self._opened = now
-        self.dropped += self._newest is not None
-        self._newest = now - self._opened, picture
         self._previous = picture
-        self._fresh = self._waiting = now
-        self._gone = self._told = False
+        self._slot.put(now - self._opened, picture)
 
     def _watch(self) -> None:
         """Reconnect whenever the camera is stalled, until it is closed."""
         with self._changed:
-            while not self._closed:
-                if self.state == "stalled":
+            while not self._slot.closed:
+                if self.state == "stalled" and self._may_open():
                     self._reconnect()
-                self._changed.wait(_GLANCE)
+                self._changed.wait(GLANCE)
+
+    def _may_open(self) -> bool:
+        """Whether another thread may try: not while one is still at it, nor with many hanging in the driver."""
+        self._hanging = [grabber for grabber in self._hanging if not grabber.ended]
+        return not self._grabber.opening and len(self._hanging) < _MOST_HANGING
 
     def _reconnect(self) -> None:
         self._grabber.abandon()
+        self._hanging.append(self._grabber)
         self._grabber, begin = _Grabber(self._opener, self._receive), self._clock()
-        while not self._closed and not self._grabber.ended and self.state == "stalled":
+        while not self._slot.closed and not self._grabber.ended and self.state == "stalled":
             if self._clock() - begin >= _WARM_UP:
                 return
-            self._changed.wait(_GLANCE)
+            self._changed.wait(GLANCE)
         if self._grabber.ended:
-            self._changed.wait_for(lambda: self._closed, self._pause)
+            self._changed.wait_for(lambda: self._slot.closed, self._pause)
+
+
+def _mode(width: int | None, height: int | None, rate: float | None) -> str:
+    """How an address asks for a size, and a rate that goes with it."""
+    if not (width and height):
+        return ""
+    return f"@{width}x{height}" + (f"@{rate:g}" if rate else "")
 
 
 class _Grabber:
@@ -198,7 +188,7 @@ class _Grabber:
 
     def __init__(self, opener: Callable[[], Device], receive: Callable[[_Grabber, Picture | None], None]) -> None:
         self.failure: Exception | None = None
-        self.ended = False
+        self.opening, self.ended = True, False
         self.rate, self.name = 0.0, ""
         self._opener, self._receive = opener, receive
         self._abandoned = Event()
@@ -217,12 +207,13 @@ class _Grabber:
         except Exception as error:
             # Whatever a driver raises: the watchman has to know that this thread has ended.
             self.failure = error
-        self.ended = True
+        self.opening, self.ended = False, True
         self._receive(self, None)
 
     def _grab(self) -> None:
         device = self._opener()
         self.rate, self.name = device.rate, device.name
+        self.opening = False
         try:
             while not self._abandoned.is_set() and (picture := device.grab()) is not None:
                 self._receive(self, picture)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Event, Thread
 from urllib.parse import urlsplit
 
 import av
@@ -14,6 +17,8 @@ from scstream_app.errors import SourceError, reason
 
 #: Seconds to wait for a network stream, to open it and for each further packet.
 PATIENCE = 10.0
+# Seconds after which a wait lets Ctrl-C through.
+_GLANCE = 0.05
 
 SCHEMES = frozenset({"ftp", "http", "https", "rtmp", "rtmps", "rtp", "rtsp", "rtsps", "srt", "tcp", "udp"})
 _PROTOCOLS = "crypto,ftp,http,httpproxy,https,rtmp,rtmpe,rtmps,rtmpt,rtmpts,rtp,srt,srtp,tcp,tls,udp"
@@ -35,7 +40,7 @@ def open_file(path: Path) -> InputContainer:
         container = av.open(f"file:{path.absolute()}", "r", options=options, metadata_errors="replace")
     except PermissionError as error:
         raise SourceError(f"Cannot open '{path}': {reason(error)}.") from error
-    except (av.error.FFmpegError, OSError) as error:
+    except (av.error.FFmpegError, OSError, ValueError) as error:
         raise SourceError(
             f"Cannot open '{path}': {reason(error)}. Is it a video? If so, re-encode it as H.264 MP4."
         ) from error
@@ -63,12 +68,41 @@ def _check_file(path: Path) -> None:
 
 
 def open_url(url: str) -> InputContainer:
-    """Open a network stream; it may lead to other addresses, but not to files of this machine."""
+    """Open a network stream; it may lead to other addresses, but not to files of this machine.
+
+    A server that does not answer is given up after 10 seconds, and at once on Ctrl-C.
+    """
     options = {"protocol_whitelist": _PROTOCOLS, "rtsp_flags": "prefer_tcp"}
     try:
-        return av.open(url, "r", options=options, metadata_errors="replace", timeout=PATIENCE)
-    except (av.error.FFmpegError, OSError) as error:
+        return _waited_for(lambda: av.open(url, "r", options=options, metadata_errors="replace", timeout=PATIENCE))
+    except (av.error.FFmpegError, OSError, ValueError) as error:
         raise SourceError(f"Cannot open '{without_password(url)}': {network_reason(error)}.") from error
+
+
+def _waited_for(opening: Callable[[], InputContainer]) -> InputContainer:
+    """What is opened by a thread of its own: FFmpeg would keep Ctrl-C waiting. One that is abandoned closes it."""
+    opened: Future[InputContainer] = Future()
+    abandoned = Event()
+
+    def work() -> None:
+        try:
+            container = opening()
+        except BaseException as error:
+            opened.set_exception(error)
+            return
+        opened.set_result(container)
+        if abandoned.is_set():
+            container.close()
+
+    thread = Thread(target=work, name="scstream-opening", daemon=True)
+    thread.start()
+    try:
+        while not opened.done():
+            thread.join(_GLANCE)
+    except BaseException:
+        abandoned.set()
+        raise
+    return opened.result()
 
 
 def network_reason(error: BaseException) -> str:
@@ -78,14 +112,18 @@ def network_reason(error: BaseException) -> str:
     return reason(error)
 
 
-def without_password(url: str) -> str:
-    """The address as it may be shown and written to logs.
+def without_password(url: str, keep_user: bool = False) -> str:
+    """The address as it may be shown and written to logs; with the name of the user if it is to be opened again.
 
     >>> without_password("rtsp://me:secret@10.0.0.7:554/door?x=1")
     'rtsp://10.0.0.7:554/door?x=1'
+    >>> without_password("rtsp://me:sec@ret@10.0.0.7/door", keep_user=True)
+    'rtsp://me@10.0.0.7/door'
     """
     parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    login, _, host = parts.netloc.rpartition("@")
+    user = login.partition(":")[0] if keep_user else ""
+    return parts._replace(netloc=f"{user}@{host}" if user else host).geturl()
 
 
 def video_stream(container: InputContainer, shown: str) -> VideoStream:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heappop, heappush
@@ -31,6 +31,10 @@ class Threads(Enum):
     CAREFUL = (ThreadType.SLICE, 1)
 
 
+class Interrupted(Exception):
+    """Somebody does not want to wait for the frame any more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """A place without a picture. ``reason`` is empty where the decoder did not complain: a frame dropped on purpose."""
@@ -48,16 +52,26 @@ class Decoder:
     With `Threads.FAST` FFmpeg reports a damaged packet late, and PyAV may swallow the report together with good
     pictures; ``irregular`` then tells that the same stretch should be read again carefully.
 
+    ``check`` is called before each packet; what it raises leaves the decoder where it is, ready to go on.
+
     Attributes
     ----------
     ranked : whether presentation times tell the order; if not, only those packets count as lost that raised an error.
     irregular : whether anything was amiss.
     """
 
-    def __init__(self, container: InputContainer, stream: VideoStream, threads: Threads, ranked: bool) -> None:
+    def __init__(
+        self,
+        container: InputContainer,
+        stream: VideoStream,
+        threads: Threads,
+        ranked: bool,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         self.container = container
         self.stream = stream
         self.ranked = ranked
+        self._check = check
         stream.codec_context.thread_type, stream.codec_context.thread_count = threads.value
         self._begin()
 
@@ -88,6 +102,7 @@ class Decoder:
         return item
 
     def _step(self) -> None:
+        self._check()
         packet = next(self._packets, None)
         self._over = packet is None
         if packet is not None and shows(packet):

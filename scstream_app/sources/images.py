@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from glob import glob, has_magic
 from pathlib import Path
@@ -12,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.base import DamagedFrame, Frame, Picture, Source, check_place
+from scstream_app.picture import Picture
+from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
 
 IMAGE_SUFFIXES = frozenset(
     {".bmp", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
@@ -23,6 +27,13 @@ VIDEO_SUFFIXES = frozenset(
 #: Frames a second of images, which do not say.
 IMAGE_RATE = 24.0
 
+# Spellings of one kind of image. Any other suffix is a kind of its own.
+_KINDS = {".jpe": ".jpg", ".jpeg": ".jpg", ".pbm": ".pnm", ".pgm": ".pnm", ".ppm": ".pnm", ".tiff": ".tif"}
+
+
+class Unreadable(SourceError):
+    """The file of an image cannot be opened at all, whatever is in it."""
+
 
 class ImageSequence(Source):
     """Images in natural order: frame2.png comes before frame10.png. An image's index is its place in this order.
@@ -30,6 +41,13 @@ class ImageSequence(Source):
     Whatever the images hold becomes 8-bit RGB: 16 bits are scaled (v / 257, rounded), floating point is taken as
     0 to 1, images are turned as their metadata ask, and transparency is ignored: the colours stored below it count.
     (OpenCV leaves no choice with 8-bit TIFF: it lays those over black.)
+
+    Folders and patterns give ordinary files of one kind only, the commonest: results that were written next to the
+    pictures, such as an ids.tif, are no frames. .jpg, .jpeg and .JPG are one kind. Of kinds equally common it is the
+    one that comes first by name, TIFF last. A list is taken as it is.
+
+    An image that cannot be opened is a damaged one. When its folder is gone, or the next one cannot be opened either,
+    reading fails: somebody has moved the images or pulled a plug.
 
     Parameters
     ----------
@@ -43,7 +61,7 @@ class ImageSequence(Source):
         self.length = len(self.paths)
         self.duration = self.length / rate
         self.height, self.width = self._first_size()
-        self._next = 0
+        self._next = self._unreadable = 0
         self._closed = False
 
     def read(self) -> Frame | None:
@@ -51,16 +69,26 @@ class ImageSequence(Source):
         index = self._next
         if self._closed or index >= len(self.paths):
             return None
-        self._next += 1
         try:
-            return Frame(index, index / self.rate, read_image(self.paths[index]))
+            rgb = read_image(self.paths[index])
         except SourceError as error:
+            self._unreadable = self._unreadable + 1 if isinstance(error, Unreadable) else 0
+            self._check_there(self.paths[index], error)
+            self._next += 1
             raise DamagedFrame(str(error), index) from error
+        self._unreadable = 0
+        self._next += 1
+        return Frame(index, index / self.rate, rgb)
+
+    def _check_there(self, path: Path, error: SourceError) -> None:
+        """Raise `SourceError` if it is not this image that is at fault: they are all gone."""
+        if self._unreadable > 1 or (self._unreadable and not os.path.isdir(path.parent)):
+            raise SourceError(f"{error} Have the images of '{self.name}' been moved?") from error
 
     def seek(self, index: int) -> None:
         """See `Source`."""
         check_place(self, index)
-        self._next = index
+        self._next, self._unreadable = index, 0
 
     def close(self) -> None:
         """See `Source`."""
@@ -86,21 +114,27 @@ def _found(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
         if not paths:
             raise SourceError("Cannot open a list of images: it is empty.")
         return paths, paths[0].parent.name, "\n".join(map(str, paths))
-    place = Path(images).expanduser()
+    place = Path(os.path.expanduser(images))
+    try:
+        return _found_at(place)
+    except (OSError, ValueError) as error:
+        raise SourceError(f"Cannot open '{place}': {reason(error)}.") from error
+
+
+def _found_at(place: Path) -> tuple[list[Path], str, str]:
     if place.is_file():
         return [place.absolute()], place.name, str(place.absolute())
     if place.is_dir():
         return _in_folder(place), place.resolve().name, str(place.absolute())
     if has_magic(str(place)):
         return _matching(place), f"{place.absolute().parent.name}/{place.name}", str(place.absolute())
+    if place.exists():
+        raise SourceError(f"Cannot open '{place}': it is no ordinary file.")
     raise SourceError(f"Cannot open '{place}': there is no such file or folder.")
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    try:
-        paths = _images(folder.iterdir())
-    except OSError as error:
-        raise SourceError(f"Cannot open '{folder}': {reason(error)}.") from error
+    paths = _images(folder.iterdir())
     if not paths:
         raise SourceError(f"Cannot open '{folder}': there are no images in this folder ({_suffixes()}).")
     return paths
@@ -120,13 +154,30 @@ def _matching(pattern: Path) -> list[Path]:
 
 
 def _images(paths: Iterable[Path]) -> list[Path]:
-    return sorted((path for path in paths if _is_image(path)), key=natural_order)
+    """The images of the commonest kind, in order."""
+    found = sorted((path for path in paths if _is_image(path)), key=natural_order)
+    count = Counter(map(_kind, found))
+    kind = max(count, key=lambda kind: (count[kind], kind != ".tif"), default="")
+    return [path for path in found if _kind(path) == kind]
+
+
+def _kind(path: Path) -> str:
+    suffix = path.suffix.lower()
+    return _KINDS.get(suffix, suffix)
 
 
 def _is_image(path: Path) -> bool:
     """Whether the name is that of an image that a person put there: nothing hidden, no leftovers of other systems."""
     visible = not path.name.startswith(".") and "__MACOSX" not in path.parts
-    return visible and path.suffix.lower() in IMAGE_SUFFIXES and not path.is_dir()
+    return visible and path.suffix.lower() in IMAGE_SUFFIXES and _is_ordinary(path)
+
+
+def _is_ordinary(path: Path) -> bool:
+    """Whether it is a file, or would be one: a link that leads nowhere keeps its place in the sequence."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def _suffixes() -> str:
@@ -149,10 +200,12 @@ def _numbers_apart(text: str) -> list[tuple[int, int | str]]:
 def read_image(path: Path) -> Picture:
     """The image as RGB, upright."""
     try:
+        if not _is_ordinary(path):
+            raise Unreadable(f"Cannot read '{path}': it is no ordinary file.")
         # Not cv2.imread: on Windows it cannot open names outside the system's code page.
         encoded = np.fromfile(path, np.uint8)
-    except OSError as error:
-        raise SourceError(f"Cannot read '{path}': {reason(error)}.") from error
+    except (OSError, ValueError) as error:
+        raise Unreadable(f"Cannot read '{path}': {reason(error)}.") from error
     decoded = _decoded(encoded)
     if decoded is None:
         raise SourceError(f"Cannot read '{path}': it is no image, or a damaged one. Replace it or take it away.")

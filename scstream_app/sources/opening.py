@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 from glob import has_magic
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
-from scstream_app.errors import SourceError
+from scstream_app.errors import SourceError, reason
 from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.containers import SCHEMES, without_password
 from scstream_app.sources.images import IMAGE_SUFFIXES, ImageSequence
+from scstream_app.sources.live import LiveStream
 from scstream_app.sources.video import VideoFile, VideoUrl
 
 _CAMERA = "camera:"
+_MODE = re.compile(r"(.*)@([1-9][0-9]{0,4})x([1-9][0-9]{0,4})(?:@([0-9]{1,4}(?:\.[0-9]{1,6})?))?")
+# No machine has cameras of more digits.
+_CAMERA_DIGITS = 9
 
 
 def open_source(text: str) -> Source:
     """The source that a person means by ``text``; it should be closed after use.
 
-    A file or folder that exists always wins. Otherwise ``camera:0`` and ``camera:part of its name`` are cameras,
-    ``http://...`` and the like are network streams, ``frames/*.png`` is a pattern, and lines are a list of images.
+    A file or folder that exists always wins. Otherwise ``camera:0`` and ``camera:part of its name`` are cameras;
+    ``camera:0@1280x720`` asks for a size, ``camera:0@1280x720@30`` for a rate as well. ``http://...`` and the like are
+    files of a server or live streams, ``frames/*.png`` is a pattern, and lines are a list of images.
     """
     path = os.path.expanduser(text)
     if os.path.exists(path):
         return _from_path(Path(path))
     if text.startswith(_CAMERA):
-        device = text.removeprefix(_CAMERA).strip()
-        return Camera(int(device) if device.isdecimal() else device)
+        return _from_camera(text.removeprefix(_CAMERA).strip())
     if "\n" in text:
         return ImageSequence([Path(line) for line in text.splitlines() if line])
     if "://" in text:
@@ -41,8 +46,19 @@ def _from_path(path: Path) -> Source:
     return ImageSequence(path) if path.is_dir() or path.suffix.lower() in IMAGE_SUFFIXES else VideoFile(path)
 
 
+def _from_camera(text: str) -> Camera:
+    mode = _MODE.fullmatch(text)
+    device = mode[1].strip() if mode else text
+    if device.isdecimal() and len(device) > _CAMERA_DIGITS:
+        raise SourceError(f"Cannot open camera {device[:_CAMERA_DIGITS]}...: no such camera is connected.")
+    number = int(device) if device.isdecimal() else device
+    if mode is None:
+        return Camera(number)
+    return Camera(number, int(mode[2]), int(mode[3]), float(mode[4]) if mode[4] else None)
+
+
 def _from_url(url: str) -> Source:
-    parts = urlsplit(url)
+    parts = _parts(url)
     scheme = parts.scheme.lower()
     if scheme == "file":
         return _from_path(Path(url2pathname(parts.path)))
@@ -51,4 +67,14 @@ def _from_url(url: str) -> Source:
             f"Cannot open '{without_password(url)}': '{scheme}' is not supported. "
             f"These are: {' '.join(sorted(SCHEMES))}."
         )
-    return VideoUrl(url)
+    video = VideoUrl(url)
+    return LiveStream(video) if video.live else video
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        # What cannot be taken apart may hold a password all the same.
+        shown = re.sub("//.*@", "//", url)
+        raise SourceError(f"Cannot open '{shown}': it is no address of the network ({reason(error)}).") from error

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 
 import av
 from av.container import InputContainer
+from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from scstream_app.sources.decoder import Decoder, Lost, Threads, packets
+from scstream_app.sources.decoder import Decoder, Interrupted, Lost, Threads, packets
 from scstream_app.sources.timetable import Timetable, timetable
 
 # So many frames ahead, decoding on is about as quick as finding out where to jump.
@@ -31,10 +33,13 @@ class Playhead:
     ----------
     opened : opens the video at its beginning.
     live : whether it can only be read on.
+    check : called before each packet; it raises `Interrupted` when the way has become too long for somebody.
     """
 
-    def __init__(self, opened: Callable[[], Opened], live: bool = False) -> None:
-        self._opened, self._live = opened, live
+    def __init__(
+        self, opened: Callable[[], Opened], live: bool = False, check: Callable[[], None] = lambda: None
+    ) -> None:
+        self._opened, self._live, self._check = opened, live, check
         self._threads = Threads.PROMPT if live else Threads.FAST
         self._jumps = not live
         self._jumped = False
@@ -46,7 +51,7 @@ class Playhead:
         self.first = self._first_picture()
 
     def _started(self) -> Decoder:
-        return Decoder(*self._opened(), self._threads, ranked=not self._live)
+        return Decoder(*self._opened(), self._threads, not self._live, self._check)
 
     def _first_picture(self) -> VideoFrame | None:
         first = self._decoder.peek()
@@ -60,7 +65,7 @@ class Playhead:
     def next(self) -> Step | None:
         """The next place and what is there, on the way to the place that was sought and beyond it; None at the end.
 
-        A read error raises FFmpegError.
+        A read error raises FFmpegError. After `Interrupted` it can be called again, or sent elsewhere.
         """
         if not self._approached:
             self._approach()
@@ -114,7 +119,15 @@ class Playhead:
 
     def _approach(self) -> None:
         """Stand at a place from which going on leads to the target, and not too far off."""
+        try:
+            self._come_near()
+        except Interrupted:
+            # The decoder may stand anywhere: as if far behind the target, it has to be put somewhere first.
+            self._place, self._approached = sys.maxsize, False
+            raise
         self._approached = True
+
+    def _come_near(self) -> None:
         ahead = self._target - self._place
         if 0 <= ahead <= _NEAR or (ahead > 0 and not self._jumps):
             return
@@ -157,8 +170,13 @@ class Playhead:
             container, stream = self._opened()
             with container:
                 try:
-                    self._table = timetable(packets(container, stream), self.first.pts)
+                    self._table = timetable(self._checked(packets(container, stream)), self.first.pts)
                 except (av.error.FFmpegError, OSError):
                     self._table = None
         self._scanned = True
         return self._table
+
+    def _checked(self, found: Iterator[Packet[VideoStream]]) -> Iterator[Packet[VideoStream]]:
+        for packet in found:
+            self._check()
+            yield packet

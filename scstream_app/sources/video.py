@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import abstractmethod
 from pathlib import Path
-from threading import RLock
+from threading import Event, RLock
 from urllib.parse import unquote, urlsplit
 
 import av
@@ -15,7 +16,7 @@ from av.video.stream import VideoStream
 from scstream_app.errors import SourceError, reason
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
 from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream, without_password
-from scstream_app.sources.decoder import Lost
+from scstream_app.sources.decoder import Interrupted, Lost
 from scstream_app.sources.playhead import Opened, Playhead, Step
 from scstream_app.sources.rgb import Converter
 
@@ -24,6 +25,8 @@ USUAL_RATE = 25.0
 _HIGHEST_RATE = 1000.0
 # Seconds that closing waits for a reading in another thread, which a silent stream can hold up for longer.
 _CLOSING = 2.0
+# So much may be missing of the frames that a container promises: so many, or one in so many.
+_USUAL_LIE, _USUAL_LIE_SHARE = 8, 20
 
 
 class Video(Source):
@@ -32,7 +35,8 @@ class Video(Source):
     Frame 0 is the first one that can be decoded. Every later frame of the file has its place, whether it can be
     decoded or not, as long as presentation times tell the order; if they do not (raw H.264, some AVI), places are
     counted and every jump backwards decodes from the start. A place that the encoder left empty is passed over.
-    A file that was cut off ends with its last whole frame. A picture that the decoder could mend is given as it is.
+    A file that was cut off ends with its last whole frame; reading one that is changed meanwhile fails. A picture that
+    the decoder could mend is given as it is.
 
     Where presentation times are missing, frames are 1 / rate apart; one that does not increase is put 1 / rate after
     the frame before. ``length`` is what the file says until `count` is asked or the end is reached.
@@ -41,6 +45,7 @@ class Video(Source):
     def __init__(self, name: str, address: str, shown: str) -> None:
         self.name, self.address, self._shown = name, address, shown
         self._lock = RLock()
+        self._interrupted = Event()
         self._converter = Converter()
         self._closed = self._counted = False
         self._target = 0
@@ -57,6 +62,13 @@ class Video(Source):
     def _is_live(self, duration: float | None) -> bool:
         return False
 
+    def _check_whole(self, frames: int | None = None) -> None:
+        """Raise `SourceError` if something happened to the file or stream since it was opened.
+
+        ``frames`` is how many there were, at the end.
+        """
+        return
+
     def _opened(self) -> Opened:
         container = self._open()
         return container, video_stream(container, self._shown)
@@ -67,13 +79,13 @@ class Video(Source):
         self._unit = float(stream.time_base or 0)
         self.duration = _duration(container, stream)
         self.live = self._is_live(self.duration)
-        self.length = None if self.live else _promised(stream, self.duration, rate)
+        self.length = self._promise = None if self.live else _promised(stream, self.duration, rate)
 
     def _set_out(self, container: InputContainer, stream: VideoStream) -> Playhead:
         """A playhead that begins with what is open already."""
         ready = [(container, stream)]
         try:
-            return Playhead(lambda: ready.pop() if ready else self._opened(), self.live)
+            return Playhead(lambda: ready.pop() if ready else self._opened(), self.live, self._check)
         except (av.error.FFmpegError, OSError) as error:
             raise SourceError(f"Cannot open '{self._shown}': {network_reason(error)}.") from error
 
@@ -92,8 +104,11 @@ class Video(Source):
     def read(self) -> Frame | None:
         """See `Source`."""
         with self._lock:
+            self._interrupted.clear()
             try:
                 return self._found()
+            except Interrupted:
+                return None
             finally:
                 if self._closed:
                     self._playhead.close()
@@ -134,6 +149,7 @@ class Video(Source):
             raise self._damaged(place, reason(error)) from error
 
     def _damaged(self, place: int, why: str) -> DamagedFrame:
+        self._check_whole()
         return DamagedFrame(f"Cannot read frame {place} of '{self._shown}': {why}. The file is damaged there.", place)
 
     def _time(self, place: int, item: VideoFrame | Lost) -> float:
@@ -148,6 +164,7 @@ class Video(Source):
 
     def _note_end(self) -> None:
         if not self.live:
+            self._check_whole(self._latest[0] + 1)
             self.length, self._counted = self._latest[0] + 1, True
 
     # --- seeking ----------------------------------------------------------------------------------------------
@@ -160,12 +177,24 @@ class Video(Source):
             self._playhead.seek(index)
 
     def count(self) -> int | None:
-        """See `Source`."""
+        """See `Source`; None, too, when interrupted."""
         with self._lock:
+            self._interrupted.clear()
             if not self._counted and not self.live and not self._closed:
-                length = self._playhead.length()
+                try:
+                    length = self._playhead.length()
+                except Interrupted:
+                    return None
                 self.length, self._counted = length or self.length, length is not None
             return self.length if self._counted else None
+
+    def interrupt(self) -> None:
+        """See `Source`. Heeded between two packets; a silent server can hold a packet up for 10 seconds."""
+        self._interrupted.set()
+
+    def _check(self) -> None:
+        if self._interrupted.is_set() or self._closed:
+            raise Interrupted
 
     def close(self) -> None:
         """See `Source`. If a reading in another thread holds it up, that one closes the file when it returns."""
@@ -180,14 +209,30 @@ class VideoFile(Video):
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._stamp = _stamp(path)
         super().__init__(path.name, str(path.absolute()), str(path))
 
     def _open(self) -> InputContainer:
-        return open_file(self.path)
+        try:
+            return open_file(self.path)
+        except SourceError:
+            self._check_whole()
+            raise
+
+    def _check_whole(self, frames: int | None = None) -> None:
+        now = _stamp(self.path)
+        # A file that was deleted can still be read to its end.
+        deleted = now is None and frames is not None and self._promise is not None and frames >= self._promise
+        if now != self._stamp and not deleted:
+            what = "is gone" if now is None else "changed while it was being read"
+            raise SourceError(f"Cannot read '{self._shown}' after {self._latest[0] + 1} frames: it {what}.")
 
 
 class VideoUrl(Video):
-    """A video at a network address; live if it does not say how long it is. See `Video`."""
+    """A video at a network address; live if it does not say how long it is. See `Video`.
+
+    A live one gives every frame that comes, however late; see `LiveStream` for the newest.
+    """
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
@@ -197,8 +242,32 @@ class VideoUrl(Video):
     def _open(self) -> InputContainer:
         return open_url(self.address)
 
+    def _check_whole(self, frames: int | None = None) -> None:
+        if frames is not None and self._promise is not None and clearly_short(frames, self._promise):
+            raise SourceError(
+                f"Cannot read '{self._shown}' after {frames} of {self._promise} frames: the connection ended there."
+            )
+
     def _is_live(self, duration: float | None) -> bool:
         return duration is None
+
+
+def clearly_short(frames: int, promised: int) -> bool:
+    """Whether so many frames are fewer than what containers usually mean by a number.
+
+    >>> clearly_short(95, 100), clearly_short(91, 100), clearly_short(950, 1000), clearly_short(940, 1000)
+    (False, True, False, True)
+    """
+    return promised - frames > max(_USUAL_LIE, promised // _USUAL_LIE_SHARE)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Size and time of the last change, by which to know a file again; None if it cannot be looked at."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_size, status.st_mtime_ns
 
 
 def _promised(stream: VideoStream, duration: float | None, rate: float) -> int | None:
