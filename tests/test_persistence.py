@@ -346,7 +346,7 @@ def test_whatever_entry_is_replaced_the_file_loads_or_is_refused(value: Any, sav
         if isinstance(meta[name], dict):
             replaced += [{name: {**meta[name], inner: value}} for inner in meta[name]]
         if name in ("events", "pending") and meta[name]:
-            replaced += [{name: [{**meta[name][0], inner: value}]} for inner in meta[name][0]]
+            replaced += [{name: [{**event, inner: value}]} for event in meta[name][:1] for inner in event]
         for entries in replaced:
             if loads_or_is_refused(rewritten(saved_video, tmp_path / "odd.npz", entries, {})):
                 loaded.append(name)

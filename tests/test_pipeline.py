@@ -467,3 +467,27 @@ def test_a_loaded_segmenter_can_go_on(tmp_path: Any) -> None:
     loaded = VideoSegmenter.load(tmp_path / "model.npz")
     rest = list(run(FakeSource(frames), loaded, start=3, previous=last))
     assert all(alike(one, other) for one, other in zip(whole[3:], rest, strict=True))
+
+
+# --- ends before the end
+
+
+def test_a_source_that_stops_clearly_before_its_length_is_an_error() -> None:
+    source = FakeSource(moving_square(4))
+    source.length = 40
+    results: list[int] = []
+    with pytest.raises(PipelineError, match="stopped at frame 4 of 40") as caught:
+        results.extend(result.index for result in run(source, QUICK.segmenter()))
+    assert (results, caught.value.frame) == ([0, 1, 2, 3], 4)
+
+
+@pytest.mark.parametrize(("length", "stop"), [(5, None), (12, None), (40, 4), (40, 6), (None, None)])
+def test_an_end_that_is_about_right_is_one(length: int | None, stop: int | None) -> None:
+    source = FakeSource(moving_square(4))
+    source.length = length
+    assert len(list(run(source, QUICK.segmenter(), stop=stop))) == 4
+
+
+def test_damaged_frames_at_the_end_are_no_early_end() -> None:
+    frames = [*moving_square(2), *(DamagedFrame("hit", index) for index in range(2, 30))]
+    assert len(list(run(FakeSource(frames), QUICK.segmenter()))) == 2

@@ -558,3 +558,36 @@ def test_an_interrupt_in_the_midst_of_writing_leaves_whole_frames(
         session.append(empty_result(2))
     assert Session.open(path).frames.tolist() == [0, 1, 2]
     assert [int(ids[0, 0]) for ids in volume(Session.open(path))] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("fails", range(7))
+def test_a_disk_that_is_full_from_the_start_is_left_as_it_was(
+    fails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is full after so many writes, in building the session or in opening it."""
+    written, calls = files.write_all, 0
+
+    def full(descriptor: int, data: bytes) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > fails:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        written(descriptor, data)
+
+    monkeypatch.setattr(files, "write_all", full)
+    path = tmp_path / "new" / "folder" / "s.scstream"
+    with pytest.raises(SessionError, match="No space left"):
+        Session.create(path, FakeSource(clip()), QUICK)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_session_that_cannot_be_opened_after_it_was_made_is_taken_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("scstream_app.session.store.Lock", full)
+    with pytest.raises(SessionError, match=r"s\.scstream': No space left"):
+        Session.create(tmp_path / "s.scstream", FakeSource(clip()), QUICK)
+    assert list(tmp_path.iterdir()) == []

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from clips import busy, encode, write_images
 from fake_source import FakeSource, Picture, readers_alive
 from scstream_app.errors import PipelineError, SessionError, SourceError
 from scstream_app.pipeline import Notice, run
 from scstream_app.session import FrameRecord, Session, record, resume
-from scstream_app.sources import DamagedFrame
+from scstream_app.sources import DamagedFrame, ImageSequence, Source, open_source
 from session_clips import QUICK, clip, recorded, recording, volume
 
 COUNT = 12
@@ -260,3 +263,79 @@ def test_what_was_live_cannot_be_resumed(tmp_path: Path) -> None:
         assert len(list(record(session, run(source, segmenter), segmenter))) == 3
         with pytest.raises(SessionError, match="live"):
             resume(session, source)
+
+
+# --- sources that go away in mid-run
+
+
+@pytest.mark.parametrize("threads", [0, -1, True, 1.5])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(threads: Any, unbroken: Session, tmp_path: Path) -> None:
+    with Session.open(_interrupted(tmp_path, 5), writable=True) as session:
+        with pytest.raises(SessionError, match="threads must be a whole number >= 1, got"):
+            resume(session, FakeSource(clip()), threads)
+        for _ in resume(session, FakeSource(clip()), 2).run():
+            pass
+        assert session.manifest.complete
+        np.testing.assert_array_equal(volume(session), volume(unbroken))
+
+
+def _interrupted(folder: Path, after: int) -> Path:
+    path = folder / "s.scstream"
+    running = recording(path, clip())
+    for _, result in running:
+        if result.index + 1 == after:
+            break
+    running.close()
+    return path
+
+
+def _recorded(session: Session, source: Source, index: int, accident: Callable[[], object]) -> None:
+    """Record the source; after frame ``index`` something happens to it."""
+    segmenter = QUICK.segmenter()
+    for result in record(session, run(source, segmenter), segmenter):
+        if result.index == index:
+            accident()
+
+
+def test_images_that_are_moved_away_leave_a_session_to_go_on_with(tmp_path: Path) -> None:
+    folder = write_images(tmp_path / "f", clip(24, None))
+    path, away = tmp_path / "s.scstream", tmp_path / "away"
+    with open_source(str(folder)) as source, Session.create(path, source, QUICK) as session:
+        with pytest.raises(PipelineError, match="been moved"):
+            _recorded(session, source, 5, lambda: folder.rename(away))
+        assert 6 <= len(session) < 24
+        assert not session.manifest.complete
+    away.rename(folder)
+    with open_source(str(folder)) as source, Session.open(path, writable=True) as session:
+        for _ in resume(session, source, 1).run():
+            pass
+        assert session.manifest.complete
+        assert session.frames.tolist() == list(range(24))
+
+
+def test_a_source_that_is_closed_in_mid_run_does_not_complete_the_session(tmp_path: Path) -> None:
+    source = ImageSequence(write_images(tmp_path / "f", clip(24, None)))
+    with Session.create(tmp_path / "s.scstream", source, QUICK) as session:
+        with pytest.raises(PipelineError, match=r"stopped at frame \d+ of 24"):
+            _recorded(session, source, 3, source.close)
+        assert not session.manifest.complete
+
+
+def test_a_video_that_was_cut_off_from_the_start_completes(tmp_path: Path) -> None:
+    path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
+    os.truncate(path, path.stat().st_size // 2)
+    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
+        segmenter = QUICK.segmenter()
+        for _ in record(session, run(source, segmenter), segmenter):
+            pass
+        assert 0 < len(session) < 50
+        assert session.manifest.complete
+
+
+def test_a_video_that_is_cut_off_in_mid_run_does_not_complete(tmp_path: Path) -> None:
+    path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
+    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
+        with pytest.raises(PipelineError, match="changed while it was being read"):
+            _recorded(session, source, 3, lambda: os.truncate(path, path.stat().st_size // 2))
+        assert len(session) >= 4
+        assert not session.manifest.complete

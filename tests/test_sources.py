@@ -291,3 +291,76 @@ def test_closed_images_give_nothing(tmp_path):
     with ImageSequence(write_images(tmp_path / "f", busy(2))) as source:
         assert source.read().index == 0
     assert source.read() is None
+
+
+# --- images that go away, and files that are no frames
+
+
+def test_images_that_are_moved_away_are_no_end(tmp_path):
+    folder = write_images(tmp_path / "f", moving_square(6))
+    source = ImageSequence(folder)
+    assert source.read().index == 0
+    folder.rename(tmp_path / "g")
+    for _ in range(2):
+        with pytest.raises(SourceError, match=r"00001\.png.*Have the images of 'f' been moved") as caught:
+            source.read()
+        assert not isinstance(caught.value, DamagedFrame)
+    (tmp_path / "g").rename(folder)
+    source.seek(1)
+    assert [frame.index for frame in source.frames(1)] == [1, 2, 3, 4, 5]
+
+
+def test_two_missing_images_in_a_row_are_no_damage(tmp_path):
+    folder = write_images(tmp_path / "f", moving_square(9))
+    source, damaged = ImageSequence(folder), []
+    for index in (2, 4, 6, 7):
+        (folder / f"{index:05d}.png").unlink()
+    with pytest.raises(SourceError, match=r"00007\.png.*been moved"):
+        list(source.frames(on_damage=lambda damage: damaged.append(damage.index)))
+    assert damaged == [2, 4, 6]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes among files")
+def test_pipes_are_no_images(tmp_path):
+    folder = write_images(tmp_path / "f", moving_square(2))
+    os.mkfifo(folder / "00000b.png")
+    os.mkfifo(tmp_path / "pipe.png")
+    (folder / "00000c.png").mkdir()
+    for address in (folder, folder / "*.png"):
+        assert [path.name for path in ImageSequence(address).paths] == ["00000.png", "00001.png"]
+    for address in (tmp_path / "pipe.png", tmp_path / "pipe.pn[g]"):
+        with pytest.raises(SourceError, match=r"pipe.*(no ordinary file|no image has such a name)"):
+            open_source(str(address))
+    with pytest.raises(SourceError, match="no ordinary file"):
+        ImageSequence([tmp_path / "pipe.png"])
+
+
+def test_only_the_commonest_kind_of_image_counts(tmp_path):
+    folder = write_images(tmp_path / "f", moving_square(3), "{:05d}.png")
+    write_images(folder, moving_square(1), "ids.tif")
+    write_images(folder, moving_square(2), "photo{}.jpg")
+    for address in (str(folder), str(folder / "*")):
+        assert [path.name for path in open_source(address).paths] == ["00000.png", "00001.png", "00002.png"]
+    for old, new in (("photo0.jpg", "p0.JPG"), ("photo1.jpg", "p1.jpeg")):
+        (folder / old).rename(folder / new)
+    write_images(folder, moving_square(2), "p{}x.jpg")
+    assert [path.name for path in open_source(str(folder)).paths] == ["p0.JPG", "p0x.jpg", "p1.jpeg", "p1x.jpg"]
+
+
+def test_of_two_kinds_equally_common_results_are_not_the_frames(tmp_path):
+    folder = write_images(tmp_path / "f", moving_square(1), "ids.tif")
+    write_images(folder, moving_square(1), "photo.png")
+    assert open_source(str(folder)).paths == [folder / "photo.png"]
+    assert open_source(str(folder / "*.tif")).paths == [folder / "ids.tif"]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
+    folder = write_images(tmp_path / "f", moving_square(1))
+
+    def refuse(path, **options):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("pathlib.Path.stat", refuse)
+    for address in (folder, folder / "*.png"):
+        with pytest.raises(SourceError, match=r"Cannot open '.*f.*': Permission denied\.$"):
+            ImageSequence(address)

@@ -434,6 +434,37 @@ def test_unknown_camera_is_named_with_those_there_are(device):
         find_camera(device, CAMERAS)
 
 
+@pytest.mark.parametrize(
+    ("text", "asked", "address"),
+    [
+        ("camera:0", (0, None, None, None), "camera:0"),
+        ("camera:0@1280x720", (0, 1280, 720, None), "camera:0@1280x720"),
+        ("camera:2@1280x720@30", (2, 1280, 720, 30.0), "camera:2@1280x720@30"),
+        ("camera:HD Webcam@640x480@29.97", ("HD Webcam", 640, 480, 29.97), "camera:HD Webcam@640x480@29.97"),
+        ("camera:me@home", ("me@home", None, None, None), "camera:me@home"),
+        ("camera:0@0x720", ("0@0x720", None, None, None), "camera:0@0x720"),
+    ],
+)
+def test_an_address_can_ask_for_a_size_and_a_rate(monkeypatch, text, asked, address):
+    calls, device = [], FakeDevice(PICTURES[0])
+
+    def opened(*arguments):
+        calls.append(arguments)
+        return device
+
+    monkeypatch.setattr("scstream_app.sources.camera.open_device", opened)
+    with open_source(text) as source:
+        assert source.address == address
+        device.feed(None)
+    assert calls[0] == asked
+
+
+def test_a_camera_of_very_many_digits_is_not_there():
+    with pytest.raises(SourceError, match=r"Cannot open camera 777777777\.\.\.: no such camera") as caught:
+        open_source("camera:" + "7" * 5000)
+    assert len(str(caught.value)) < 100
+
+
 def test_camera_that_is_not_there(monkeypatch):
     monkeypatch.setattr(devices, "list_cameras", list)
     with pytest.raises(SourceError, match=r"Cannot open camera 'Sky': no camera has such a name. Connected: none"):

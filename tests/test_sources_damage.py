@@ -407,3 +407,52 @@ def test_vp8_pictures_only_referred_to_do_not_show():
 def test_timetable_only_where_times_tell_the_order(times, tells):
     made = timetable([FakePacket.at(pts, dts) for pts, dts in times], 0)
     assert (made is not None) == tells
+
+
+# --- changed while it is read
+
+
+FASTSTART = {"options": H264, "muxing": {"movflags": "faststart"}}
+
+
+def grown(path):
+    path.write_bytes(path.read_bytes() + bytes(1000))
+
+
+def cut(path):
+    os.truncate(path, path.stat().st_size // 2)
+
+
+def touched(path):
+    os.utime(path, ns=(0, 0))
+
+
+@pytest.mark.parametrize("change", [cut, grown, touched])
+@pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
+def test_a_file_that_changes_while_it_is_read_does_not_just_end(tmp_path, change, name):
+    path = encode(tmp_path / name, busy(200, 240, 320), **(FASTSTART if name == "a.mp4" else {"options": H264}))
+    with VideoFile(path) as source:
+        assert source.read().index == 0
+        change(path)
+        with pytest.raises(SourceError, match=r"a\.m.* after \d+ frames: it changed while it was being read"):
+            list(source.frames(1, on_damage=lambda damage: None))
+
+
+def test_a_file_that_was_cut_off_before_just_ends(tmp_path):
+    path = encode(tmp_path / "a.mp4", busy(60), **FASTSTART)
+    cut(path)
+    with VideoFile(path) as source:
+        # The frame that was cut in two may count as damaged.
+        promised, damaged = source.length, []
+        frames = len(list(source.frames(on_damage=damaged.append)))
+        assert 0 < frames < promised == 60
+        assert frames <= source.length <= frames + len(damaged)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps files that are open")
+def test_a_file_that_is_deleted_while_it_is_read_is_read_to_its_end(tmp_path):
+    path = encode(tmp_path / "a.mp4", busy(60), options=H264)
+    with VideoFile(path) as source:
+        assert source.read().index == 0
+        path.unlink()
+        assert sum(1 for _ in iter(source.read, None)) == 59

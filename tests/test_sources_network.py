@@ -1,12 +1,14 @@
 """Network streams: files from a server, endless streams, servers that do not answer, and secrets in addresses."""
 
+import os
 import re
+import signal
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Event, Thread, Timer
 from time import monotonic, sleep
 
 import numpy as np
@@ -304,3 +306,66 @@ def test_unknown_kind_of_address_is_refused(address):
     with pytest.raises(SourceError, match=r"is not supported. These are: .*http.*rtsp") as caught:
         open_source(address)
     assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://me:secret@[::1/a.mp4", "rtsp://[nonsense]/"])
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(SourceError, match=r"Cannot open '\w+://\[.*': it is no address of the network") as caught:
+        open_source(address)
+    assert "secret" not in str(caught.value)
+
+
+# --- connections that end, people who do not want to wait
+
+
+class HalfHandler(Handler):
+    """Promises the whole file and hangs up half-way, whatever is asked for."""
+
+    def do_GET(self):
+        with open(self.translate_path(self.path), "rb") as file:
+            data = file.read()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[: len(data) // 2])
+
+
+def test_a_connection_that_ends_half_way_is_no_end(tmp_path):
+    encode(tmp_path / "a.mp4", busy(60), options=H264, muxing={"movflags": "faststart"})
+    with serving(tmp_path, HalfHandler) as host, open_source(f"http://{host}/a.mp4") as source:
+        with pytest.raises(SourceError, match=r"Cannot read 'http://.*' after \d+ "):
+            list(source.frames(on_damage=lambda damage: None))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to itself")
+def test_ctrl_c_does_not_wait_for_a_server():
+    with sending(b"", Event()) as address:
+        interrupt = Timer(0.3, signal.raise_signal, [signal.SIGINT])
+        begin = monotonic()
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            open_source(address)
+        assert monotonic() - begin < 3.0
+        interrupt.join()
+
+
+def test_what_comes_after_nobody_waits_any_more_is_closed(monkeypatch):
+    go, closed = Event(), Event()
+
+    class Late:
+        close = closed.set
+
+    def late(*args, **options):
+        go.wait(10.0)
+        return Late()
+
+    def impatient(thread, seconds):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(containers.av, "open", late)
+    with monkeypatch.context() as patched:
+        patched.setattr(Thread, "join", impatient)
+        with pytest.raises(KeyboardInterrupt):
+            containers.open_url("tcp://127.0.0.1:9")
+    go.set()
+    assert closed.wait(10.0)

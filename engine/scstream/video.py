@@ -444,7 +444,7 @@ class VideoSegmenter:
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._fresh = bool(video.get("fresh", False))
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise persistence.ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
         return segmenter
 
