@@ -184,8 +184,10 @@ class _Stage:
         return _Before(previous.ids, size_of(rgb), self._colours(fitted(rgb, self.size)))
 
     def segment(self, item: Decoded, wait: float) -> FrameResult:
-        frame, begin = item.frame, perf_counter()
+        frame = item.frame
         wanted = tuple(self.edits(frame.index))
+        # Asking for edits may mean waiting while the run is paused.
+        begin = perf_counter()
         self._stop_if_cancelled()
         untouched = self.segmenter.copy() if wanted else None
         try:
