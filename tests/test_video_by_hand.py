@@ -127,9 +127,34 @@ def test_a_wrong_change_changes_nothing(segmenter: VideoSegmenter, wrong: dict[s
     assert segmenter.model_.get_params() == before
 
 
-def test_colour_and_scale_change_at_a_restart_only(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
-    with pytest.raises(ValueError, match="at a restart only"):
-        segmenter.change(colour="lab")
+@pytest.mark.parametrize(("scale", "alike"), [(0.5, 0.9), (0.3, 0.8)])
+def test_segments_keep_their_ids_at_another_scale(
+    segmenter: VideoSegmenter, frames: list[Frame], scale: float, alike: float
+) -> None:
+    unchanged = segmenter.copy()
+    segmenter.change(scale=scale)
+    assert segmenter.model_._sampler.state.history.past[:, :, 0].sum() == pytest.approx(
+        unchanged.model_._sampler.state.history.past[:, :, 0].sum() * scale**2, rel=0.05
+    )
+    smaller, full = segmenter.segment(frames[2]), unchanged.segment(frames[2])
+    assert smaller.shape == full.shape
+    assert (smaller == full).mean() > alike
+    segmenter.change(scale=1.0)
+    assert (segmenter.segment(frames[3]) == unchanged.segment(frames[3])).mean() > alike
+
+
+def test_a_scale_and_back_is_no_change(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+    unchanged, before = segmenter.copy(), segmenter.ids_
+    segmenter.change(scale=0.5)
+    np.testing.assert_array_equal(segmenter.ids_, before)
+    segmenter.change(scale=1.0)
+    np.testing.assert_array_equal(segmenter.segment(frames[2]), unchanged.segment(frames[2]))
+
+
+def test_colour_and_detail_change_at_a_restart_only(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+    for change in ({"colour": "lab"}, {"detail": 2.0}):
+        with pytest.raises(ValueError, match="at a restart only"):
+            segmenter.change(**change)
     segmenter.restart()
     segmenter.change(colour="lab", scale=0.5)
     assert segmenter.segment(frames[2]).shape == frames[2].shape[:2]

@@ -121,6 +121,11 @@ class History:
         self._buffer[R, : self.n_clusters] = statistics
         self.times.append(time)
 
+    def rescale(self, factor: float) -> None:
+        """Count every point of the past ``factor`` times."""
+        self._buffer *= factor
+        self.past *= factor
+
     def refresh(self, k: int) -> None:
         """Recompute ``past`` of cluster k after its records were changed."""
         rows = self._buffer[: len(self._weights), k].reshape(len(self._weights), self.past[k].size)

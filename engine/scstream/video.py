@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
@@ -190,10 +191,11 @@ class VideoSegmenter:
             raise ValueError("a mask can be given with the first frame only")
         self._check_frame(frame)
         moment = self.model_._check_time(time)
-        if self._tiles is None:
+        reduced = self._reduced(frame)
+        if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
             self._tiles = self._cut(frame, 1)
         else:
-            self._tiles.fill(self._reduced(frame))
+            self._tiles.fill(reduced)
         self.model_._sampler.update(self._tiles, moment)
         return self.ids_
 
@@ -291,11 +293,11 @@ class VideoSegmenter:
     def change(self, **parameters: Any) -> None:
         """Change parameters from the next frame on: alpha, decay, sweeps, burn_in, kernel, epsilon, ...
 
-        Colour space and scale decide what a pixel is, detail what a segment is expected to be: they cannot change
-        without a `restart`.
+        With another scale the past counts as if it had been seen at that size, and segments keep their ids. The colour
+        space decides what a pixel is, detail what a segment is expected to be: they cannot change without a `restart`.
         """
-        if self._started and not self._fresh and {"colour", "scale", "detail"} & parameters.keys():
-            raise ValueError("colour, scale and detail can change at a restart only")
+        if self._started and not self._fresh and {"colour", "detail"} & parameters.keys():
+            raise ValueError("colour and detail can change at a restart only")
         colour, scale = parameters.pop("colour", self.colour), parameters.pop("scale", self.scale)
         detail = parameters.pop("detail", self.detail)
         before = self.model_.get_params(deep=False)
@@ -308,9 +310,18 @@ class VideoSegmenter:
         except (TypeError, ValueError):
             self.model_.set_params(**before)
             raise
+        if self._started and not self._fresh:
+            self._resize_past(float(scale))
         self.colour, self.scale, self.detail = colour, float(scale), float(detail)
         if self._started:
             self.model_._sampler.settings = self.model_._settings()
+
+    def _resize_past(self, scale: float) -> None:
+        """Let the past have as many pixels as it would have had at this scale."""
+        before, after = (math.prod(_reduced_size(self._last_shape(), each)) for each in (self.scale, scale))
+        state = self.model_._sampler.state
+        state.history.rescale(after / before)
+        state.current = state.current * (after / before)
 
     @property
     def _started(self) -> bool:
@@ -348,8 +359,7 @@ class VideoSegmenter:
         frame = np.ascontiguousarray(frame)
         if self.scale == 1.0:
             return frame
-        height, width = (max(1, round(n * self.scale)) for n in frame.shape[:2])
-        small = np.empty((height, width, 3), np.uint8)
+        small = np.empty((*_reduced_size(frame.shape[:2], self.scale), 3), np.uint8)
         kernels.shrink(frame, small)
         return small
 
@@ -471,6 +481,11 @@ def uncertainty(
     c = np.log(np.diagonal(A, axis1=1, axis2=2)).sum(axis=1)
     density = Whitened(A, b, c, np.zeros(len(rows)))
     return Tiles(np.ascontiguousarray(frame), colour, 1, threads).uncertainty(density, np.log(rows["pixels"]))
+
+
+def _reduced_size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
+    height, width = (max(1, round(n * scale)) for n in shape)
+    return height, width
 
 
 def _strides(height: int, width: int) -> list[int]:
