@@ -15,6 +15,7 @@ The log weight of the cluster is part of ``c``. Symmetric matrices are stored as
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -43,6 +44,12 @@ def _can_cache() -> bool:
 
 
 _JIT = {"cache": _can_cache(), "nogil": True, "error_model": "numpy"}
+# For what is called once or more a tile and makes no arrays. Numba counts the references to each array that a function
+# is handed, unless it sees that it need not, and it does not see that past branches and loops (its issues 2345, 2350):
+# locked instructions that the threads contend for, a sixth of the time. Handing over the arrays' shapes costs as much.
+_LEAF = {**_JIT, "_nrt": False, "forceinline": True}
+# A number that is never negative: an index that might be costs a test, and loops over it do not vectorise.
+_U = np.uint64
 # Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -258,7 +265,7 @@ def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high
                 low[t, d], high[t, d] = _extremes(px[d], lo, hi)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _extremes(values, lo, hi):
     """Smallest and largest of values (PIXELS,), by halving, which vectorises; lo, hi (PIXELS / 2,) are overwritten."""
     _wide()
@@ -275,7 +282,7 @@ def _extremes(values, lo, hi):
     return lo[0], hi[0]
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _opponent(px):
     """R, G, B in px[2:] to red - blue, magenta - green and lightness, an orthonormal turn of the axes."""
     _wide()
@@ -297,7 +304,7 @@ def _lab_curve(t):
     return r if t > np.float32(0.008856452) else np.float32(7.787037) * t + np.float32(0.13793103)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _lab(px):
     """Linear RGB in px[2:] to CIE a, b, L (D65), each divided by 100."""
     for p in range(PIXELS):
@@ -311,7 +318,7 @@ def _lab(px):
         px[4, p] = np.float32(1.16) * fy - np.float32(0.16)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _bounds(low, high, A, b, c, dof, upper, lower):
     """Bound every cluster's score over one tile's 5-D box.
 
@@ -350,13 +357,15 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
         scale = np.float32(0.5) * (d + np.float32(PIXEL_D))
         student_near = scale * log1p32(near * inverse)
         student_far = scale * log1p32(far * inverse)
-        upper[k] = c[k] - (student_near if d > 0 else np.float32(0.5) * near)
+        above = c[k] - (student_near if d > 0 else np.float32(0.5) * near)
+        # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
+        upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
         lower[k] = c[k] - (student_far if d > 0 else np.float32(0.5) * far)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
-def _score_pixels(px, A, b, c, dof, k, out):
-    """Score of cluster k at each pixel of a tile. px (5, PIXELS), whitened form as in `_bounds`; out (PIXELS,)."""
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _score_pixels(px, A, b, c, dof, k, begin, end, out):
+    """Score of cluster k at pixels begin to end of a tile. px (5, PIXELS), whitened as in `_bounds`; out (PIXELS,)."""
     _wide()
     a0, a1, a2, a3, a4 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k]
     a5, a6, a7, a8, a9 = A[5, k], A[6, k], A[7, k], A[8, k], A[9, k]
@@ -366,7 +375,7 @@ def _score_pixels(px, A, b, c, dof, k, out):
     student = dof[k] > 0
     inverse = np.float32(1.0) / dof[k] if student else np.float32(0.0)
     scale = np.float32(0.5) * (dof[k] + np.float32(PIXEL_D))
-    for p in range(PIXELS):
+    for p in range(_U(begin), _U(end)):
         x0, x1, x2, x3, x4 = px[0, p], px[1, p], px[2, p], px[3, p], px[4, p]
         y0 = b0 + a0 * x0
         y1 = b1 + a1 * x0 + a2 * x1
@@ -375,14 +384,14 @@ def _score_pixels(px, A, b, c, dof, k, out):
         y4 = b4 + a10 * x0 + a11 * x1 + a12 * x2 + a13 * x3 + a14 * x4
         out[p] = y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3 + y4 * y4
     if student:
-        for p in range(PIXELS):
+        for p in range(_U(begin), _U(end)):
             out[p] = top - scale * log1p32(out[p] * inverse)
     else:
-        for p in range(PIXELS):
+        for p in range(_U(begin), _U(end)):
             out[p] = top - np.float32(0.5) * out[p]
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _raise_best(score, best, spare):
     """best = max(best, score) pixel by pixel; returns the smallest of them. spare (PIXELS,) is overwritten."""
     _wide()
@@ -402,13 +411,23 @@ def _raise_best(score, best, spare):
     return worst
 
 
-@numba.njit(**_JIT)
-def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order):
+@numba.njit(fastmath=_FAST | {"nnan"}, **_LEAF)
+def _largest(values):
+    """The largest of some numbers, none of them nan."""
+    _wide()
+    largest = np.float32(-np.inf)
+    for n in range(values.shape[0]):
+        largest = values[n] if values[n] > largest else largest
+    return largest
+
+
+@numba.njit(**_LEAF)
+def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order, spare):
     """List the clusters that can come within ``reach`` nats of the best score somewhere in a tile.
 
     Those within ``nats`` come first, in descending order of their upper bounds, then the others. Writes ``upper`` and
-    ``order`` and returns the length of the list. With ``prune`` False every cluster is listed: the brute force that
-    pruning must equal.
+    ``order`` and returns the length of the list; ``lower`` and ``spare`` are overwritten. With ``prune`` False every
+    cluster is listed: the brute force that pruning must equal.
     """
     K = c.shape[0]
     if not prune:
@@ -417,29 +436,34 @@ def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order
             order[k] = k
         return K
     _bounds(low, high, A, b, c, dof, upper, lower)
-    floor = np.float32(-np.inf)
+    floor = _largest(lower)
+    near = 0
     for k in range(K):
-        floor = max(floor, lower[k])
-        # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
-        upper[k] += np.float32(0.01) + np.float32(1e-4) * abs(upper[k])
-    n = 0
-    for k in range(K):
-        if upper[k] >= floor - nats:
-            j = n - 1
-            while j >= 0 and upper[order[j]] < upper[k]:
-                order[j + 1] = order[j]
-                j -= 1
-            order[j + 1] = k
-            n += 1
-    if reach > nats:
-        for k in range(K):
-            if floor - reach <= upper[k] < floor - nats:
-                order[n] = k
-                n += 1
-    return n
+        # Written always and kept if it counts: a branch here would be guessed wrongly half of the time.
+        order[near] = k
+        near += 1 if upper[k] >= floor - reach else 0
+    n = rest = 0
+    for i in range(near):
+        k = order[i]
+        bound = upper[k]
+        if bound < floor - nats:
+            spare[rest] = k
+            rest += 1
+            continue
+        j = n - 1
+        while j >= 0 and lower[j] < bound:
+            lower[j + 1] = lower[j]
+            order[j + 1] = order[j]
+            j -= 1
+        lower[j + 1] = bound
+        order[j + 1] = k
+        n += 1
+    for i in range(rest):
+        order[n + i] = spare[i]
+    return near
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
     """Score the first of n listed clusters, as many as can come within ``nats`` of some pixel's best score.
 
@@ -449,13 +473,13 @@ def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
     worst = np.float32(-np.inf)
     count = 0
     while count < n and upper[order[count]] >= worst - nats:
-        _score_pixels(px, A, b, c, dof, order[count], scores[count])
+        _score_pixels(px, A, b, c, dof, order[count], 0, PIXELS, scores[count])
         worst = _raise_best(scores[count], best, spare)
         count += 1
     return count, worst
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _ascending(order, count, chosen, row):
     """Sort the first ``count`` of ``order``: chosen are the cluster indices, row where in the list each one was.
 
@@ -472,7 +496,7 @@ def _ascending(order, count, chosen, row):
         row[j + 1] = i
 
 
-@numba.njit(**_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _left_out(upper, order, count, n, worst):
     """Bound of the likelihood of the listed clusters that were not scored, relative to exp(worst)."""
     total = np.float32(0.0)
@@ -481,26 +505,27 @@ def _left_out(upper, order, count, n, worst):
     return total
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
-def _moments(px, centre, mask, out):
-    """Add count, sum and lower triangle of second moments of the masked pixels to out (21,) float64.
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _moments(px, centre, label, n, side, j, begin, end, weight, out):
+    """Add weighted count, sum and lower triangle of second moments to out (21,) float64.
 
-    Summed in float32 around the tile's centre, where the numbers are small, then moved to the origin in float64.
+    They are those of the pixels from begin to end with label n on side j, summed in float32 around the tile's centre,
+    where the numbers are small, then moved to the origin in float64.
     """
     _wide()
     c0, c1, c2, c3, c4 = centre[0], centre[1], centre[2], centre[3], centre[4]
     z = np.float32(0.0)
-    n = s0 = s1 = s2 = s3 = s4 = z
+    size = s0 = s1 = s2 = s3 = s4 = z
     m00 = m10 = m11 = m20 = m21 = m22 = m30 = m31 = m32 = m33 = m40 = m41 = m42 = m43 = m44 = z
-    for p in range(PIXELS):
-        w = mask[p]
+    for p in range(_U(begin), _U(end)):
+        w = np.float32(1.0) if label[p] == n and side[p] == j else z
         x0 = px[0, p] - c0
         x1 = px[1, p] - c1
         x2 = px[2, p] - c2
         x3 = px[3, p] - c3
         x4 = px[4, p] - c4
         w0, w1, w2, w3, w4 = w * x0, w * x1, w * x2, w * x3, w * x4
-        n += w
+        size += w
         s0 += w0
         s1 += w1
         s2 += w2
@@ -523,20 +548,21 @@ def _moments(px, centre, mask, out):
         m44 += w4 * x4
     second = (m00, m10, m11, m20, m21, m22, m30, m31, m32, m33, m40, m41, m42, m43, m44)
     first = (s0, s1, s2, s3, s4)
-    count = np.float64(n)
-    out[0] += count
+    W = np.float64(weight)
+    count = np.float64(size)
+    out[0] += W * count
     e = 0
     for i in range(PIXEL_D):
         ci = np.float64(centre[i])
         si = np.float64(first[i])
-        out[1 + i] += si + count * ci
-        for j in range(i + 1):
-            cj = np.float64(centre[j])
-            out[1 + PIXEL_D + e] += second[e] + ci * np.float64(first[j]) + cj * si + count * ci * cj
+        out[1 + i] += W * (si + count * ci)
+        for h in range(i + 1):
+            ch = np.float64(centre[h])
+            out[1 + PIXEL_D + e] += W * (second[e] + ci * np.float64(first[h]) + ch * si + count * ci * ch)
             e += 1
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _argmax_pixels(scores, row, count, best, label):
     """label[p] = position in ``chosen`` of the best score; the lowest one wins a tie."""
     _wide()
@@ -548,9 +574,9 @@ def _argmax_pixels(scores, row, count, best, label):
             label[p] = n if s[p] == best[p] else label[p]
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
-def _exponentiate(s, best):
-    """s = exp(s - best), or 0 where that is too small to be drawn."""
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _exponentiate(s, best, total):
+    """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
     _wide()
     nats = np.float32(SAMPLING_NATS)
     for p in range(PIXELS):
@@ -558,9 +584,10 @@ def _exponentiate(s, best):
         e = exp32(-(below if below < nats else nats))
         e = e if below < nats else np.float32(0.0)
         s[p] = e
+        total[p] += e
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _count_passed(s, u, total, label):
     """total += s; label += 1 where the running total has not passed u."""
     _wide()
@@ -570,7 +597,7 @@ def _count_passed(s, u, total, label):
         label[p] += np.int32(1) if t <= u[p] else np.int32(0)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _sample_pixels(scores, row, count, u, total, label):
     """label[p] = position in ``chosen`` drawn in proportion to the exponentiated scores, by inverting their sum."""
     _wide()
@@ -588,7 +615,7 @@ def _sample_pixels(scores, row, count, u, total, label):
         _count_passed(scores[row[n]], u, total, label)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(fastmath=_FAST, **_LEAF)
 def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, high, label, other):
     """As `_sample_pixels`, if no draw can depend on what was left out (see `_left_out`); True if so.
 
@@ -597,14 +624,8 @@ def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, hig
     """
     _wide()
     for p in range(PIXELS):
-        total[p] = np.float32(0.0)
         label[p] = 0
         other[p] = 0
-    for n in range(count):
-        s = scores[row[n]]
-        for p in range(PIXELS):
-            total[p] += s[p]
-    for p in range(PIXELS):
         below = best[p] - worst
         missing = np.float32(1.01) * left_out * exp32(-(below if below < np.float32(60.0) else np.float32(60.0)))
         slack = np.float32(1e-5) * total[p]
@@ -625,13 +646,13 @@ def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, hig
     return open_draws == 0
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
-def _sides(first, second, u, sampling, side):
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _sides(first, second, u, sampling, begin, end, side):
     """side[p] = 0 or 1, which of the two sub-clusters with scores first, second a pixel goes to."""
     _wide()
     if sampling:
         limit = np.float32(60.0)
-        for p in range(PIXELS):
+        for p in range(_U(begin), _U(end)):
             difference = first[p] - second[p]
             difference = difference if difference < limit else limit
             difference = difference if difference > -limit else -limit
@@ -639,41 +660,95 @@ def _sides(first, second, u, sampling, side):
             share = u[p] * (np.float32(1.0) + exp32(difference))
             side[p] = np.int32(1) if share < np.float32(1.0) else np.int32(0)
     else:
-        for p in range(PIXELS):
+        for p in range(_U(begin), _U(end)):
             side[p] = np.int32(1) if second[p] > first[p] else np.int32(0)
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
-def _split_pixels(side, label, n, k, weight, mask_first, mask_second, out):
-    """Give the pixels with label n to the sub-cluster of cluster k on their side.
-
-    Writes out[p] = 2 k + side for those pixels alone, and the two sub-clusters' masks (the weight, or 0).
-    """
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _take_sides(side, label, n, k, begin, end, out):
+    """out[p] = 2 k + side for the pixels with label n; returns how many there are on either side."""
     _wide()
-    for p in range(PIXELS):
-        own = label[p] == n
-        w = weight[p] if own else np.float32(0.0)
-        mask_first[p] = np.float32(0.0) if side[p] == 1 else w
-        mask_second[p] = w if side[p] == 1 else np.float32(0.0)
-        out[p] = np.int32(2 * k) + side[p] if own else out[p]
+    own = np.int32(0)
+    other = np.int32(0)
+    for p in range(_U(begin), _U(end)):
+        mine = np.int32(1) if label[p] == n else np.int32(0)
+        own += mine
+        other += mine * side[p]
+        out[p] = np.int32(2 * k) + side[p] if mine == 1 else out[p]
+    return own - other, other
 
 
-@numba.njit(**_JIT)
-def _weigh_pixels(tile_row, tile_column, rows, columns, weight, out):
-    """out[p] = weight inside the picture, 0 in the part of the tile that hangs over its edge."""
+@numba.njit(**_LEAF)
+def _trim(tile_row, tile_column, rows, columns, none, label, out):
+    """Give the pixels of a tile that hang over the picture's edge the label ``none``, and 0 in ``out``."""
+    if (tile_row + 1) * TILE <= rows and (tile_column + 1) * TILE <= columns:
+        return
     for i in range(TILE):
         for j in range(TILE):
-            inside = tile_row * TILE + i < rows and tile_column * TILE + j < columns
-            out[i * TILE + j] = weight if inside else np.float32(0.0)
+            if tile_row * TILE + i >= rows or tile_column * TILE + j >= columns:
+                label[i * TILE + j] = none
+                out[i * TILE + j] = 0
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
+def _spans(label, count, begin, end):
+    """Pixels begin[n] to end[n] are the rows of the tile from the first to the last with label n; end is 0 if none is.
+
+    Labels go up to ``count``, which stands for no cluster.
+    """
+    for n in range(count):
+        end[n] = 0
+    for p in range(PIXELS):
+        begin[label[PIXELS - 1 - p]] = PIXELS - 1 - p
+        end[label[p]] = p + 1
+    for n in range(count):
+        begin[n] &= -TILE
+        end[n] = (end[n] + TILE - 1) & -TILE
+
+
+@numba.njit(**_LEAF)
 def _draw_pixels(tile_row, tile_column, columns, key, out):
     """out[p] = the uniform that belongs to the pixel's index in the picture, whatever the tile."""
     for i in range(TILE):
         base = (tile_row * TILE + i) * columns + tile_column * TILE
         for j in range(TILE):
             out[i * TILE + j] = hash_uniform(key, base + j)
+
+
+class _Room(NamedTuple):
+    """Memory to work in, for a number of clusters K."""
+
+    upper: Any
+    lower: Any
+    order: Any
+    chosen: Any
+    row: Any
+    begin: Any
+    end: Any
+    scores: Any
+    pixels: Any
+    label: Any
+    side: Any
+    centre: Any
+
+
+@numba.njit(**_JIT)
+def _room(K):
+    """Allocated apart from the work, which then needs no counting of references (see `_LEAF`)."""
+    return _Room(
+        np.empty(K, np.float32),
+        np.empty(K, np.float32),
+        np.empty(K, np.int32),
+        np.empty(K, np.int32),
+        np.empty(K, np.int32),
+        np.empty(K + 1, np.int64),
+        np.empty(K + 1, np.int64),
+        np.empty((K, PIXELS), np.float32),
+        np.empty((6, PIXELS), np.float32),
+        np.empty(PIXELS, np.int32),
+        np.empty(PIXELS, np.int32),
+        np.empty(PIXEL_D, np.float32),
+    )
 
 
 @numba.njit(**_JIT)
@@ -688,21 +763,20 @@ def label_tiles(
     ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``; otherwise
     the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (K, 2, 21) float64.
     """
+    _label_tiles(
+        pixels, low, high, rows, columns, weight, first_row, last_row,
+        A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, _room(c.shape[0]),
+    )  # fmt: skip
+
+
+@numba.njit(**_LEAF)
+def _label_tiles(
+    pixels, low, high, rows, columns, weight, first_row, last_row,
+    A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, room,
+):  # fmt: skip
     _wide()
-    K = c.shape[0]
-    upper = np.empty(K, np.float32)
-    lower = np.empty(K, np.float32)
-    order = np.empty(K, np.int32)
-    chosen = np.empty(K, np.int32)
-    row = np.empty(K, np.int32)
-    scores = np.empty((K, PIXELS), np.float32)
-    room = np.empty((9, PIXELS), np.float32)
-    best, spare, total, u, w = room[0], room[1], room[2], room[3], room[4]
-    mask_first, mask_second, first, second = room[5], room[6], room[7], room[8]
-    label = np.empty(PIXELS, np.int32)
-    side = np.empty(PIXELS, np.int32)
-    present = np.empty(K, np.bool_)
-    centre = np.empty(PIXEL_D, np.float32)
+    upper, lower, order, chosen, row, begin, end, scores, floats, label, side, centre = room
+    best, spare, total, u, first, second = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
     across = (columns + TILE - 1) // TILE
     nats = np.float32(SAMPLING_NATS) if sampling else np.float32(0.0)
     first_nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
@@ -710,13 +784,14 @@ def label_tiles(
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
-            n = _candidates(low[t], high[t], A, b, c, dof, first_nats, nats, prune, upper, lower, order)
+            n = _candidates(low[t], high[t], A, b, c, dof, first_nats, nats, prune, upper, lower, order, chosen)
             count, worst = _evaluate(px, A, b, c, dof, first_nats, upper, order, n, scores, best, spare)
             _ascending(order, count, chosen, row)
             if sampling:
                 _draw_pixels(tile_row, tile_column, columns, key, u)
+                total[:] = np.float32(0.0)
                 for i in range(count):
-                    _exponentiate(scores[i], best)
+                    _exponentiate(scores[i], best, total)
                 left_out = _left_out(upper, order, count, n, worst)
                 sure = prune and _sample_surely(
                     scores, row, count, best, u, worst, left_out, total, first, second, label, side
@@ -726,48 +801,47 @@ def label_tiles(
                     for i in range(count, n):
                         if upper[order[i]] >= worst - nats:
                             order[count] = order[i]
-                            _score_pixels(px, A, b, c, dof, order[count], scores[count])
-                            _exponentiate(scores[count], best)
+                            _score_pixels(px, A, b, c, dof, order[count], 0, PIXELS, scores[count])
+                            _exponentiate(scores[count], best, total)
                             count += 1
                     _ascending(order, count, chosen, row)
                     _sample_pixels(scores, row, count, u, total, label)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
             else:
                 _argmax_pixels(scores, row, count, best, label)
-            _weigh_pixels(tile_row, tile_column, rows, columns, weight, w)
+            _trim(tile_row, tile_column, rows, columns, count, label, labels[t])
+            _spans(label, count, begin, end)
             for d in range(PIXEL_D):
                 centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
-            present[:count] = False
-            for p in range(PIXELS):
-                present[label[p]] = True
             for n in range(count):
-                if not present[n]:
+                p, q = begin[n], end[n]
+                if q == 0:
                     continue
                 k = chosen[n]
-                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k, first)
-                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k + 1, second)
-                _sides(first, second, u, sampling, side)
-                _split_pixels(side, label, n, k, w, mask_first, mask_second, labels[t])
-                _moments(px, centre, mask_first, moments[k, 0])
-                _moments(px, centre, mask_second, moments[k, 1])
+                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k, p, q, first)
+                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k + 1, p, q, second)
+                _sides(first, second, u, sampling, p, q, side)
+                n_first, n_second = _take_sides(side, label, n, k, p, q, labels[t])
+                if n_first > 0:
+                    _moments(px, centre, label, n, side, 0, p, q, weight, moments[k, 0])
+                if n_second > 0:
+                    _moments(px, centre, label, n, side, 1, p, q, weight, moments[k, 1])
 
 
-@numba.njit(fastmath=_FAST, **_JIT)
+@numba.njit(**_JIT)
 def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out):
     """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, for some tile rows."""
-    K = c.shape[0]
-    upper = np.empty(K, np.float32)
-    lower = np.empty(K, np.float32)
-    order = np.empty(K, np.int32)
-    chosen = np.empty(K, np.int32)
-    row = np.empty(K, np.int32)
-    scores = np.empty((K, PIXELS), np.float32)
-    best = np.empty(PIXELS, np.float32)
-    spare = np.empty(PIXELS, np.float32)
+    _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out, _room(c.shape[0]))
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out, room):
+    upper, lower, order, chosen, row = room.upper, room.lower, room.order, room.chosen, room.row
+    scores, best, spare = room.scores, room.pixels[0], room.pixels[1]
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        listed = _candidates(low[t], high[t], A, b, c, dof, nats, nats, True, upper, lower, order)
+        listed = _candidates(low[t], high[t], A, b, c, dof, nats, nats, True, upper, lower, order, chosen)
         count, _ = _evaluate(pixels[t], A, b, c, dof, nats, upper, order, listed, scores, best, spare)
         _ascending(order, count, chosen, row)
         total = out[t]
