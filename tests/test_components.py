@@ -377,7 +377,9 @@ def test_mergeable_leaves_out_no_merge_that_could_be_accepted(
     component, X, w = random_case(name, seed, 15 * K, D)
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(K), 15).astype(np.int32)
-    if name != "multinomial":
+    if name == "multinomial":
+        X = rng.poisson(np.exp(min(spread, 3.0) * rng.normal(size=(K, D))))[groups]
+    else:
         X = X + spread * rng.normal(size=(K, D))[groups]
     S = component.statistics(component.prepare(X), w * np.exp(rng.normal(0.0, 1.5, K))[groups], groups, K)
     S = S[S[:, 0] >= 1.0]
@@ -404,6 +406,16 @@ def test_mergeable_spares_most_pairs_of_clusters_far_apart() -> None:
     S = component.statistics(X, np.ones(2000), groups, 100)
     pairs = component.mergeable(S, component.log_marginal(S), np.ones(100, bool), 0.0)
     assert len(pairs) < 0.25 * 100 * 99 / 2
+
+
+def test_mergeable_spares_most_pairs_of_unlike_counts() -> None:
+    rng = np.random.default_rng(52)
+    groups = np.repeat(np.arange(50), 20).astype(np.int32)
+    X = rng.poisson(5.0 * rng.dirichlet(np.ones(30), 50)[groups] * 30.0).astype(np.float64)
+    component = Multinomial(1.0).bind(X, np.ones(1000))
+    S = component.statistics(component.prepare(X), np.ones(1000), groups, 50)
+    pairs = component.mergeable(S, component.log_marginal(S), np.ones(50, bool), 0.0)
+    assert len(pairs) < 0.05 * 50 * 49 / 2
 
 
 # --- open hyperparameters

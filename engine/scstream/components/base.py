@@ -16,6 +16,9 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
+#: A merge less likely than exp(this) is never accepted by a float32 uniform.
+HOPELESS = -40.0
+
 
 class Component(ABC):
     """A likelihood with its conjugate prior. Instances hold hyperparameters only and never change.

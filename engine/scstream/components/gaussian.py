@@ -11,11 +11,9 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.checks import numeric
-from scstream.components.base import Array, Component, Labels
+from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import spread
 
-#: A merge less likely than exp(this) is never accepted by a float32 uniform.
-_HOPELESS = -40.0
 #: Points scored at a time by one thread.
 _ROWS = 4096
 
@@ -218,7 +216,7 @@ class Gaussian(Component):
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
         K = len(S)
         pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
-        n = kernels.niw_mergeable(S, log_marginal, log_alpha, _HOPELESS, *self._prior(), eligible, pairs)
+        n = kernels.niw_mergeable(S, log_marginal, log_alpha, HOPELESS, *self._prior(), eligible, pairs)
         return pairs[:n]
 
 

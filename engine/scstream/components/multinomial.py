@@ -12,7 +12,7 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.checks import numeric
-from scstream.components.base import Array, Component, Labels
+from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import spread
 
 #: Points, and pairs of clusters, scored at a time by one thread.
@@ -118,6 +118,13 @@ class Multinomial(Component):
             lambda a, b: kernels.dirichlet_log_marginal(S, prior, first[a:b], second[a:b], out[a:b]),
         )
         return out
+
+    def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+        K = len(S)
+        pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
+        prior = np.asarray(self.concentration)
+        n = kernels.dirichlet_mergeable(S, log_marginal, log_alpha, HOPELESS, prior, eligible, pairs)
+        return pairs[:n]
 
     def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
         d = np.asarray(self.concentration) + S[:, 1:]
