@@ -10,9 +10,6 @@ READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SAMPLE := sample_videos/kite_surf.mp4
-# What Qt's windows need of a system; where one is missing, and the user is root, it is installed.
-QT_PACKAGES := libegl1 libgl1 libxkbcommon-x11-0 libdbus-1-3 libfontconfig1 libglib2.0-0 libxcb-cursor0 \
-    libxcb-icccm4 libxcb-keysyms1 libxcb-shape0
 
 .PHONY: help run test lint format bench lock clean
 
@@ -87,13 +84,14 @@ $(READY): pyproject.toml constraints.txt
 	    "$$python" -m venv --clear $(VENV); \
 	fi
 	$(PIP_INSTALL) -c constraints.txt -e '.[dev,parquet]'
-	@if ! $(BIN)/python -c 'import PySide6.QtWidgets' >/dev/null 2>&1; then \
-	    if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	        echo 'Installing the libraries that Qt needs with apt-get'; \
-	        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(QT_PACKAGES); } >&2; \
-	    else \
-	        echo 'Qt cannot be loaded. On Debian or Ubuntu: apt-get install $(QT_PACKAGES)' >&2; exit 1; \
-	    fi; \
+	@lacking=$$($(BIN)/python tools/qt_libraries.py); \
+	if [ -n "$$lacking" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "Installing the libraries that Qt's windows need with apt-get: $$lacking"; \
+	    { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $$lacking; } >&2 || true; \
+	    lacking=$$($(BIN)/python tools/qt_libraries.py); \
+	fi; \
+	if [ -n "$$lacking" ]; then \
+	    echo "Windows cannot open here before these are installed (on Debian or Ubuntu: apt-get install $$lacking)." >&2; \
 	fi
 	@touch $@
 

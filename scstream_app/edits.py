@@ -109,6 +109,9 @@ class EditQueue:
     >>> queue.add(Edit("lock", (3,)))
     >>> queue.waiting() == queue.waiting() == (Edit("lock", (3,)),)
     True
+    >>> queue.add(Edit("split", (5,)))
+    >>> queue.withdraw(Edit("split", (5,))), queue.withdraw(Edit("lock", (3,)))
+    (True, False)
     >>> queue.settle([Edit("lock", (3,))])
     >>> queue.waiting()
     ()
@@ -116,6 +119,8 @@ class EditQueue:
 
     def __init__(self) -> None:
         self._edits: list[Edit] = []
+        #: How many, from the first on, a run has been told of.
+        self._told = 0
         self._lock = threading.Lock()
 
     def add(self, edit: Edit) -> None:
@@ -124,18 +129,31 @@ class EditQueue:
             self._edits.append(edit)
 
     def waiting(self) -> tuple[Edit, ...]:
-        """All that wait, the earliest first; they go on waiting."""
+        """All that wait, the earliest first; they go on waiting, but can no longer be withdrawn."""
         with self._lock:
+            self._told = len(self._edits)
             return tuple(self._edits)
+
+    def withdraw(self, edit: Edit) -> bool:
+        """Take an edit back that no run has been told of yet; False if it is too late for that."""
+        with self._lock:
+            for place in range(len(self._edits) - 1, self._told - 1, -1):
+                if self._edits[place] == edit:
+                    del self._edits[place]
+                    return True
+            return False
 
     def settle(self, edits: Iterable[Edit]) -> None:
         """These were made, or cannot be: they wait no longer."""
         with self._lock:
             for edit in edits:
                 if edit in self._edits:
-                    self._edits.remove(edit)
+                    place = self._edits.index(edit)
+                    del self._edits[place]
+                    self._told -= place < self._told
 
     def clear(self) -> None:
         """Nothing is to be done any more."""
         with self._lock:
             self._edits.clear()
+            self._told = 0

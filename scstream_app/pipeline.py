@@ -46,6 +46,7 @@ def run(
     previous: FrameResult | None = None,
     masks: Picture | None = None,
     edits: Edits | None = None,
+    stale: Callable[[], bool] | None = None,
     on_preview: Callable[[Preview], None] | None = None,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> Generator[FrameResult]:
@@ -72,6 +73,9 @@ def run(
         edit comes back: in ``edits`` of the frame's result if it was made, otherwise as ``edit`` of a notice. Until
         then whoever gives it keeps it (`edits.EditQueue` does): a frame that is cancelled takes its edits back, and
         they are to be given to the next one.
+    stale : callable, optional
+        Asked when a frame has come, and may take its time: whether newer ones have overtaken it, so that it is to be
+        left out.
     on_preview : callable, optional
         Hears how a first frame settles: that of the run, and that of every scene.
     on_notice : callable, optional
@@ -102,6 +106,8 @@ def run(
                 damaged += notice.kind == "damaged"
                 place = max(place, item.index + (notice.kind == "damaged"))
                 stalled |= notice.kind == "stalled"
+                continue
+            if stale is not None and stale():
                 continue
             if stalled:
                 notify(Notice("back", item.frame.index, f"'{source.name}' gives pictures again."))
@@ -221,6 +227,7 @@ class _Stage:
             afresh,
             {"decode": item.milliseconds, "wait": wait, "engine": engine},
             edits,
+            frame.captured,
         )
 
     def _edit(self, index: int, wanted: Sequence[Edit]) -> tuple[Edit, ...]:

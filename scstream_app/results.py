@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -43,6 +44,11 @@ class FrameResult:
         Time of each stage: "decode", "engine", ...
     edits : tuple of Edit
         What a person did to the model just before this frame.
+    captured : float
+        When a live source handed the picture over, by `time.monotonic`; nan for others.
+    measures : mapping
+        What was found out about the frame besides, by name: "churn" (share of pixels that changed their id),
+        "uncertainty" (its mean). Whoever measures puts it there.
     """
 
     index: int
@@ -55,6 +61,8 @@ class FrameResult:
     cut: bool = False
     milliseconds: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
     edits: tuple[Edit, ...] = ()
+    captured: float = math.nan
+    measures: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
 
     @property
     def picture(self) -> Picture:
@@ -62,3 +70,8 @@ class FrameResult:
         if self.rgb is None:
             raise ValueError(f"frame {self.index} was read without its picture")
         return self.rgb
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that it keeps in memory, but for a few."""
+        return self.ids.nbytes + self.statistics.nbytes + (0 if self.rgb is None else self.rgb.nbytes)

@@ -16,7 +16,14 @@ from scstream.genealogy import Kind, follow
 from scstream_app.session import FrameRecord
 
 #: What is kept of every frame.
-COLUMNS = ("time", "segments", "log_posterior", "churn", "decode", "engine", "write")
+COLUMNS = ("time", "segments", "log_posterior", "churn", "uncertainty", "decode", "engine", "write")
+#: Those that may become known only later.
+MEASURES = ("churn", "uncertainty")
+
+#: Segments have settled when for so many frames at most this share of the pixels changed their id.
+SETTLED_FRAMES, SETTLED_CHURN = 12, 0.1
+#: Of all frames those count as uncertain that lie above this percentile.
+_UNCERTAIN = 90.0
 
 
 @dataclass(slots=True)
@@ -58,8 +65,8 @@ class Trace:
         """One of `COLUMNS`, a value a frame; nan where it is not known."""
         return np.array(self._columns[name], np.float64)
 
-    def add(self, record: FrameRecord, churn: float = math.nan) -> None:
-        """Take in the next frame; ``churn`` is the share of pixels that changed their id."""
+    def add(self, record: FrameRecord) -> None:
+        """Take in the next frame."""
         index = record.index
         self.frames.append(index)
         times: Mapping[str, float] = record.milliseconds
@@ -67,7 +74,7 @@ class Trace:
             "time": record.time,
             "segments": float(record.rows),
             "log_posterior": record.log_posterior,
-            "churn": churn,
+            **{name: record.measures.get(name, math.nan) for name in MEASURES},
             **{stage: times.get(stage, math.nan) for stage in ("decode", "engine", "write")},
         }
         for name, column in self._columns.items():
@@ -80,10 +87,28 @@ class Trace:
             if not (first and event.kind in (Kind.BIRTH, Kind.DEATH)):
                 self.events.append((index, event))
 
+    def forget_before(self, index: int) -> None:
+        """Drop what happened before frame ``index``; a segment that still lives keeps the frame it was born in."""
+        count = bisect_left(self.frames, index)
+        del self.frames[:count]
+        for column in self._columns.values():
+            del column[:count]
+        del self.events[: bisect_left(self.events, index, key=lambda entry: entry[0])]
+        del self.cuts[: bisect_left(self.cuts, index)]
+        # A parent that is gone is no loss: nothing is drawn of it any more.
+        self.lives = {id: life for id, life in self.lives.items() if life.died is None or life.died >= index}
+
     def extend(self, records: Iterable[FrameRecord]) -> None:
         """Take in frames read back from a session."""
         for record in records:
             self.add(record)
+
+    def fill(self, index: int, measures: Mapping[str, float]) -> None:
+        """What has become known of a frame since."""
+        place = self.place(index)
+        for name, value in measures.items():
+            if place is not None and name in MEASURES:
+                self._columns[name][place] = value
 
     def _live(self, index: int, event: Event) -> None:
         first, last = event.ids[0], event.ids[-1]
@@ -117,6 +142,32 @@ class Trace:
         """Where in the columns the frame is; None if it is not there."""
         place = bisect_left(self.frames, index)
         return place if place < len(self.frames) and self.frames[place] == index else None
+
+    def settled(self, index: int) -> bool | None:
+        """Whether segments had settled by that frame: few pixels changed their id for a while. None: not known yet."""
+        place = self.place(index)
+        if place is None or place < SETTLED_FRAMES:
+            return None
+        recent = np.array(self._columns["churn"][place - SETTLED_FRAMES + 1 : place + 1])
+        return None if np.isnan(recent).any() else bool((recent <= SETTLED_CHURN).all())
+
+    def uncertain_frames(self) -> list[int]:
+        """Where it gets uncertain: of every run of frames among the most uncertain tenth, the worst."""
+        values = self.column("uncertainty")
+        if not np.isfinite(values).any():
+            return []
+        above = np.nan_to_num(values, nan=-1.0) > np.nanpercentile(values, _UNCERTAIN)
+        edges = np.flatnonzero(np.diff(above.astype(np.int8), prepend=0, append=0))
+        runs = zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+        return [self.frames[first + int(np.argmax(values[first:last]))] for first, last in runs]
+
+    def next_uncertain(self, index: int) -> int | None:
+        """The first of `uncertain_frames` after ``index``."""
+        return next((frame for frame in self.uncertain_frames() if frame > index), None)
+
+    def previous_uncertain(self, index: int) -> int | None:
+        """The last of `uncertain_frames` before ``index``."""
+        return next((frame for frame in reversed(self.uncertain_frames()) if frame < index), None)
 
     def next_event(self, index: int) -> int | None:
         """The first frame after ``index`` in which something happened."""

@@ -17,7 +17,7 @@ from PIL import Image
 from clips import leftovers, locked_folder, moving_square, read_video, write_images, write_video
 from fake_source import FakeSource
 from scstream import VideoSegmenter
-from scstream_app import __version__, cli, headless
+from scstream_app import __version__, cli, headless, pipeline
 from scstream_app.errors import StudioError
 from scstream_app.export.ids import Ids
 from scstream_app.session import Session
@@ -35,7 +35,7 @@ REPORT = {
 @pytest.fixture(autouse=True)
 def _ready(monkeypatch):
     """The engine is warm in tests: nothing is gained by warming it up for each."""
-    monkeypatch.setattr(cli, "warm_up", lambda on_progress: None)
+    monkeypatch.setattr("scstream_app.terminal.progress.warm_up", lambda on_progress: None)
 
 
 @pytest.fixture
@@ -390,7 +390,7 @@ def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch)
     def explode(*_):
         raise ZeroDivisionError("what nobody thought of")
 
-    monkeypatch.setattr(cli, "_report", explode)
+    monkeypatch.setattr(cli, "report_run", explode)
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -543,7 +543,7 @@ def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch
         signal.raise_signal(signal.SIGINT)
         yield from ()
 
-    monkeypatch.setattr(headless.pipeline, "run", interrupted)
+    monkeypatch.setattr(pipeline, "run", interrupted)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
     assert capsys.readouterr().err == "Interrupted before the first frame was finished: nothing was written.\n"
 

@@ -1,35 +1,75 @@
-"""Drive the real window through a tour and write the documentation's pictures: screenshots and a short GIF.
+"""Drive the real window through a tour and write the documentation's pictures: screenshots, all views, a short GIF.
 
     python tools/screenshots.py [FOLDER]
+    python tools/screenshots.py --all FOLDER
 
-Needs a display; without one, run it under Xvfb: `xvfb-run -s "-screen 0 1600x1000x24" python tools/screenshots.py`.
+With ``--all`` everything is pictured that a person can come across, to be looked at: every view in both themes at three
+sizes and densities, the welcome page, every dialog, a message. Needs a display; without one, run it under Xvfb:
+`xvfb-run -s "-screen 0 1600x1000x24" python tools/screenshots.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import cv2
 import imageio.v3 as iio
 import numpy as np
-from PySide6.QtCore import QEventLoop, QSettings, QTimer
-from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QWidget
+import numpy.typing as npt
+from PIL import Image
+from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, QSettings, Qt, QTimer
+from PySide6.QtGui import QImage, QPainter
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 
 from scstream_app.library import Library
 from scstream_app.session import MarkedObject
+from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.app import application
 from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
 
+Picture = npt.NDArray[np.uint8]
+
 ROOT = Path(__file__).parents[1]
+CLIP = ROOT / "sample_videos" / "kite_surf.mp4"
 VIEWS = ("original", "overlay", "mean_colour", "boundaries", "uncertainty", "matte", "side_by_side", "wipe")
+THEMES = ("light", "dark")
+DIALOGS = ("export", "shortcuts", "about", "preferences", "open_camera", "open_url")
+#: Width, height, and screen pixels for each of them.
+SIZES = ((1280, 720, 1), (3840, 2160, 1), (1600, 1000, 2))
+#: The frame on which the pictures are taken.
+FRAME = 40
+_GIF_WIDTH = 800
+_GIF_COLOURS = 192
 
 
-def wait(until: Callable[[], bool], seconds: float = 120.0) -> None:
+# --- driving the window
+
+
+@contextmanager
+def opened(size: tuple[int, int]) -> Iterator[MainWindow]:
+    """The real window, with settings and sessions of its own."""
+    application()
+    with tempfile.TemporaryDirectory() as scratch:
+        settings = QSettings(str(Path(scratch) / "settings.ini"), QSettings.Format.IniFormat)
+        window = MainWindow(settings, Library(Path(scratch) / "sessions"))
+        window.resize(*size)
+        window.show()
+        settle()
+        yield window
+        window.close()
+
+
+def wait(until: Callable[[], bool], seconds: float = 300.0) -> None:
     """Let the window work until something is so."""
     loop, timer, limit = QEventLoop(), QTimer(), QTimer()
     timer.timeout.connect(lambda: loop.quit() if until() else None)
@@ -42,67 +82,303 @@ def wait(until: Callable[[], bool], seconds: float = 120.0) -> None:
         sys.exit("The window did not get there in time.")
 
 
-def picture(widget: QWidget) -> np.ndarray:
+def settle(milliseconds: int = 600) -> None:
+    """Let what was asked for be drawn."""
+    over: list[bool] = []
+    QTimer.singleShot(milliseconds, lambda: over.append(True))
+    wait(lambda: bool(over))
+
+
+def picture(widget: QWidget) -> Picture:
     """What a widget shows (H, W, 3)."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return pixels[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
-def settle(window: MainWindow) -> None:
-    """Let what was asked for be drawn."""
-    shown: list[bool] = []
-    QTimer.singleShot(700, lambda: shown.append(True))
-    wait(lambda: bool(shown))
+def done(window: MainWindow) -> None:
+    """Wait until all is segmented."""
+    wait(lambda: window.document.state in (State.DONE, State.STOPPED))
+    if window.document.state is State.STOPPED:
+        sys.exit(window.message.text)
 
 
-def tour(folder: Path, size: tuple[int, int]) -> None:
-    """Open the sample, go through the views, mark an object, look at both themes."""
-    application()
-    with tempfile.TemporaryDirectory() as scratch:
-        settings = QSettings(str(Path(scratch) / "settings.ini"), QSettings.Format.IniFormat)
-        window = MainWindow(settings, Library(Path(scratch) / "sessions"))
-        window.resize(*size)
-        window.show()
-        settle(window)
-        iio.imwrite(folder / "welcome.png", picture(window))
-        window.open_address(str(ROOT / "sample_videos" / "kite_surf.mp4"))
-        wait(lambda: window.document.state is State.DONE)
-        document = window.document
-        document.show(40)
-        settle(window)
-        assert document.shown is not None
-        rows = document.shown.result.statistics
-        ids = frozenset(int(id) for id in rows["id"][2:4])
-        document.set_objects([MarkedObject("object 1", (230, 160, 0), 40, ids)])
+def go_to(window: MainWindow, index: int) -> None:
+    """Show a frame."""
+    window.document.show(index)
+    wait(lambda: window.document.index == index)
+
+
+def surfer(window: MainWindow) -> frozenset[int]:
+    """Segments that lie mostly on the surfer, by the clip's ground truth, on the frame that is shown."""
+    with np.load(CLIP.with_name(f"{CLIP.stem}_ids.npz")) as truth:
+        about = json.loads(str(truth["about"]))
+        inside = np.isin(truth["ids"][window.document.index], about["objects"]["surfer"])
+    assert window.document.shown is not None
+    ids = window.document.shown.result.ids
+    return frozenset(int(id) for id in np.unique(ids[inside]) if inside[ids == id].mean() > 0.5)
+
+
+def segmented(window: MainWindow) -> None:
+    """Open the sample, wait until all of it is segmented, and make the surfer an object."""
+    window.open_address(str(CLIP))
+    done(window)
+    go_to(window, FRAME)
+    window.document.set_objects([MarkedObject("surfer", (230, 160, 0), FRAME, surfer(window))])
+    settle()
+
+
+def show(window: MainWindow, view: str) -> None:
+    """Choose a view, as from the menu."""
+    window.actions_[f"view_{view}"].trigger()
+    wait(lambda: window.document.shown is not None and window.document.shown.look.view == view)
+    settle()
+
+
+def paint(window: MainWindow, theme: str) -> None:
+    """Choose a theme, as from the menu."""
+    window.actions_[f"theme_{theme}"].trigger()
+    settle()
+
+
+# --- the documentation's pictures
+
+
+def document(folder: Path, size: tuple[int, int]) -> None:
+    """Two screenshots, all views on one sheet, and the tour as a GIF."""
+    with opened(size) as window:
+        paint(window, "light")
+        tour(window, folder / "tour.gif")
+    with opened(size) as window:
+        segmented(window)
+        for theme in THEMES:
+            paint(window, theme)
+            iio.imwrite(folder / f"window_{theme}.png", picture(window))
+        tiles = []
         for view in VIEWS:
-            document.set_look(view=view)
-            settle(window)
-            iio.imwrite(folder / f"view_{view}.png", picture(window.viewer))
-        document.set_look(view="overlay")
-        document.select([])
-        for name in ("light", "dark"):
-            window.actions_[f"theme_{name}"].trigger()
-            settle(window)
-            iio.imwrite(folder / f"window_{name}.png", picture(window))
-        frames = []
-        for index in range(0, 80, 4):
-            document.show(index)
-            wait(lambda index=index: document.index == index)
-            frames.append(picture(window.viewer)[::2, ::2])
-        iio.imwrite(folder / "tour.gif", frames, duration=120, loop=0)
-        window.close()
+            show(window, view)
+            tiles.append(_captioned(_only_picture(window), BY_ID[f"view_{view}"].title))
+        iio.imwrite(folder / "modes.png", sheet(tiles, 4))
+
+
+def _only_picture(window: MainWindow, width: int = 384) -> Picture:
+    """What is shown of the frame, without the viewer's margins; what is clear lies on grey."""
+    assert window.document.shown is not None
+    found = window.document.shown.picture
+    if found.shape[2] == 4:
+        alpha = found[..., 3:] / 255.0
+        found = (found[..., :3] * alpha + 150.0 * (1.0 - alpha)).astype(np.uint8)
+    height = round(width * found.shape[0] / found.shape[1])
+    small = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    # Two frames side by side are not as high as one.
+    rows, columns = window.document.shown.result.ids.shape
+    spare = round(width * rows / columns) - height
+    return np.pad(small, ((spare // 2, spare - spare // 2), (0, 0), (0, 0)), constant_values=255)
+
+
+def _captioned(tile: Picture, text: str) -> Picture:
+    caption = QImage(tile.shape[1], 24, QImage.Format.Format_RGB888)
+    caption.fill(Qt.GlobalColor.white)
+    painter = QPainter(caption)
+    painter.drawText(caption.rect(), Qt.AlignmentFlag.AlignCenter, text)
+    painter.end()
+    pixels = np.frombuffer(caption.constBits(), np.uint8).reshape(24, caption.bytesPerLine())
+    strip = pixels[:, : 3 * tile.shape[1]].reshape(24, tile.shape[1], 3)
+    return np.concatenate([strip, tile])
+
+
+def sheet(tiles: Iterable[Picture], columns: int) -> Picture:
+    """Pictures in rows on white, each in the middle of a cell that has room for all of them."""
+    tiles = list(tiles)
+    height, width = (max(tile.shape[axis] for tile in tiles) + 8 for axis in (0, 1))
+    rows = -(-len(tiles) // columns)
+    whole = np.full((rows * height, columns * width, 3), 255, np.uint8)
+    for n, tile in enumerate(tiles):
+        top, left = n // columns * height + 4, n % columns * width + (width - tile.shape[1]) // 2
+        whole[top : top + tile.shape[0], left : left + tile.shape[1]] = tile
+    return whole
+
+
+# --- the tour
+
+
+class Film:
+    """Pictures of the window, each with its milliseconds."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        self._pictures: list[Image.Image] = []
+        self._durations: list[int] = []
+
+    def take(self, milliseconds: int, over: QWidget | None = None) -> None:
+        """Note what is to be seen now, with a dialog over it."""
+        whole = picture(self._window)
+        if over is not None:
+            corner = over.mapToGlobal(QPoint()) - self._window.mapToGlobal(QPoint())
+            part = picture(over)
+            top, left = max(corner.y(), 0), max(corner.x(), 0)
+            room = whole[top : top + part.shape[0], left : left + part.shape[1]]
+            room[:] = part[: room.shape[0], : room.shape[1]]
+        height = round(_GIF_WIDTH * whole.shape[0] / whole.shape[1])
+        small = cv2.resize(whole, (_GIF_WIDTH, height), interpolation=cv2.INTER_AREA)
+        self._pictures.append(Image.fromarray(small))
+        self._durations.append(milliseconds)
+
+    def write(self, path: Path) -> None:
+        """As a GIF whose colours are the same in all pictures, so that only what changes is stored."""
+        few = [np.asarray(picture) for picture in self._pictures[:: max(1, len(self._pictures) // 5)]]
+        colours = Image.fromarray(np.concatenate(few)).quantize(_GIF_COLOURS)
+        flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in self._pictures]
+        flat[0].save(path, save_all=True, append_images=flat[1:], duration=self._durations, loop=0, optimize=False)
+
+
+def tour(window: MainWindow, path: Path) -> None:
+    """Open the sample, watch segments appear, click the surfer, make it an object, cut it out."""
+    film, document = Film(window), window.document
+    film.take(900)
+    samples = window.welcome.samples
+    (item,) = [samples.item(row) for row in range(samples.count()) if "Kite" in samples.item(row).text()]
+    QTest.mouseClick(samples.viewport(), Qt.MouseButton.LeftButton, pos=samples.visualItemRect(item).center(), delay=10)
+    wait(lambda: document.preview is not None or len(document.trace) > 0)
+    settle(60)
+    film.take(300)
+    for index in (0, 6, 12, 18, 24, 30, 36):
+        wait(lambda index=index: (document.index or 0) >= index and document.shown is not None)
+        film.take(160)
+    done(window)
+    go_to(window, FRAME)
+    settle()
+    film.take(500)
+    _click_surfer(window)
+    settle()
+    film.take(900)
+    _name_object(window, film)
+    show(window, "matte")
+    film.take(700)
+    for index in range(FRAME + 4, 80, 4):
+        go_to(window, index)
+        settle(120)
+        film.take(140)
+    film.take(900)
+    film.write(path)
+
+
+def _click_surfer(window: MainWindow) -> None:
+    """Click every segment of the surfer, the first one plainly, others with Ctrl."""
+    document = window.document
+    assert document.shown is not None
+    modifier = Qt.KeyboardModifier.NoModifier
+    for id in sorted(surfer(window)):
+        rows, columns = np.nonzero(document.shown.result.ids == id)
+        middle = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
+        QTest.mouseClick(
+            window.viewer, Qt.MouseButton.LeftButton, modifier, _place(window, columns[middle], rows[middle])
+        )
+        modifier = Qt.KeyboardModifier.ControlModifier
+
+
+def _place(window: MainWindow, column: float, row: float) -> QPoint:
+    """Where in the viewer a pixel of the frame is, when the frame fills it."""
+    viewer = window.viewer
+    assert window.document.shown is not None
+    height, width = window.document.shown.picture.shape[:2]
+    scale = viewer.scale / viewer.devicePixelRatioF()
+    left, top = (viewer.width() - scale * width) / 2, (viewer.height() - scale * height) / 2
+    return QPointF(left + scale * (column + 0.5), top + scale * (row + 0.5)).toPoint()
+
+
+def _name_object(window: MainWindow, film: Film) -> None:
+    window.actions_["group"].trigger()
+    wait(lambda: QApplication.activeModalWidget() is not None)
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, QDialog)
+    field = dialog.findChild(QLineEdit)
+    assert field is not None
+    field.selectAll()
+    QTest.keyClicks(field, "surfer")
+    settle(100)
+    film.take(900, dialog)
+    dialog.accept()
+    settle()
+    film.take(500)
+
+
+# --- everything there is
+
+
+def everything(folder: Path) -> None:
+    """Each size in a process of its own: Qt asks for the density once."""
+    for width, height, density in SIZES:
+        environment = {**os.environ, "QT_SCALE_FACTOR": str(density)}
+        command = [sys.executable, __file__, str(folder), "--part", "--size", f"{width}x{height}"]
+        subprocess.run(command, env=environment, check=True)
+
+
+def part(folder: Path, size: tuple[int, int]) -> None:
+    """Every view, page and dialog, in both themes, at one size."""
+    tag = f"{size[0]}x{size[1]}"
+    with opened(size) as window:
+        for theme in THEMES:
+            paint(window, theme)
+            iio.imwrite(folder / f"{tag}_{theme}_welcome.png", picture(window))
+        window.message.say(f"Cannot open '{ROOT / 'broken.mp4'}': no video stream in it. Choose another file.", "error")
+        settle()
+        iio.imwrite(folder / f"{tag}_dark_message.png", picture(window))
+        segmented(window)
+        for theme in THEMES:
+            paint(window, theme)
+            for view in VIEWS:
+                show(window, view)
+                iio.imwrite(folder / f"{tag}_{theme}_view_{view}.png", picture(window))
+            show(window, "overlay")
+            for name in ("objects", "controls"):
+                window._docks[name].raise_()
+                settle()
+                iio.imwrite(folder / f"{tag}_{theme}_dock_{name}.png", picture(window))
+            window._docks["segments"].raise_()
+            for id in DIALOGS:
+                if id in BY_ID:
+                    iio.imwrite(folder / f"{tag}_{theme}_dialog_{id}.png", dialog_of(window, id))
+
+
+def dialog_of(window: MainWindow, id: str) -> Picture:
+    """The dialog that an action opens, which is closed again; those that wait for an answer get none."""
+    taken: list[Picture] = []
+
+    def take() -> None:
+        dialog = QApplication.activeModalWidget()
+        if dialog is None:
+            return
+        timer.stop()
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        taken.append(picture(dialog))
+        dialog.close()
+
+    timer = QTimer()
+    timer.timeout.connect(take)
+    timer.start(700)
+    window.actions_[id].trigger()
+    wait(lambda: bool(taken) and QApplication.activeModalWidget() is None)
+    return taken[0]
 
 
 def main() -> None:
     """Parse the command line and go on the tour."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images")
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="picture everything, to be looked at")
     parser.add_argument("--size", default="1280x800", help="of the window")
+    parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    arguments.folder.mkdir(parents=True, exist_ok=True)
+    folder = arguments.all or arguments.folder
+    folder.mkdir(parents=True, exist_ok=True)
     width, height = map(int, arguments.size.split("x"))
-    tour(arguments.folder, (width, height))
+    if arguments.all:
+        everything(folder)
+    elif arguments.part:
+        part(folder, (width, height))
+    else:
+        document(folder, (width, height))
 
 
 if __name__ == "__main__":

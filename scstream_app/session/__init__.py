@@ -9,6 +9,7 @@
 | models/NNNNNN.npz | the segmenter after frame NNNNNN |
 | masks.png | things marked on the first frame before it was segmented, if there were any |
 | objects.json, names.json | what a person marked, named, coloured or hid |
+| pictures.mkv | of a recording, its pictures: frame i of it is frame i of the session |
 | *.damaged | one of those that could not be read, put aside |
 
 A frame's place in ids.zarr is its index minus the session's start.
@@ -16,22 +17,28 @@ A frame's place in ids.zarr is its index minus the session's start.
 
 from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.marks import MarkedObject, Names
+from scstream_app.session.pictures import PICTURES
+from scstream_app.session.recorder import Recorded, Recorder, mend
 from scstream_app.session.recording import record
 from scstream_app.session.records import FrameRecord
 from scstream_app.session.resuming import Resumption, check_source, resume
 from scstream_app.session.store import SUFFIX, Session
 
 __all__ = [
+    "PICTURES",
     "SUFFIX",
     "FirstFrame",
     "FrameRecord",
     "Manifest",
     "MarkedObject",
     "Names",
+    "Recorded",
+    "Recorder",
     "Resumption",
     "Session",
     "SourceFacts",
     "check_source",
+    "mend",
     "record",
     "resume",
 ]

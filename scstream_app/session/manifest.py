@@ -122,7 +122,7 @@ class Manifest:
     @classmethod
     def new(
         cls,
-        source: Source,
+        source: Source | SourceFacts,
         settings: Settings,
         start: int,
         stop: int | None,
@@ -132,7 +132,7 @@ class Manifest:
     ) -> Self:
         """The manifest of a session that is about to begin."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        facts = SourceFacts.of(source)
+        facts = source if isinstance(source, SourceFacts) else SourceFacts.of(source)
         made = cls(facts, settings, start, stop, tuple(formats), every, now, export=dict(export))
         # What could not be read back is not worth writing.
         return cls.from_dict(made.as_dict())

@@ -17,6 +17,7 @@ from scstream_app.results import FrameResult, IdMap, Picture
 from scstream_app.session import checks, files, statistics
 from scstream_app.session.files import Invalid
 from scstream_app.session.manifest import Manifest
+from scstream_app.session.pictures import PICTURES
 from scstream_app.session.records import FrameRecord, RecordIndex
 from scstream_app.session.snapshots import Snapshots
 from scstream_app.session.volume import GROWTH, IdVolume
@@ -45,6 +46,16 @@ class SessionReader:
     @property
     def _size(self) -> tuple[int, int]:
         return self.manifest.source.height, self.manifest.source.width
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the session is a recording, which has the pictures of its source in its own folder."""
+        return self.manifest.source.address == PICTURES
+
+    @property
+    def source_address(self) -> str:
+        """What `open_source` finds the source by, wherever the session was moved to."""
+        return str(self.path.absolute() / PICTURES) if self.recorded else self.manifest.source.address
 
     # --- opening
 

@@ -8,7 +8,7 @@ import threading
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
@@ -46,6 +46,7 @@ class FrameRecord:
     rows: int
     rows_checksum: int
     edits: tuple[Edit, ...] = ()
+    measures: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, result: FrameResult, ids: tuple[int, int], statistics: tuple[int, int, int]) -> Self:
@@ -60,6 +61,7 @@ class FrameRecord:
             *ids,
             *statistics,
             result.edits,
+            result.measures,
         )
 
     def line(self) -> bytes:
@@ -76,6 +78,9 @@ class FrameRecord:
         }
         if self.edits:
             values["edits"] = [edit.as_dict() for edit in self.edits]
+        measures = {name: round(float(value), 6) for name, value in self.measures.items() if math.isfinite(value)}
+        if measures:
+            values["measures"] = measures
         return json.dumps(values, allow_nan=False, separators=(",", ":")).encode() + b"\n"
 
     @classmethod
@@ -84,6 +89,7 @@ class FrameRecord:
         values = _parse(line)
         ids, statistics = checks.section(values, "ids"), checks.section(values, "statistics")
         milliseconds = checks.section(values, "milliseconds")
+        measures = checks.section(values, "measures") if "measures" in values else {}
         return cls(
             checks.integer(values, "index"),
             checks.number(values, "time"),
@@ -97,6 +103,7 @@ class FrameRecord:
             checks.integer(statistics, "count", high=_ROWS_LIMIT),
             checks.integer(statistics, "crc32", high=_CHECKSUM),
             tuple(_edit(value) for value in checks.listing(values, "edits")) if "edits" in values else (),
+            MappingProxyType({name: checks.number(measures, name) for name in measures}),
         )
 
 

@@ -30,6 +30,8 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
         raise _refusal(session, f"threads must be a whole number >= 1, got {threads!r}")
     if source.live or session.manifest.source.live:
         raise _refusal(session, f"'{source.name}' is live, and what it showed is gone")
+    if session.recorded:
+        raise _refusal(session, "it is a recording, and ends where it was stopped")
     check_source(session, source)
     frame = session.latest_snapshot()
     if frame is None:

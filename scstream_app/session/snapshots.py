@@ -52,6 +52,12 @@ class Snapshots:
         except ModelFileError as error:
             raise Invalid(f"{self.folder.name}/{path.name} is damaged") from error
 
+    def drop_after(self, frame: int) -> None:
+        """Remove those of later frames."""
+        for later in self.frames():
+            if later > frame:
+                self.path(later).unlink()
+
     def clean(self) -> None:
         """Remove whatever a killed process left half-written."""
         for leftover in self.folder.glob(".*.tmp"):

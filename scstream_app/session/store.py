@@ -21,7 +21,7 @@ from scstream_app.results import FrameResult, Picture
 from scstream_app.session import checks, files, marks, statistics
 from scstream_app.session.files import AppendFile, Invalid
 from scstream_app.session.lock import Lock
-from scstream_app.session.manifest import FirstFrame, Manifest
+from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.markfiles import MarkFiles
 from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.reader import SessionReader, saying
@@ -65,7 +65,7 @@ class Session(SessionReader):
     def create(
         cls,
         path: str | os.PathLike[str],
-        source: Source,
+        source: Source | SourceFacts,
         settings: Settings,
         *,
         start: int = 0,
@@ -240,7 +240,22 @@ class Session(SessionReader):
         """Say that the run has come to its end: there is nothing to resume."""
         with self._writing():
             self.sync()
-            self._set_manifest(replace(self.manifest, complete=True))
+            source = self.manifest.source
+            if self.recorded:
+                source = replace(source, length=len(self))
+            self._set_manifest(replace(self.manifest, complete=True, source=source))
+
+    def keep_first(self, count: int) -> None:
+        """Take away all but the first ``count`` frames: of the others something else is missing."""
+        with self._writing():
+            rows, log = self._files()
+            self._index.keep(count)
+            self._snapshots.drop_after(self._last)
+            self._last_snapshot = max(self._snapshots.frames(), default=None)
+            log.truncate(self._index.end)
+            rows.truncate(self._index.rows * statistics.RECORD.itemsize)
+            self._volume.drop_from(self._end)
+            self._synced = min(self._synced, self._end)
 
     def sync(self) -> None:
         """Have every frame so far on the disk."""

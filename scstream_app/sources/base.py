@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,11 +18,13 @@ class Frame:
     """One picture: its place in the source, its presentation time in seconds, and RGB (H, W, 3).
 
     The first frame of a file has time 0, and times increase strictly. Frames of one source may differ in size.
+    ``captured`` says when a live source handed it over, by `time.monotonic`; nan for others.
     """
 
     index: int
     time: float
     rgb: Picture
+    captured: float = math.nan
 
 
 class DamagedFrame(SourceError):
@@ -44,6 +47,7 @@ class Source(ABC):
     length : the number of frames as far as it is known, None if it is not; see `count`.
     duration : in seconds, None if it is not known.
     live : whether frames come in their own time, without end; then there is no seeking and no length.
+    dropped : frames of a live source that newer ones took the place of before they were read.
     """
 
     name: str
@@ -54,6 +58,11 @@ class Source(ABC):
     length: int | None = None
     duration: float | None = None
     live: bool = False
+
+    @property
+    def dropped(self) -> int:
+        """See above."""
+        return 0
 
     @abstractmethod
     def read(self) -> Frame | None:

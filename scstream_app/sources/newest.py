@@ -36,7 +36,7 @@ class Slot:
         self.changed = Condition()
         self.dropped = 0
         self._clock = clock
-        self._newest: tuple[float, Picture] | None = None
+        self._newest: tuple[float, Picture, float] | None = None
         self._next = 0
         self._closed = self._gone = self._ended = self._told = self._interrupted = False
         self._failure: Exception | None = None
@@ -48,7 +48,8 @@ class Slot:
         """A new picture."""
         with self.changed:
             self.dropped += self._newest is not None
-            self._newest = time, picture
+            # By the clock that others go by too, whatever this one's is: what is shown late is known by it.
+            self._newest = time, picture, monotonic()
             self._fresh = self._waiting = self._clock()
             self._gone = self._told = False
             self.changed.notify_all()
@@ -96,9 +97,9 @@ class Slot:
             if failure is not None:
                 raise failure
             return None
-        (time, picture), self._newest = self._newest, None
+        (time, picture, captured), self._newest = self._newest, None
         index, self._next = self._next, self._next + 1
-        return Frame(index, time, picture)
+        return Frame(index, time, picture, captured)
 
     def _tell_if_stalled(self, complaint: str) -> None:
         now = self._clock()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from PySide6.QtCore import QObject, QSettings
+from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtGui import QAction, QKeySequence
 
 
@@ -33,6 +33,10 @@ SPECS: tuple[Spec, ...] = (
     Spec("save", "File", "Save Session", ("Ctrl+S",)),
     Spec("save_as", "File", "Save Session As…", ("Ctrl+Shift+S",)),
     Spec("export", "File", "Export…", ("Ctrl+E",)),
+    Spec("separator_7", "File", ""),
+    Spec("save_model", "File", "Save Model…"),
+    Spec("use_model", "File", "Segment Another Clip with This Model…"),
+    Spec("open_model", "File", "Open Video with Model…"),
     Spec("separator_2", "File", ""),
     Spec("close", "File", "Close", ("Ctrl+W",)),
     Spec("quit", "File", "Quit", ("Ctrl+Q",)),
@@ -45,6 +49,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("lock", "Edit", "Lock or Unlock Segments"),
     Spec("group", "Edit", "Add to Object", ("G",)),
     Spec("ungroup", "Edit", "Remove from Object", ("Del",)),
+    Spec("separator_6", "Edit", ""),
+    Spec("preferences", "Edit", "Preferences…", ("Ctrl+,",)),
     Spec("view_original", "View", "Original", ("1",), True, "view"),
     Spec("view_overlay", "View", "Overlay", ("2",), True, "view"),
     Spec("view_mean_colour", "View", "Mean Colour", ("3",), True, "view"),
@@ -72,6 +78,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("end", "Playback", "To the End", ("End",)),
     Spec("next_event", "Playback", "Next Event", ("N",)),
     Spec("previous_event", "Playback", "Previous Event", ("P",)),
+    Spec("next_uncertain", "Playback", "Next Uncertain Frame", ("U",)),
+    Spec("previous_uncertain", "Playback", "Previous Uncertain Frame", ("Shift+U",)),
     Spec("slower", "Playback", "Slower", ("[",)),
     Spec("faster", "Playback", "Faster", ("]",)),
     Spec("normal_speed", "Playback", "Normal Speed", ("Backspace",)),
@@ -80,14 +88,40 @@ SPECS: tuple[Spec, ...] = (
     Spec("set_out", "Playback", "Set Out Point", ("O",)),
     Spec("clear_range", "Playback", "Clear In and Out"),
     Spec("pause_segmenting", "Segmentation", "Pause Segmentation", (), True),
+    Spec("record", "Segmentation", "Record", ("Ctrl+R", "R"), True),
     Spec("restart", "Segmentation", "Segment Again"),
     Spec("shortcuts", "Help", "Keys", ("F1",)),
     Spec("about", "Help", "About ScStream Studio"),
 )
 
+#: What titles cannot say, for the status bar.
+TIPS: Mapping[str, str] = MappingProxyType(
+    {
+        "save": "Everything is on the disk already: choose where the session is to stay",
+        "export": "Write masks, mattes, movies, tables or volumes",
+        "save_model": "Write what has been learnt of the segments, a small file, to be used on other clips",
+        "use_model": "Begin with the segments of this clip: what looks alike gets the same ids",
+        "open_model": "Begin with the segments of a model that was saved",
+        "hide": "Take the tint off the selected segments, or put it back",
+        "merge": "Make the selected segments one, from the next frame on; while frames are being segmented",
+        "split": "Divide the selected segments in two, from the next frame on; while frames are being segmented",
+        "lock": "Keep the selected segments from splitting and merging by themselves",
+        "group": "Put the selected segments together under a name; objects can be cut out and exported",
+        "ungroup": "Take the selected segments out of their object",
+        "next_event": "The next frame on which a segment appears, splits, merges or goes",
+        "next_uncertain": "The next of the frames on which segments are least certain",
+        "restart": "From the first frame, with the settings in force",
+    }
+)
+
 
 class Actions(QObject):
-    """The actions of a window by their ids, with the keys that a person chose."""
+    """The actions of a window by their ids, with the keys that a person chose.
+
+    ``keys_changed`` comes when some of them have other keys.
+    """
+
+    keys_changed = Signal()
 
     def __init__(self, parent: QObject, settings: QSettings) -> None:
         super().__init__(parent)
@@ -98,10 +132,15 @@ class Actions(QObject):
         action = QAction(spec.title, self)
         action.setObjectName(spec.id)
         action.setCheckable(spec.checkable)
-        action.setShortcuts([QKeySequence(key) for key in self.keys(spec)])
-        tip = spec.title.rstrip("…")
-        action.setToolTip(f"{tip} ({spec.keys[0]})" if spec.keys else tip)
+        self._give(action, spec, self.keys(spec))
         return action
+
+    def _give(self, action: QAction, spec: Spec, keys: Iterable[str]) -> None:
+        action.setShortcuts([QKeySequence(key) for key in keys])
+        tip = spec.title.rstrip("…")
+        key = action.shortcut().toString()
+        action.setToolTip(f"{tip} ({key})" if key else tip)
+        action.setStatusTip(TIPS.get(spec.id, ""))
 
     def __getitem__(self, id: str) -> QAction:
         return self._actions[id]
@@ -127,14 +166,20 @@ class Actions(QObject):
         """Give an action other keys, and remember them."""
         chosen = tuple(keys)
         self._settings.setValue(f"keys/{id}", " | ".join(chosen))
-        self._actions[id].setShortcuts([QKeySequence(key) for key in chosen])
+        self._give(self._actions[id], BY_ID[id], chosen)
+        self.keys_changed.emit()
+
+    def key(self, id: str) -> str:
+        """The key of an action as people read it; nothing if it has none."""
+        return self._actions[id].shortcut().toString()
 
     def reset_keys(self) -> None:
         """Go back to the keys that actions come with."""
         self._settings.remove("keys")
         for spec in SPECS:
             if spec.title:
-                self._actions[spec.id].setShortcuts([QKeySequence(key) for key in spec.keys])
+                self._give(self._actions[spec.id], spec, spec.keys)
+        self.keys_changed.emit()
 
 
 BY_ID: Mapping[str, Spec] = MappingProxyType({spec.id: spec for spec in SPECS})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -182,30 +183,44 @@ def set_locked(document: Document, ids: Iterable[int], locked: bool) -> None:
 
 
 class _ModelCommand(QUndoCommand):
-    """An edit of the model. What has reached the model stays: undoing it is a second edit, on a later frame."""
+    """An edit of the model.
+
+    What still waits for the next frame is withdrawn. What has reached the model stays: undoing it is a second edit, on
+    a later frame.
+    """
 
     def __init__(self, document: Document, text: str, ids: Iterable[int]) -> None:
         super().__init__(text)
         self._document, self._ids = document, tuple(sorted(ids))
         self._frame = _newest(document)
+        self._sent: Edit | None = None
 
     def redo(self) -> None:
+        self._sent = None
         if can_edit(self._document):
             self._do()
         else:
             self._give_up(f"All frames are segmented: '{self.text()}' cannot be done any more.")
 
     def undo(self) -> None:
-        if can_edit(self._document):
+        if self._sent is not None and self._document.withdraw(self._sent):
+            self._note(f"{told(self._ids).capitalize()}: nothing was changed yet, and nothing will be.")
+        elif can_edit(self._document):
             self._take_back()
         else:
             self._give_up(f"All frames are segmented: '{self.text()}' cannot be undone any more.")
 
+    @abstractmethod
     def _do(self) -> None:
-        raise NotImplementedError
+        """Send the edit."""
 
+    @abstractmethod
     def _take_back(self) -> None:
-        raise NotImplementedError
+        """Send what comes closest to undoing an edit that has been made, and say what that is."""
+
+    def _send(self, edit: Edit) -> None:
+        self._document.edit(edit)
+        self._sent = edit
 
     def _alive(self) -> tuple[int, ...]:
         """What has become of the segments meanwhile, parts included."""
@@ -229,7 +244,7 @@ class _Merge(_ModelCommand):
         if len(parts) < 2:
             self._give_up(f"There is nothing left to merge of {told(self._ids)}.")
         else:
-            self._document.edit(Edit("merge", parts))
+            self._send(Edit("merge", parts))
 
     def _take_back(self) -> None:
         parts = self._alive()
@@ -258,7 +273,7 @@ class _Split(_ModelCommand):
             self._give_up(f"There is nothing left to split of {told(self._ids)}.")
         else:
             self._frame = _newest(self._document)
-            self._document.edit(Edit("split", parts))
+            self._send(Edit("split", parts))
 
     def _take_back(self) -> None:
         alive = set(self._alive())
@@ -288,14 +303,14 @@ class _Lock(_ModelCommand):
         self.setObsolete(not changed)
 
     def _do(self) -> None:
-        self._send(self._locked)
+        self._set(self._locked)
 
     def _take_back(self) -> None:
-        self._send(not self._locked)
+        self._set(not self._locked)
 
-    def _send(self, locked: bool) -> None:
+    def _set(self, locked: bool) -> None:
         if self._ids:
-            self._document.edit(Edit("lock" if locked else "unlock", self._ids))
+            self._send(Edit("lock" if locked else "unlock", self._ids))
 
 
 # --- what commands go by

@@ -1,13 +1,10 @@
-"""Small dialogs: which camera, the sheet of keys, the about box."""
+"""Small dialogs: the sheet of keys, the about box."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
-    QDialogButtonBox,
-    QFormLayout,
     QHeaderView,
     QKeySequenceEdit,
     QLabel,
@@ -20,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app import __version__, diagnosis
-from scstream_app.sources import VIDEO_SUFFIXES, list_cameras
+from scstream_app.sources import VIDEO_SUFFIXES
 from scstream_app.ui.actions import SPECS, Actions
 
 VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
@@ -29,29 +26,6 @@ _PAPER = (
     "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "
     "AISTATS 2022."
 )
-
-
-def ask_camera(parent: QWidget) -> str | None:
-    """Let a person choose a camera; its address, or None."""
-    cameras = list_cameras()
-    if not cameras:
-        QMessageBox.information(
-            parent, "Open Camera", "No camera was found. Connect one, and allow this program to use it, then try again."
-        )
-        return None
-    dialog = QDialog(parent)
-    dialog.setWindowTitle("Open Camera")
-    choice = QComboBox()
-    choice.setAccessibleName("Camera")
-    for camera in cameras:
-        choice.addItem(camera.name, f"camera:{camera.index}")
-    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Open | QDialogButtonBox.StandardButton.Cancel)
-    buttons.accepted.connect(dialog.accept)
-    buttons.rejected.connect(dialog.reject)
-    form = QFormLayout(dialog)
-    form.addRow("Camera", choice)
-    form.addRow(buttons)
-    return str(choice.currentData()) if dialog.exec() == QDialog.DialogCode.Accepted else None
 
 
 class KeysDialog(QDialog):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -14,18 +15,22 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
-from scstream import Preview
+from scstream import Preview, VideoSegmenter
 from scstream.video import STATISTICS
 from scstream_app.edits import Edit
 from scstream_app.errors import StudioError
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
-from scstream_app.settings import Settings
+from scstream_app.settings import SPECS, Settings
 from scstream_app.trace import Trace
 from scstream_app.ui.look import Look, Shown
+from scstream_app.ui.measuring import Surveyor
 from scstream_app.ui.renderer import Renderer, Wish
 from scstream_app.ui.worker import Task, Worker
+
+#: Frames of a live source that numbers and events are kept of, and how many more before the oldest go.
+_LIVE_FRAMES, _LIVE_SLACK = 6_000, 600
 
 
 class State(StrEnum):
@@ -66,6 +71,8 @@ class Document(QObject):
         Whether the newest frame is shown as it comes.
     latency : float
         Seconds from a frame being ready to its being on the screen, for the newest one.
+    autostart : bool
+        Whether a source that is opened is segmented at once, or waits for `pause` (False).
     exporting : int
         Exports under way.
     undo : QUndoStack
@@ -90,13 +97,15 @@ class Document(QObject):
         self.look = Look()
         self.settings = Settings()
         self._forget()
+        self.autostart = True
         self.exporting = 0
         self._waiting: Task | None = None
-        self._busy = False
+        self._busy = self._anew = False
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
         self.worker = Worker()
         self.renderer = Renderer()
+        self.surveyor = Surveyor()
         self._connect()
 
     def _forget(self) -> None:
@@ -119,6 +128,7 @@ class Document(QObject):
 
     def _connect(self) -> None:
         self.worker.opened.connect(self._on_opened)
+        self.worker.opened_live.connect(self._on_opened_live)
         self.worker.warming.connect(self._on_warming)
         self.worker.noted.connect(self._on_noted)
         self.worker.advanced.connect(self._on_advanced)
@@ -128,12 +138,27 @@ class Document(QObject):
         self.worker.finished.connect(self._on_finished)
         self.renderer.drawn.connect(self._on_drawn)
         self.renderer.failed.connect(self._on_failed)
+        self.surveyor.measured.connect(self._on_measured)
 
     # --- opening and closing
 
-    def open_source(self, address: str, path: Path) -> None:
-        """Segment a source with the present settings into a new session at ``path``; what was open is closed."""
-        self._start(Task(path, address, self.settings))
+    @property
+    def is_open(self) -> bool:
+        """Whether there is something to be seen: a session, or a live source."""
+        return self.facts is not None
+
+    @property
+    def live(self) -> bool:
+        """Whether a live source is shown as it comes: only its last frames can be gone back to."""
+        return self.facts is not None and self.session is None
+
+    def open_source(self, address: str, path: Path, model: VideoSegmenter | None = None) -> None:
+        """Segment a source with the present settings into a new session at ``path``; what was open is closed.
+
+        A live source gets no session: its frames are shown and forgotten. ``model`` is what to begin with, where that
+        is not nothing.
+        """
+        self._start(Task(path, address, self.settings, model))
 
     def open_session(self, path: Path) -> None:
         """Show a session and go on with it if it is not complete; what was open is closed."""
@@ -149,7 +174,9 @@ class Document(QObject):
         task, self._waiting = self._waiting, None
         if task is not None:
             self._busy = True
+            self._anew = task.address is not None
             self._set_state(State.OPENING)
+            self.worker.pause(task.address is not None and not self.autostart)
             self.worker.begin(task)
 
     def close(self) -> None:
@@ -157,7 +184,9 @@ class Document(QObject):
         self._waiting = None
         self.worker.pause(False)
         self.worker.cancel()
+        self.surveyor.cancel()
         self.renderer.load(None)
+        self.worker.recent.clear()
         if self.session is not None:
             if self._busy:
                 # The worker still writes; it is closed when that has ended.
@@ -180,7 +209,7 @@ class Document(QObject):
         """Close, and end all threads; True if they have ended."""
         session = self.session
         self.close()
-        ended = self.worker.shut_down() and self.renderer.shut_down()
+        ended = self.worker.shut_down() and self.renderer.shut_down() and self.surveyor.shut_down()
         if session is not None:
             session.close()
         return ended
@@ -194,12 +223,21 @@ class Document(QObject):
 
     def show(self, index: int) -> None:
         """Show a frame that has been segmented; newer ones no longer push it aside."""
-        if len(self.trace):
+        if self.live:
+            self._show_recent(index)
+        elif len(self.trace):
             frames = self.trace.frames
             index = min(max(index, frames[0]), frames[-1])
             self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
             self._coming = index
             self.renderer.wish(Wish(index, self._full_look()))
+
+    def _show_recent(self, index: int) -> None:
+        """Of a live source that was paused, or has ended, the nearest frame that is still there."""
+        result = self.worker.recent.at(index)
+        if result is not None and self.state in (State.PAUSED, State.STOPPED):
+            self.follow_newest = False
+            self.renderer.wish(Wish(result, self._full_look()))
 
     def set_look(self, **changes: Any) -> None:
         """Change the view, its opacity, the palette, the divider."""
@@ -278,6 +316,21 @@ class Document(QObject):
             self.settings = replace(self.settings, **edit.values)
             self.settings_changed.emit()
 
+    def withdraw(self, edit: Edit) -> bool:
+        """Take back what was to be done to the model, if that has not begun."""
+        if not self.worker.withdraw(edit):
+            return False
+        if edit.kind in ("lock", "unlock"):
+            self._note_locks(Edit("unlock" if edit.kind == "lock" else "lock", edit.ids))
+            self.marks_changed.emit()
+        return True
+
+    def _recall(self, edit: Edit) -> None:
+        """What an edit of a session that is opened again changed; threads belong to the machine."""
+        self._note_locks(edit)
+        changed = {name: value for name, value in edit.values.items() if not SPECS[name].machine}
+        self.settings = replace(self.settings, **changed)
+
     def _note_locks(self, edit: Edit) -> None:
         if edit.kind == "lock":
             self.locked |= set(edit.ids)
@@ -294,6 +347,8 @@ class Document(QObject):
         if self.state in (State.SEGMENTING, State.SETTLING, State.PAUSED):
             self.worker.pause(paused)
             self._set_state(State.PAUSED if paused else State.SEGMENTING)
+            if self.live and not paused:
+                self.follow_newest = True
 
     # --- what the threads say
 
@@ -307,37 +362,75 @@ class Document(QObject):
         self.settings = replace(session.manifest.settings, threads=self.settings.threads)
         try:
             self.names, self.objects = session.names, session.objects
-            for record in session.records():
+            # Frames of a new run are told one by one, however many there are by now.
+            for record in () if self._anew else session.records():
                 self.trace.add(record)
                 for edit in record.edits:
-                    self._note_locks(edit)
+                    self._recall(edit)
         except StudioError as error:
             self.failed.emit(str(error))
         self.renderer.load(session)
         self.opened.emit()
+        self._tell_damage(session)
         self.settings_changed.emit()
         self.marks_changed.emit()
         if len(self.trace):
             self.progressed.emit()
             self.show(self.trace.frames[0])
 
+    def _tell_damage(self, session: Session) -> None:
+        """Say what is not as it should be, and what to do about it."""
+        gone = missing(self.trace.frames)
+        if gone:
+            text = f"Damaged in the source and left out: {gone}. All other frames are there."
+            self.noticed.emit(Notice("damaged", self.trace.frames[0], text))
+        if session.damage:
+            todo = (
+                f"Mark what is missing again; or repair that file, put it back into '{session.path}' "
+                "and open the session once more."
+            )
+            self.failed.emit(" ".join([*session.damage, todo]))
+
+    @Slot(object)
+    def _on_opened_live(self, facts: SourceFacts) -> None:
+        if self.state is State.EMPTY or self._waiting is not None:
+            # Closed again before it was open.
+            return
+        self.facts = facts
+        self.renderer.colour = self.settings.colour
+        self.opened.emit()
+        self.marks_changed.emit()
+
     @Slot(int, int)
     def _on_warming(self, done: int, total: int) -> None:
-        self._set_state(State.WARMING if done < total else State.SETTLING)
+        ready = State.PAUSED if self.worker.paused else State.SETTLING
+        self._set_state(State.WARMING if done < total else ready)
 
     @Slot(object, float)
     def _on_noted(self, record: FrameRecord, churn: float) -> None:
-        if self.session is not None and record.index > (self.trace.frames[-1] if len(self.trace) else -1):
-            self.trace.add(record, churn)
+        if self.is_open and record.index > (self.trace.frames[-1] if len(self.trace) else -1):
+            self.trace.add(record)
+            if self.live and len(self.trace) > _LIVE_FRAMES + _LIVE_SLACK:
+                self._forget_before(self.trace.frames[-_LIVE_FRAMES])
             self.preview = None
             if self.state is not State.PAUSED:
                 self._set_state(State.SEGMENTING)
             self.progressed.emit()
 
+    def _forget_before(self, index: int) -> None:
+        """Nothing may grow for ever with a source that has no end; objects stay what they have become."""
+        self.objects = tuple(
+            replace(thing, frame=index, ids=self.trace.followed(thing.ids, thing.frame, index))
+            if thing.frame < index
+            else thing
+            for thing in self.objects
+        )
+        self.trace.forget_before(index)
+
     @Slot()
     def _on_advanced(self) -> None:
         advance = self.worker.newest.take()
-        if advance is not None and self.session is not None and self.follow_newest:
+        if advance is not None and self.is_open and self.follow_newest:
             self._coming = None
             self._ready = advance.ready
             self.renderer.wish(Wish(advance.result, self._full_look()))
@@ -378,13 +471,34 @@ class Document(QObject):
             self._begin()
         elif self.session is not None:
             self._set_state(State.DONE if ended else State.STOPPED)
+            self._survey(self.session)
+        elif self.live:
+            self._set_state(State.STOPPED)
         else:
             self._set_state(State.EMPTY)
+
+    def _survey(self, session: Session) -> None:
+        """Have measured what nobody has, in the background."""
+        frames = np.array(self.trace.frames)
+        unknown = np.isnan(self.trace.column("churn"))
+        if not session.manifest.source.live:
+            unknown |= np.isnan(self.trace.column("uncertainty"))
+        # The first frame cannot differ from the one before.
+        unknown[:1] &= np.isnan(self.trace.column("uncertainty")[:1]) & (not session.manifest.source.live)
+        if unknown.any():
+            self.surveyor.start(session, frames[unknown].tolist())
+
+    @Slot(object, object)
+    def _on_measured(self, session: Session, found: Mapping[int, Mapping[str, float]]) -> None:
+        if session is self.session:
+            for index, measures in found.items():
+                self.trace.fill(index, measures)
+            self.progressed.emit()
 
     @Slot()
     def _on_drawn(self) -> None:
         shown = self.renderer.ready.take()
-        if shown is not None and self.session is not None:
+        if shown is not None and self.is_open:
             self.shown = shown
             if shown.result.index == self._coming:
                 self._coming = None
@@ -395,3 +509,16 @@ class Document(QObject):
         if state is not self.state:
             self.state = state
             self.state_changed.emit()
+
+
+def missing(frames: Sequence[int], most: int = 6) -> str:
+    """The frames between the first and the last that are not there, in words; nothing if all are.
+
+    >>> missing([0, 1, 3, 7, 8])
+    'frames 2, 4 to 6'
+    """
+    gaps = [(a + 1, b - 1) for a, b in pairwise(frames) if b > a + 1]
+    parts = [str(first) if first == last else f"{first} to {last}" for first, last in gaps[:most]]
+    more = f" and {len(gaps) - most} more gaps" if len(gaps) > most else ""
+    one = len(gaps) == 1 and gaps[0][0] == gaps[0][1]
+    return f"{'frame' if one else 'frames'} {', '.join(parts)}{more}" if gaps else ""

@@ -32,6 +32,8 @@ from scstream_app.ui.document import Document
 
 #: Nobody reads numbers that change more often.
 _PAUSE_MILLISECONDS = 200
+_MAKE = "Select segments (click, Ctrl+click) and press G to put them together in an object, which follows them."
+_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
 _NAME, _COUNT, _FROM = range(3)
 
 
@@ -191,9 +193,8 @@ class ObjectsPanel(QWidget):
         self._document = document
         self._stale = True
         self._tree = self._make_tree()
-        self._hint = QLabel("Select segments and press G to put them together in an object, which follows them.")
+        self._hint = QLabel()
         self._hint.setWordWrap(True)
-        self._hint.setEnabled(False)
         self._hint.setMargin(6)
         self._actions = {name: self._action(*entry) for name, entry in self._entries().items()}
         self._bar = QToolBar()
@@ -353,7 +354,7 @@ class ObjectsPanel(QWidget):
                 self._fill(item, thing, len(commands.members(self._document, thing)))
                 if thing.name == current:
                     self._tree.setCurrentItem(item)
-        self._hint.setVisible(not objects)
+        self._hint.setText(_USE if objects else _MAKE)
         self._enable()
 
     def _fit_rows(self, count: int) -> None:

@@ -158,6 +158,16 @@ class Player(QObject):
         """The last frame before this one in which something happened."""
         self._seek_event(self._document.trace.previous_event)
 
+    @Slot()
+    def next_uncertain(self) -> None:
+        """The next frame on which segments are least certain."""
+        self._seek_event(self._document.trace.next_uncertain)
+
+    @Slot()
+    def previous_uncertain(self) -> None:
+        """The last frame before this one on which segments are least certain."""
+        self._seek_event(self._document.trace.previous_uncertain)
+
     def _seek_event(self, find: Callable[[int], int | None]) -> None:
         place = self._place()
         found = None if place is None else find(self._frames[place])

@@ -32,7 +32,8 @@ class Wish:
 class Renderer(QObject):
     """Draws what was wished for last; wishes that were overtaken are left out.
 
-    ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none.
+    ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none. ``colour`` is the colour
+    space of results that are of no session.
     """
 
     drawn = Signal()
@@ -42,6 +43,7 @@ class Renderer(QObject):
 
     def __init__(self) -> None:
         super().__init__()
+        self.colour = "rgb"
         self.ready: Mailbox[Shown] = Mailbox()
         self._wishes: Mailbox[Wish] = Mailbox()
         self._lock = threading.Lock()
@@ -101,7 +103,7 @@ class Renderer(QObject):
             self.drawn.emit()
 
     def _doubt(self, result: FrameResult) -> npt.NDArray[np.float32]:
-        colour = "rgb" if self._session is None else self._session.manifest.settings.colour
+        colour = self.colour if self._session is None else self._session.manifest.settings.colour
         return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)
 
     def _result(self, frame: int | FrameResult) -> FrameResult | None:
@@ -116,5 +118,5 @@ class Renderer(QObject):
         if session is None or session.manifest.source.live:
             return None
         if self._source is None:
-            self._source = open_source(session.manifest.source.address)
+            self._source = open_source(session.source_address)
         return next(iter(session.results(index, index + 1, self._source)), None)

@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QEvent,
-    QItemSelection,
-    QItemSelectionModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    Qt,
-    Slot,
-)
-from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QPalette, QShowEvent
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
+from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -30,284 +16,23 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QTableView,
     QToolBar,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 from superqt.utils import QSignalThrottler
 
-from scstream.video import STATISTICS
-from scstream_app import palette
-from scstream_app.errors import StudioError
-from scstream_app.palette import RGB
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
 from scstream_app.ui.objects import ask_colour, ask_object, show_boxes
+from scstream_app.ui.segments_model import COLOUR, EMPTY, HEADERS, NAME, SHOWN, SIZE, WIDEST, Index, SegmentsModel, runs
 
-Index = QModelIndex | QPersistentModelIndex
-Rows = npt.NDArray[np.void]
-Role = Qt.ItemDataRole
-
-#: While frames fly by, the table follows about ten times a second.
-_PAUSE_MILLISECONDS = 100
-
-SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION = range(8)
-_HEADERS = ("", "Id", "Name", "Pixels", "Share", "Age", "Colour", "Position")
-_TIPS = (
-    "Whether the segment is tinted, and its colour in the overlay",
-    "Its number, which never changes",
-    "Double click to give it a name",
-    "Size on this frame, in pixels",
-    "Share of the picture",
-    "Frames since it appeared",
-    "Mean colour of its pixels",
-    "Column and row of its centre, in pixels",
-)
-#: Widths as texts that must fit.
-_WIDEST = ("", "0000", "segment 00 · locked", "0000000", "100.0 %", "00000", "#000000", "0000, 0000")
-_RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION})
-_EMPTY: Rows = np.empty(0, STATISTICS)
-
-
-class SegmentsModel(QAbstractTableModel):
-    """The statistics of a frame as a table, sorted and filtered.
-
-    A new frame changes rows in place, so that a view keeps its place and its selection: rows of segments that went
-    are removed, new ones appended, and all of them put in order.
-    """
-
-    def __init__(self, document: Document, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._document = document
-        self._all: Rows = _EMPTY
-        self._rows: Rows = _EMPTY
-        self._place: dict[int, int] = {}
-        self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
-        self._filter = ""
-
-    # --- what changes it
-
-    def show(self, rows: Rows) -> None:
-        """Take over the statistics of a frame."""
-        self._all = rows
-        self._update()
-
-    def set_filter(self, text: str) -> None:
-        """Keep only segments with this in their name, or ids that begin with it."""
-        self._filter = text.strip().casefold()
-        self._update()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Put the rows in the order of a column."""
-        self._column, self._order = column, order
-        self._arrange()
-
-    def refresh(self) -> None:
-        """What a person said about segments has changed."""
-        self._update()
-
-    def _update(self) -> None:
-        kept = self._all[[self._passes(int(id)) for id in self._all["id"]]] if self._filter else self._all
-        self._remove(set(kept["id"].tolist()))
-        self._append(kept)
-        # The rows' order is the old one still: values first, then the order as a change of layout.
-        place = {int(id): n for n, id in enumerate(kept["id"])}
-        self._rows = kept[[place[int(id)] for id in self._rows["id"]]] if len(kept) else _EMPTY
-        self._index()
-        self._arrange()
-        if len(self._rows):
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(_HEADERS) - 1))
-
-    def _passes(self, id: int) -> bool:
-        return str(id).startswith(self._filter) or self._filter in self.name(id).casefold()
-
-    def _remove(self, staying: set[int]) -> None:
-        gone = [row for row, id in enumerate(self._rows["id"].tolist()) if id not in staying]
-        for first, last in reversed(_runs(gone)):
-            self.beginRemoveRows(QModelIndex(), first, last)
-            self._rows = np.delete(self._rows, slice(first, last + 1))
-            self._index()
-            self.endRemoveRows()
-
-    def _append(self, kept: Rows) -> None:
-        new = kept[[id not in self._place for id in kept["id"].tolist()]] if len(kept) else kept
-        if len(new):
-            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
-            self._rows = np.concatenate([self._rows, new])
-            self._index()
-            self.endInsertRows()
-
-    def _index(self) -> None:
-        self._place = {id: row for row, id in enumerate(self._rows["id"].tolist())}
-
-    def _arrange(self) -> None:
-        order = self._sorted()
-        if np.array_equal(order, np.arange(len(order))):
-            return
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        target = np.argsort(order)
-        self._rows = self._rows[order]
-        self._index()
-        self.changePersistentIndexList(before, [self.index(int(target[i.row()]), i.column()) for i in before])
-        self.layoutChanged.emit()
-
-    def _sorted(self) -> npt.NDArray[np.intp]:
-        """The rows' order; equal ones by their ids."""
-        ids = self._rows["id"]
-        order = np.lexsort((ids, self._key()))
-        if self._order == Qt.SortOrder.DescendingOrder:
-            # Reversed, with equal ones still by ascending id.
-            rank = np.unique(self._key(), return_inverse=True)[1]
-            order = np.lexsort((ids, -rank))
-        return order
-
-    def _key(self) -> npt.NDArray[Any]:
-        rows = self._rows
-        match self._column:
-            case 0:
-                return np.array([id in self._document.names.hidden for id in rows["id"].tolist()], bool)
-            case 2:
-                return np.array([self._sort_name(id) for id in rows["id"].tolist()], str)
-            case 6:
-                return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
-            case 7:
-                return np.asarray(rows["column"])
-        return np.asarray(rows[{ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age"}[self._column]])
-
-    def _sort_name(self, id: int) -> str:
-        # Those with a name come first; the others in the order of their numbers.
-        own = self._document.names.names.get(id)
-        return f"0{own.casefold()}" if own is not None else f"1{id:012d}"
-
-    # --- what a view asks for
-
-    def id(self, row: int) -> int:
-        """The segment of a row."""
-        return int(self._rows["id"][row])
-
-    def row(self, id: int) -> int | None:
-        """The row of a segment, if it is there."""
-        return self._place.get(id)
-
-    @property
-    def ids(self) -> list[int]:
-        """Segments from top to bottom."""
-        return [int(id) for id in self._rows["id"]]
-
-    def name(self, id: int) -> str:
-        """What the segment is called."""
-        return self._document.names.names.get(id, f"segment {id}")
-
-    def colour(self, id: int) -> RGB:
-        """Its colour in the overlay."""
-        own = self._document.names.colours.get(id)
-        if own is not None:
-            return own
-        red, green, blue = (int(level) for level in palette.colours(id + 1, self._document.look.palette)[id])
-        return red, green, blue
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
-        return 0 if parent.isValid() else len(_HEADERS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Role.DisplayRole:
-            return _HEADERS[section]
-        if role == Role.ToolTipRole:
-            return _TIPS[section]
-        if role == Role.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in _RIGHT else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        if index.column() == SHOWN:
-            flags |= Qt.ItemFlag.ItemIsUserCheckable
-        elif index.column() == NAME:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        return flags
-
-    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        row, column = self._rows[index.row()], index.column()
-        id = int(row["id"])
-        if role == Role.DisplayRole:
-            return self._text(row, id, column)
-        if role == Role.EditRole and column == NAME:
-            return self._document.names.names.get(id, "")
-        if role == Role.CheckStateRole and column == SHOWN:
-            return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
-        if role == Role.DecorationRole and column in (SHOWN, COLOUR):
-            return QColor(*(self.colour(id) if column == SHOWN else _mean(row)))
-        if role == Role.TextAlignmentRole and column in _RIGHT:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Role.ForegroundRole and self._pale(id, column):
-            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText)
-        if role == Role.ToolTipRole:
-            return f"{self.name(id)}, id {id}{', locked' if id in self._document.locked else ''}"
-        return None
-
-    def _pale(self, id: int, column: int) -> bool:
-        names = self._document.names
-        return id in names.hidden or (column == NAME and id not in names.names)
-
-    def _text(self, row: np.void, id: int, column: int) -> str | None:
-        match column:
-            case 1:
-                return str(id)
-            case 2:
-                return f"{self.name(id)} · locked" if id in self._document.locked else self.name(id)
-            case 3:
-                return str(int(row["pixels"]))
-            case 4:
-                return f"{100.0 * float(row['share']):.1f} %"
-            case 5:
-                return str(int(row["age"]))
-            case 6:
-                return "#{:02x}{:02x}{:02x}".format(*_mean(row))
-            case 7:
-                return f"{float(row['column']):.0f}, {float(row['row']):.0f}"
-        return None
-
-    def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
-        id = self.id(index.row())
-        try:
-            if role == Role.CheckStateRole and index.column() == SHOWN:
-                commands.set_hidden(self._document, [id], Qt.CheckState(value) == Qt.CheckState.Unchecked)
-            elif role == Role.EditRole and index.column() == NAME:
-                commands.rename(self._document, id, str(value).strip())
-            else:
-                return False
-        except StudioError as error:
-            self._document.failed.emit(f"Segment {id} cannot be called that: {error}.")
-            return False
-        return True
-
-
-def _mean(row: np.void) -> RGB:
-    red, green, blue = (round(255.0 * float(row[name])) for name in ("red", "green", "blue"))
-    return red, green, blue
-
-
-def _runs(rows: list[int]) -> list[tuple[int, int]]:
-    """First and last of each run of successive numbers.
-
-    >>> _runs([1, 2, 3, 7])
-    [(1, 3), (7, 7)]
-    """
-    runs: list[tuple[int, int]] = []
-    for row in rows:
-        if runs and runs[-1][1] == row - 1:
-            runs[-1] = (runs[-1][0], row)
-        else:
-            runs.append((row, row))
-    return runs
+#: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
+_PAUSE_MILLISECONDS = 250
+#: Keys that do the same, before anybody chose others; renaming is the table's own.
+_KEYS = {"hide": "H", "merge": "M", "split": "Alt+M", "lock": "", "group": "G", "rename": "F2"}
+#: What has no button of its own: a narrow panel would hide the last buttons.
+_MORE = ("recolour", "rename", "lock")
 
 
 class SegmentsPanel(QWidget):
@@ -331,13 +56,15 @@ class SegmentsPanel(QWidget):
         self._count.setObjectName("count")
         self._count.setContentsMargins(6, 2, 6, 3)
         self._table = self._make_table()
+        self._keys = dict(_KEYS)
         self._actions = {name: self._action(*entry) for name, entry in self._entries().items()}
-        bar = QToolBar()
-        bar.addActions(list(self._actions.values()))
+        self._words = {name: entry[0] for name, entry in self._entries().items()}
+        for name, word in self._words.items():
+            self._call(name, word)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
-        layout.addWidget(bar)
+        layout.addWidget(self._make_bar())
         row = QHBoxLayout()
         row.setContentsMargins(4, 0, 4, 2)
         row.addWidget(self._filter)
@@ -358,6 +85,20 @@ class SegmentsPanel(QWidget):
         document.look_changed.connect(self._refresh)
         document.selection_changed.connect(self._mirror)
         document.state_changed.connect(self._enable)
+
+    def _make_bar(self) -> QToolBar:
+        bar = QToolBar()
+        bar.addActions([action for name, action in self._actions.items() if name not in _MORE])
+        more = QToolButton()
+        more.setText("More")
+        more.setToolTip("Colour, name, lock; all of it is in the menu of the right mouse button too")
+        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        menu = QMenu(more)
+        menu.setToolTipsVisible(True)
+        menu.addActions([self._actions[name] for name in _MORE])
+        more.setMenu(menu)
+        bar.addWidget(more)
+        return bar
 
     def _make_table(self) -> QTableView:
         table = _Table(self)
@@ -380,7 +121,7 @@ class SegmentsPanel(QWidget):
         header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         metrics = table.fontMetrics()
-        for column, text in enumerate(_WIDEST):
+        for column, text in enumerate(WIDEST):
             # A box, a swatch and the sort mark take room of their own.
             room = {SHOWN: 48, COLOUR: 40}.get(column, 20)
             table.setColumnWidth(column, max(metrics.horizontalAdvance(text), 0) + room)
@@ -392,23 +133,22 @@ class SegmentsPanel(QWidget):
 
     def _entries(self) -> dict[str, tuple[str, str, Callable[[], object]]]:
         return {
-            "hide": ("Hide\tH", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
+            "hide": ("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
             "isolate": ("Isolate", "Dim everything but the selected segments; again: nothing", self.isolate_selected),
             "recolour": ("Colour…", "Give the selected segments a colour of their own", self.recolour_selected),
-            "rename": ("Rename\tF2", "Give the selected segment a name", self.rename_selected),
-            "merge": ("Merge\tM", "Make the selected segments one, from the next frame on", self.merge_selected),
+            "rename": ("Rename", "Give the selected segment a name", self.rename_selected),
+            "merge": ("Merge", "Make the selected segments one, from the next frame on", self.merge_selected),
             "split": (
-                "Split\tAlt+M",
+                "Split",
                 "Divide the selected segments into their sub-clusters, from the next frame on",
                 self.split_selected,
             ),
             "lock": ("Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked),
-            "group": ("To object…\tG", "Put the selected segments into an object", self.group_selected),
+            "group": ("To object…", "Put the selected segments into an object", self.group_selected),
         }
 
     def _action(self, text: str, tip: str, act: Callable[[], object]) -> QAction:
         action = QAction(text, self)
-        action.setIconText(text.partition("\t")[0])
         action.setToolTip(tip)
         action.setData(tip)
         action.triggered.connect(lambda: act())
@@ -497,7 +237,7 @@ class SegmentsPanel(QWidget):
         self._stale = not self.isVisible() and self._document.shown is not None
         if not self._stale:
             shown = self._document.shown
-            self._change(lambda: self._model.show(_EMPTY if shown is None else shown.result.statistics))
+            self._change(lambda: self._model.show(EMPTY if shown is None else shown.result.statistics))
 
     @Slot()
     def _refresh(self) -> None:
@@ -532,8 +272,8 @@ class SegmentsPanel(QWidget):
 
     def _selection(self, rows: Iterable[int]) -> QItemSelection:
         selection = QItemSelection()
-        for first, last in _runs(list(rows)):
-            selection.select(self._model.index(first, 0), self._model.index(last, len(_HEADERS) - 1))
+        for first, last in runs(list(rows)):
+            selection.select(self._model.index(first, 0), self._model.index(last, len(HEADERS) - 1))
         return selection
 
     @Slot()
@@ -555,13 +295,21 @@ class SegmentsPanel(QWidget):
             action.setEnabled(enabled[name])
             needs_model = name in ("merge", "split", "lock")
             action.setToolTip(commands.MODEL_ENDED if needs_model and not editable else str(action.data()))
-        self._call("hide", "Show\tH" if chosen and chosen <= self._document.names.hidden else "Hide\tH")
+        self._call("hide", "Show" if chosen and chosen <= self._document.names.hidden else "Hide")
         self._call("lock", "Unlock" if chosen and chosen <= self._document.locked else "Lock")
         self._tell()
 
-    def _call(self, name: str, text: str) -> None:
-        self._actions[name].setText(text)
-        self._actions[name].setIconText(text.partition("\t")[0])
+    def _call(self, name: str, word: str) -> None:
+        key = self._keys.get(name)
+        self._words[name] = word
+        self._actions[name].setText(f"{word}\t{key}" if key else word)
+        self._actions[name].setIconText(word)
+
+    def set_keys(self, key: Callable[[str], str]) -> None:
+        """Say in the menu which keys do the same; ``key`` gives that of an action."""
+        self._keys |= {name: key(name) for name in _KEYS if name != "rename"}
+        for name, word in self._words.items():
+            self._call(name, word)
 
     def _tell(self) -> None:
         shown = self._document.shown
@@ -583,6 +331,11 @@ class SegmentsPanel(QWidget):
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:
+        self.make_menu().popup(self._table.viewport().mapToGlobal(where))
+
+    def make_menu(self) -> QMenu:
+        """All that can be done to the selected segments."""
+        self._enable()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
@@ -590,7 +343,7 @@ class SegmentsPanel(QWidget):
         own = menu.addAction("Colour of the palette")
         own.setEnabled(bool(self._document.selection & set(self._document.names.colours)))
         own.triggered.connect(lambda: commands.recolour(self._document, self._document.selection, None))
-        menu.popup(self._table.viewport().mapToGlobal(where))
+        return menu
 
 
 class _NameDelegate(QStyledItemDelegate):

@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from time import monotonic
 
-import numpy as np
-import numpy.typing as npt
-from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
-    QFontInfo,
+    QContextMenuEvent,
     QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
-    QPen,
     QPixmap,
     QPolygonF,
     QResizeEvent,
@@ -29,50 +24,35 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from scstream import Event
 from scstream.genealogy import Kind
+from scstream_app.trace import Trace
+from scstream_app.ui import events
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.events import TITLES
 from scstream_app.ui.player import Player, timecode
+from scstream_app.ui.timeline_layer import BAR, CELL, LANE, LANES, TOP, Layer, Ticks
 
-_LANES = (Kind.BIRTH, Kind.SPLIT, Kind.MERGE, Kind.DEATH)
-_TITLES: Mapping[Kind, str] = MappingProxyType(
-    {Kind.BIRTH: "Births", Kind.SPLIT: "Splits", Kind.MERGE: "Merges", Kind.DEATH: "Deaths"}
-)
-#: On light and on dark ground; after Okabe and Ito, who chose colours that nobody confuses.
-_COLOURS: Mapping[Kind, tuple[QColor, QColor]] = MappingProxyType(
-    {
-        Kind.BIRTH: (QColor("#008a64"), QColor("#2fc99b")),
-        Kind.SPLIT: (QColor("#cc5500"), QColor("#f5a133")),
-        Kind.MERGE: (QColor("#0072b2"), QColor("#56b4e9")),
-        Kind.DEATH: (QColor("#a8487c"), QColor("#e08fbb")),
-    }
-)
-_TOP, _LANE, _BAR, _RIGHT = 12, 13, 5, 10
+_RIGHT = 10
 #: Between the curve and the upper edge of its field.
 _HEADROOM = 1.1
-_SMALL = 0.88
-#: Events closer than this, in pixels, share a mark.
-_CELL = 8
 #: How near the mouse has to be, in pixels.
 _REACH, _CUT_REACH = 5.0, 3.0
 #: Half the width of what the playhead covers.
 _HEAD = 7
 #: A source of unknown length gets room for so many frames, then for a quarter more each time.
 _ROOM, _GROWTH = 250, 1.25
+#: Seconds between two drawings of a live source's frames.
+_LIVE_SECONDS = 0.25
 _LINES_IN_TIP = 6
-
-
-@dataclass(slots=True)
-class _Ticks:
-    """Frames of the events of one kind, and where in the trace's list each event is."""
-
-    frames: array[int] = field(default_factory=lambda: array("q"))
-    places: array[int] = field(default_factory=lambda: array("q"))
 
 
 class Timeline(QWidget):
     """Shows a whole run. Click or drag to go somewhere; click the mark of an event to see the segments concerned.
 
-    What does not change with the playhead is kept as a pixmap, which grows with the run.
+    What does not change with the playhead is kept as a pixmap, which grows with the run. ``menu_asked`` carries where
+    on the screen a menu is wanted, when the frame there is on its way.
     """
+
+    menu_asked = Signal(QPoint)
 
     def __init__(self, document: Document, player: Player, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -95,10 +75,16 @@ class Timeline(QWidget):
         player.changed.connect(self.update)
 
     def _forget(self) -> None:
-        self._ticks = {kind: _Ticks() for kind in _LANES}
+        self.ticks = {kind: Ticks() for kind in LANES}
         self._taken = self._measured = self._drawn = 0
-        self._peak = 0.0
+        self._drawn_at = 0.0
+        self.peak = 0.0
         self._domain = (0, 1)
+
+    @property
+    def trace(self) -> Trace:
+        """What there is to be shown."""
+        return self._document.trace
 
     def sizeHint(self) -> QSize:
         """Wide, and high enough for the lanes and a curve."""
@@ -106,43 +92,44 @@ class Timeline(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         """The lanes and a low curve."""
-        return QSize(240, _TOP + len(_LANES) * _LANE + 34 + _BAR)
+        return QSize(240, TOP + len(LANES) * LANE + 34 + BAR)
 
     # --- where things are
 
-    def _track(self) -> QRect:
+    def track(self) -> QRect:
         """Everything right of the names."""
-        left = self._gutter()
+        left = self.gutter()
         return QRect(left, 0, max(self.width() - left - _RIGHT, 1), self.height())
 
-    def _gutter(self) -> int:
+    def gutter(self) -> int:
+        """Pixels that the names take."""
         metrics = self.fontMetrics()
-        return 28 + max(metrics.horizontalAdvance(word) for word in (*_TITLES.values(), "Segments"))
+        return 28 + max(metrics.horizontalAdvance(word) for word in (*TITLES.values(), "Segments"))
 
-    def _curve(self) -> tuple[int, int]:
+    def curve(self) -> tuple[int, int]:
         """Top and bottom of the curve."""
-        return _TOP + len(_LANES) * _LANE + 4, self.height() - _BAR - 4
+        return TOP + len(LANES) * LANE + 4, self.height() - BAR - 4
 
     def x_of(self, index: float) -> float:
         """The middle of a frame, in pixels."""
         first, last = self._domain
-        track = self._track()
+        track = self.track()
         return track.left() + track.width() * (index + 0.5 - first) / (last - first)
 
     def index_at(self, x: float) -> int:
         """The frame at this many pixels from the left."""
         first, last = self._domain
-        track = self._track()
+        track = self.track()
         index = first + math.floor((x - track.left()) / track.width() * (last - first))
         return min(max(index, first), last - 1)
 
     def y_of(self, kind: Kind) -> float:
         """The middle of the lane of these events, in pixels."""
-        return _TOP + _LANE * (_LANES.index(kind) + 0.5)
+        return TOP + LANE * (LANES.index(kind) + 0.5)
 
     def _reach(self) -> tuple[int, int]:
         """The frames there is room for: the source's, from the first one segmented."""
-        trace, facts = self._document.trace, self._document.facts
+        trace, facts = self.trace, self._document.facts
         if not len(trace):
             return 0, max(1, (facts.length if facts is not None else None) or 1)
         first, end = trace.frames[0], trace.frames[-1] + 1
@@ -167,31 +154,34 @@ class Timeline(QWidget):
     @Slot()
     def _on_progress(self) -> None:
         """Take in what is new; draw only that, unless it changes the scale."""
-        before = self._domain, self._peak
+        if self._taken and self._reach()[0] != self._domain[0]:
+            # The oldest frames of a source without end were forgotten.
+            self._forget()
+        before = self._domain, self.peak
         self._domain = self._reach()
         self._take_events()
         self._take_peak()
-        if (self._domain, self._peak) != before:
+        if (self._domain, self.peak) != before:
             self._redraw()
-        elif len(self._document.trace) > self._drawn:
+        elif len(self.trace) > self._drawn:
             left = self._fresh_from()
             self.update(left, 0, self.width() - left, self.height())
 
     def _take_events(self) -> None:
-        events = self._document.trace.events
+        events = self.trace.events
         for place in range(self._taken, len(events)):
             frame, event = events[place]
-            ticks = self._ticks[event.kind]
+            ticks = self.ticks[event.kind]
             ticks.frames.append(frame)
             ticks.places.append(place)
         self._taken = len(events)
 
     def _take_peak(self) -> None:
         """The curve's scale, a round number at least as large as any value."""
-        values = self._document.trace.column("segments")[self._measured :]
+        values = self.trace.column("segments")[self._measured :]
         self._measured += len(values)
-        if len(values) and values.max() > self._peak:
-            self._peak = _round_up(_HEADROOM * float(values.max()))
+        if len(values) and values.max() > self.peak:
+            self.peak = _round_up(_HEADROOM * float(values.max()))
 
     @Slot()
     def _on_shown(self) -> None:
@@ -205,26 +195,26 @@ class Timeline(QWidget):
 
     def _tick_at(self, point: QPointF) -> tuple[Kind, int] | None:
         """The event whose mark is at this point: its kind and its frame."""
-        lane = math.floor((point.y() - _TOP) / _LANE)
-        if not 0 <= lane < len(_LANES):
+        lane = math.floor((point.y() - TOP) / LANE)
+        if not 0 <= lane < len(LANES):
             return None
-        kind = _LANES[lane]
-        frame = _nearest(self._ticks[kind].frames, self.index_at(point.x()))
+        kind = LANES[lane]
+        frame = _nearest(self.ticks[kind].frames, self.index_at(point.x()))
         return None if frame is None or abs(self.x_of(frame) - point.x()) > _REACH else (kind, frame)
 
     def _cut_at(self, point: QPointF) -> int | None:
-        cut = _nearest(self._document.trace.cuts, self.index_at(point.x()))
+        cut = _nearest(self.trace.cuts, self.index_at(point.x()))
         return None if cut is None or abs(self.x_of(cut) - point.x()) > _CUT_REACH else cut
 
     def _events(self, kind: Kind, frame: int) -> list[Event]:
-        ticks = self._ticks[kind]
+        ticks = self.ticks[kind]
         places = ticks.places[bisect_left(ticks.frames, frame) : bisect_right(ticks.frames, frame)]
-        return [self._document.trace.events[place][1] for place in places]
+        return [self.trace.events[place][1] for place in places]
 
     def text_at(self, point: QPointF) -> str:
         """What is at this point, in words."""
-        trace = self._document.trace
-        if not len(trace) or point.x() < self._track().left():
+        trace = self.trace
+        if not len(trace) or point.x() < self.track().left():
             return ""
         tick = self._tick_at(point)
         if tick is not None:
@@ -244,21 +234,14 @@ class Timeline(QWidget):
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"
 
     def _words(self, event: Event) -> str:
-        names = self._document.names.names
-        first, last = (names.get(id) or f"segment {id}" for id in (event.ids[0], event.ids[-1]))
-        text = {
-            Kind.BIRTH: f"{first} appears",
-            Kind.SPLIT: f"{first} splits: {last} is new",
-            Kind.MERGE: f"{last} merges into {first}",
-            Kind.DEATH: f"{first} is gone",
-        }[event.kind]
-        return text[0].upper() + text[1:]
+        ratio = events.told_ratio(event)
+        return events.told(event, self._document.names.names) + (f" (log Hastings ratio {ratio})" if ratio else "")
 
     # --- mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go there; exactly to the event or the scene if one is clicked."""
-        if event.button() != Qt.MouseButton.LeftButton or event.position().x() < self._track().left() - _REACH:
+        if event.button() != Qt.MouseButton.LeftButton or event.position().x() < self.track().left() - _REACH:
             event.ignore()
             return
         point = event.position()
@@ -292,6 +275,13 @@ class Timeline(QWidget):
             if self._resume:
                 self._player.play()
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Go there, and have the window offer what can be done."""
+        if len(self.trace) and event.pos().x() >= self.track().left():
+            self._player.pause()
+            self._player.seek(self.index_at(event.pos().x()))
+            self.menu_asked.emit(event.globalPos())
+
     def event(self, event: QEvent) -> bool:
         """Say what the mouse is on."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
@@ -324,7 +314,7 @@ class Timeline(QWidget):
         painter.setClipRect(event.rect())
         if self._layer is not None:
             painter.drawPixmap(0, 0, self._layer)
-        if len(self._document.trace):
+        if len(self.trace):
             self._paint_range(painter)
             self._paint_head(painter)
         painter.end()
@@ -335,36 +325,40 @@ class Timeline(QWidget):
             self._layer = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
             self._layer.setDevicePixelRatio(ratio)
             left = 0
-        elif len(self._document.trace) > self._drawn:
+        elif len(self.trace) > self._drawn and not self._may_wait():
             left = self._fresh_from()
         else:
             return
-        self._drawn = len(self._document.trace)
+        self._drawn, self._drawn_at = len(self.trace), monotonic()
         painter = QPainter(self._layer)
         painter.setClipRect(left, 0, self.width() - left, self.height())
-        _Layer(self, painter).draw(left)
+        Layer(self, painter).draw(left)
         painter.end()
+
+    def _may_wait(self) -> bool:
+        """A live picture comes first: what is drawn here at every frame makes it late."""
+        return self._document.live and monotonic() - self._drawn_at < _LIVE_SECONDS
 
     def _fresh_from(self) -> int:
         """Pixels from the left that stay as they are when the frames since are drawn."""
-        frames = self._document.trace.frames
+        frames = self.trace.frames
         last = frames[max(self._drawn - 1, 0)]
-        left = self._track().left()
-        return max(left, left + (int(self.x_of(last) - left) // _CELL - 1) * _CELL)
+        left = self.track().left()
+        return max(left, left + (int(self.x_of(last) - left) // CELL - 1) * CELL)
 
     def _paint_range(self, painter: QPainter) -> None:
         begin, out = self._player.in_point, self._player.out_point
         if begin is None and out is None:
             return
-        track, half = self._track(), (self.x_of(1) - self.x_of(0)) / 2.0
+        track, half = self.track(), (self.x_of(1) - self.x_of(0)) / 2.0
         shade = QColor(self.palette().color(QPalette.ColorRole.Window))
         shade.setAlpha(175)
         mark = self.palette().color(QPalette.ColorRole.Highlight)
         bottom = self.height()
         left = float(track.left()) if begin is None else self.x_of(begin) - half
         right = float(track.right() + 1) if out is None else self.x_of(out) + half
-        painter.fillRect(QRectF(track.left(), _TOP, left - track.left(), bottom - _TOP), shade)
-        painter.fillRect(QRectF(right, _TOP, track.right() + 1 - right, bottom - _TOP), shade)
+        painter.fillRect(QRectF(track.left(), TOP, left - track.left(), bottom - TOP), shade)
+        painter.fillRect(QRectF(right, TOP, track.right() + 1 - right, bottom - TOP), shade)
         for there, x, side in ((begin, left, 1.0), (out, right, -1.0)):
             if there is not None:
                 painter.fillRect(QRectF(x - (side < 0) * 2.0, 2.0, 2.0, bottom - 2.0), mark)
@@ -382,157 +376,6 @@ class Timeline(QWidget):
         tip = [QPointF(x - 5.0, 1.0), QPointF(x + 5.0, 1.0), QPointF(x + 5.0, 5.0), QPointF(x, 11.0)]
         painter.drawPolygon(QPolygonF([*tip, QPointF(x - 5.0, 5.0)]))
         painter.fillRect(QRectF(x - 0.75, 8.0, 1.5, self.height() - 8.0), colour)
-
-
-class _Layer:
-    """Draws what does not change with the playhead, from some pixel on."""
-
-    def __init__(self, timeline: Timeline, painter: QPainter) -> None:
-        self._line, self._painter = timeline, painter
-        self._trace = timeline._document.trace
-        palette = timeline.palette()
-        self._ground = palette.color(QPalette.ColorRole.Window)
-        self._text = palette.color(QPalette.ColorRole.WindowText)
-        self._accent = palette.color(QPalette.ColorRole.Highlight)
-        self._dark = self._ground.lightness() < 128
-
-    def draw(self, left: int) -> None:
-        """Everything right of ``left``."""
-        line = self._line
-        self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._ground)
-        if left < line._track().left():
-            self._draw_names()
-        self._draw_ground()
-        if not len(self._trace):
-            return
-        # Marks and lines reach over from the pixels beside.
-        first = line.index_at(left - 2 * _CELL)
-        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_curve(first)
-        self._draw_cuts(first)
-        for kind in _LANES:
-            self._draw_ticks(kind, first)
-
-    def _draw_names(self) -> None:
-        line, painter = self._line, self._painter
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        small = line.font()
-        small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
-        painter.setFont(small)
-        width = line._gutter() - 8
-        faint = _mix(self._ground, self._text, 0.7)
-        for kind in _LANES:
-            y = line.y_of(kind)
-            self._draw_mark(kind, 10.0, y)
-            painter.setPen(faint)
-            box = QRectF(20.0, y - 10.0, width - 20.0, 20.0)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, _TITLES[kind])
-        top, bottom = line._curve()
-        box = QRectF(4.0, top, width - 4.0, bottom - top)
-        painter.setPen(faint)
-        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "Segments")
-        if line._peak:
-            painter.setPen(_mix(self._ground, self._text, 0.5))
-            painter.drawText(box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight, f"{line._peak:.0f}")
-            painter.drawText(box, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, "0")
-
-    def _draw_ground(self) -> None:
-        """Lanes, the curve's field, and the bar that fills as segmentation goes on."""
-        line, painter, track = self._line, self._painter, self._line._track()
-        top, bottom = line._curve()
-        bar = QRectF(track.left(), line.height() - _BAR, track.width(), _BAR - 1.0)
-        painter.fillRect(bar, _mix(self._ground, self._text, 0.13))
-        field = QRectF(track.left(), _TOP, track.width(), bottom - _TOP)
-        painter.fillRect(field, _mix(self._ground, self._text, 0.04))
-        if len(self._trace):
-            right = line.x_of(self._trace.frames[-1] + 0.5)
-            painter.fillRect(QRectF(bar.left(), bar.top(), right - bar.left(), bar.height()), self._accent)
-            painter.fillRect(QRectF(field.left(), field.top(), right - field.left(), field.height()), self._paper())
-        rule = _mix(self._ground, self._text, 0.12)
-        for lane in range(1, len(_LANES)):
-            painter.fillRect(QRectF(track.left(), _TOP + lane * _LANE, track.width(), 1.0), rule)
-        painter.fillRect(QRectF(track.left(), top - 2, track.width(), 1.0), rule)
-
-    def _paper(self) -> QColor:
-        return _mix(self._ground, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
-
-    def _draw_curve(self, first: int) -> None:
-        line, painter = self._line, self._painter
-        place = max(bisect_left(self._trace.frames, first) - 1, 0)
-        frames = np.array(self._trace.frames[place:])
-        xs, values = _condense(self._xs(frames), self._trace.column("segments")[place:])
-        top, bottom = line._curve()
-        ys = bottom - (bottom - top) * values / max(line._peak, 1.0)
-        # The last frame has a width too, and the first one.
-        half = (line.x_of(1) - line.x_of(0)) / 2.0
-        points = [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
-        points = [points[0] - QPointF(half, 0.0), *points, points[-1] + QPointF(half, 0.0)]
-        area = QColor(self._accent)
-        area.setAlphaF(0.22)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(area)
-        painter.drawPolygon(QPolygonF([QPointF(points[0].x(), bottom), *points, QPointF(points[-1].x(), bottom)]))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(_mix(self._accent, self._text, 0.25), 1.25))
-        painter.drawPolyline(QPolygonF(points))
-
-    def _draw_cuts(self, first: int) -> None:
-        line, cuts = self._line, self._trace.cuts
-        frames = np.array(cuts[bisect_left(cuts, first) :], np.int64)
-        colour = _mix(self._ground, self._text, 0.6)
-        for x in np.unique(np.rint(self._xs(frames))).tolist():
-            self._painter.fillRect(QRectF(x - 0.5, _TOP, 1.0, line._curve()[1] - _TOP), colour)
-
-    def _draw_ticks(self, kind: Kind, first: int) -> None:
-        frames = self._line._ticks[kind].frames
-        xs = self._xs(np.array(frames[bisect_left(frames, first) :], np.int64))
-        if not len(xs):
-            return
-        left = self._line._track().left()
-        cells, firsts, counts = np.unique((xs - left) // _CELL, return_index=True, return_counts=True)
-        y = self._line.y_of(kind)
-        crowd = QColor(self._colour(kind))
-        for cell, x, count in zip(cells.tolist(), xs[firsts].tolist(), counts.tolist(), strict=True):
-            if count > 1:
-                crowd.setAlphaF(min(0.10 + 0.06 * math.log2(count), 0.5))
-                self._painter.fillRect(QRectF(left + cell * _CELL, y - _LANE / 2 + 1, _CELL, _LANE - 1), crowd)
-            self._draw_mark(kind, x, y)
-
-    def _draw_mark(self, kind: Kind, x: float, y: float) -> None:
-        """A dot for a birth, a cross for a death; a split opens with time, a merge closes."""
-        painter, colour = self._painter, self._colour(kind)
-        if kind is Kind.DEATH:
-            painter.setPen(QPen(colour, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-            painter.drawLine(QPointF(x - 2.8, y - 2.8), QPointF(x + 2.8, y + 2.8))
-            painter.drawLine(QPointF(x - 2.8, y + 2.8), QPointF(x + 2.8, y - 2.8))
-            return
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
-        if kind is Kind.BIRTH:
-            painter.drawEllipse(QPointF(x, y), 3.4, 3.4)
-            return
-        tip = -3.8 if kind is Kind.SPLIT else 3.8
-        corners = (QPointF(x + tip, y), QPointF(x - tip, y - 4.2), QPointF(x - tip, y + 4.2))
-        painter.drawPolygon(QPolygonF(corners))
-
-    def _colour(self, kind: Kind) -> QColor:
-        return _COLOURS[kind][self._dark]
-
-    def _xs(self, frames: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """`Timeline.x_of` of many frames."""
-        begin, step = self._line.x_of(0), self._line.x_of(1) - self._line.x_of(0)
-        return np.asarray(begin + step * frames, np.float64)
-
-
-def _condense(
-    xs: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """One point a pixel where there are more: the largest value of each."""
-    columns = np.floor(xs)
-    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1.0))
-    if len(starts) == len(xs):
-        return xs, values
-    return columns[starts] + 0.5, np.maximum.reduceat(values, starts)
 
 
 def _nearest(frames: array[int] | list[int], index: int) -> int | None:
@@ -554,9 +397,3 @@ def _round_up(value: float) -> float:
             if value <= step * size:
                 return step * size
         size *= 10.0
-
-
-def _mix(a: QColor, b: QColor, share: float) -> QColor:
-    """Some of ``b`` in ``a``."""
-    pairs = ((a.redF(), b.redF()), (a.greenF(), b.greenF()), (a.blueF(), b.blueF()))
-    return QColor.fromRgbF(*(x + share * (y - x) for x, y in pairs))

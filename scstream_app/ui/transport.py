@@ -9,11 +9,24 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPainterPathStroker, QPalette, QPixmap, QPolygonF
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
-from scstream_app.ui.document import Document
+from scstream_app.ui.actions import BY_ID
+from scstream_app.ui.document import Document, State
 from scstream_app.ui.player import SPEEDS, Player, timecode
 
 _ICON = 18
 _FADED = 0.35
+#: Buttons that move by frames.
+_STEPS = ("start", "back", "previous", "next", "forward", "end")
+_LOOK_BACK = "Pause (Space) to look back at the last seconds"
+#: Buttons that do what an action does.
+_ACTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        **{name: name for name in ("start", "back", "previous", "play", "next", "forward", "end", "loop")},
+        "in": "set_in",
+        "out": "set_out",
+        "clear": "clear_range",
+    }
+)
 #: Icons are drawn for screens up to this ratio.
 _RATIOS = (1, 2, 3)
 
@@ -25,7 +38,9 @@ class Transport(QWidget):
         super().__init__(parent)
         self._document, self._player = document, player
         self._icons: dict[str, QIcon] = {}
+        self._keys: dict[str, str] = {}
         self._buttons: dict[str, QToolButton] = {}
+        self._tips: dict[str, str] = {}
         self._speed = self._make_speed()
         self._frame = self._make_frame()
         self._time = QLabel(self)
@@ -33,6 +48,7 @@ class Transport(QWidget):
         self._range = QLabel(self)
         self._range.setAccessibleName("In and out points")
         self._lay_out()
+        self.set_keys(lambda id: next(iter(BY_ID[id].keys), ""))
         self._draw_icons()
         self.setAccessibleName("Transport")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
@@ -53,23 +69,23 @@ class Transport(QWidget):
         layout.setContentsMargins(6, 3, 8, 3)
         layout.setSpacing(1)
         for name, tip, act in (
-            ("start", "To the start (Home)", player.to_start),
-            ("back", "Back 10 frames (Shift+Left)", lambda: player.step(-10)),
-            ("previous", "Previous frame (Left)", lambda: player.step(-1)),
-            ("play", "Play (Space)", player.toggle),
-            ("next", "Next frame (Right)", lambda: player.step(1)),
-            ("forward", "Forward 10 frames (Shift+Right)", lambda: player.step(10)),
-            ("end", "To the end (End)", player.to_end),
+            ("start", "To the start", player.to_start),
+            ("back", "Back 10 frames", lambda: player.step(-10)),
+            ("previous", "Previous frame", lambda: player.step(-1)),
+            ("play", "Play", self._toggle),
+            ("next", "Next frame", lambda: player.step(1)),
+            ("forward", "Forward 10 frames", lambda: player.step(10)),
+            ("end", "To the end", player.to_end),
         ):
             layout.addWidget(self._make_button(name, tip, act))
         layout.addWidget(_line(self))
-        loop = self._make_button("loop", "Loop (L)", lambda: player.set_loop(loop.isChecked()))
+        loop = self._make_button("loop", "Loop", lambda: player.set_loop(loop.isChecked()))
         loop.setCheckable(True)
         layout.addWidget(loop)
         layout.addWidget(self._speed)
         layout.addWidget(_line(self))
-        layout.addWidget(self._make_button("in", "Set the in point (I)", lambda: player.set_in()))
-        layout.addWidget(self._make_button("out", "Set the out point (O)", lambda: player.set_out()))
+        layout.addWidget(self._make_button("in", "Set the in point", lambda: player.set_in()))
+        layout.addWidget(self._make_button("out", "Set the out point", lambda: player.set_out()))
         layout.addWidget(self._range)
         layout.addWidget(self._make_button("clear", "Clear the in and out points", player.clear_range))
         layout.addStretch(1)
@@ -84,6 +100,7 @@ class Transport(QWidget):
         button.setIconSize(QSize(_ICON, _ICON))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         button.setToolTip(tip)
+        self._tips[name] = tip
         button.setAccessibleName(tip.partition(" (")[0])
         # Steps go on while the button is held.
         button.setAutoRepeat(name in ("previous", "next", "back", "forward"))
@@ -95,7 +112,7 @@ class Transport(QWidget):
         box = QComboBox(self)
         box.setObjectName("speed")
         box.setAccessibleName("Speed")
-        box.setToolTip("Speed: slower ([), faster (]), normal (Backspace)")
+        box.setToolTip("Speed")
         box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for speed in SPEEDS:
             box.addItem(f"{speed:g}×", speed)
@@ -118,7 +135,7 @@ class Transport(QWidget):
         colour = self.palette().color(QPalette.ColorRole.ButtonText)
         self._icons = {name: _icon(draw(), colour) for name, draw in _SHAPES.items()}
         for name, button in self._buttons.items():
-            button.setIcon(self._icons["pause" if name == "play" and self._player.playing else name])
+            button.setIcon(self._icons["pause" if name == "play" and self._going else name])
 
     def changeEvent(self, event: QEvent) -> None:
         """Icons go with light and dark."""
@@ -126,7 +143,33 @@ class Transport(QWidget):
         if event.type() == QEvent.Type.PaletteChange:
             self._draw_icons()
 
+    def set_keys(self, key: Callable[[str], str]) -> None:
+        """Say in the tips which key does the same; ``key`` gives that of an action."""
+        self._keys = {name: key(action) for name, action in _ACTIONS.items()}
+        for name, button in self._buttons.items():
+            self._tips[name] = self._tip(name, button.accessibleName())
+            button.setToolTip(self._tips[name])
+        words = (("slower", "slower"), ("faster", "faster"), ("normal_speed", "normal"))
+        told = ", ".join(f"{word} ({key(action)})" for action, word in words if key(action))
+        self._speed.setToolTip(f"Speed: {told}" if told else "Speed")
+
+    def _tip(self, name: str, text: str) -> str:
+        key = self._keys.get(name)
+        return f"{text} ({key})" if key else text
+
     # --- what a person does
+
+    def _toggle(self) -> None:
+        if self._document.live:
+            self._document.pause(self._document.state is not State.PAUSED)
+        else:
+            self._player.toggle()
+
+    @property
+    def _going(self) -> bool:
+        """Whether pictures move by themselves."""
+        live = self._document.live and self._document.state not in (State.PAUSED, State.STOPPED)
+        return live or self._player.playing
 
     @Slot(int)
     def _on_speed(self, place: int) -> None:
@@ -143,9 +186,10 @@ class Transport(QWidget):
     def _on_player(self) -> None:
         player = self._player
         play = self._buttons["play"]
-        play.setIcon(self._icons["pause" if player.playing else "play"])
-        play.setToolTip("Pause (Space)" if player.playing else "Play (Space)")
-        play.setAccessibleName("Pause" if player.playing else "Play")
+        what = "Pause" if self._going else "Go On" if self._document.live else "Play"
+        play.setIcon(self._icons["pause" if self._going else "play"])
+        play.setToolTip(self._tip("play", what))
+        play.setAccessibleName(what)
         self._buttons["loop"].setChecked(player.loop)
         place = min(range(len(SPEEDS)), key=lambda n: abs(SPEEDS[n] - player.speed))
         self._speed.setCurrentIndex(place)
@@ -162,12 +206,20 @@ class Transport(QWidget):
     @Slot()
     def _on_frames(self) -> None:
         frames, index = self._document.trace.frames, self._document.index
-        facts = self._document.facts
-        usable = len(frames) > 0 and index is not None and not (facts is not None and facts.live)
-        for button in self._buttons.values():
-            button.setEnabled(usable)
-        self._frame.setEnabled(usable)
-        self._speed.setEnabled(usable)
+        facts, live = self._document.facts, self._document.live
+        usable = len(frames) > 0 and index is not None
+        still = self._document.state in (State.PAUSED, State.STOPPED)
+        # A session of a live source without pictures has nothing to show, a live source only its last seconds.
+        plays = usable and not (facts is not None and facts.live)
+        steps = plays or (usable and live and still)
+        for name, button in self._buttons.items():
+            button.setEnabled(steps if name in _STEPS else plays)
+            if name in _STEPS:
+                button.setToolTip(self._tips[name] if steps or not live else _LOOK_BACK)
+        self._buttons["play"].setEnabled(plays or (usable and live and self._document.state is not State.STOPPED))
+        self._frame.setEnabled(steps)
+        self._speed.setEnabled(plays)
+        self._on_player()
         self._show_time(index)
         if index is not None and len(frames) and not self._frame.lineEdit().isModified():
             self._frame.blockSignals(True)

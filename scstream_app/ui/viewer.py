@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from html import escape
-
-import cv2
-import numpy as np
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QBrush,
-    QColor,
+    QContextMenuEvent,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
@@ -24,19 +18,25 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
-from scstream_app.palette import RGB
-from scstream_app.results import FrameResult, Picture
+from scstream_app.results import Picture
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.hover import Hover, HoverLabel, Membership, measure
 from scstream_app.ui.look import Shown
+from scstream_app.ui.placement import MAX_SCALE, Placement
+from scstream_app.ui.viewer_painting import (
+    as_image,
+    average,
+    ground,
+    paint_checkers,
+    paint_divider,
+    paint_note,
+    paint_words,
+)
 
-#: Screen pixels for one of the picture's, at most.
-_MAX_SCALE = 64.0
 #: The picture's longer side on the screen, at least.
 _MIN_SIDE = 24.0
-#: How much of the picture stays in sight when it is dragged out, in screen pixels.
-_KEPT_IN_SIGHT = 48.0
 _NOTCH = 1.25
 #: From this zoom on single pixels are what one wants to see; below it their uneven widths would only be ugly.
 _PIXELATED_FROM = 2.0
@@ -44,12 +44,9 @@ _PIXELATED_FROM = 2.0
 _AVERAGED_BELOW = 0.5
 #: Half the width of the strip in which the divider can be taken, in logical pixels.
 _GRIP = 6.0
-_CHECKER = 8
-_LIGHT_CHECK, _DARK_CHECK = QColor(204, 204, 204), QColor(160, 160, 160)
-_MARGIN = 8
 _WIPE = "wipe"
-_CHANNELS = ("red", "green", "blue")
 
+_NO_OBJECT = "There is no object yet. Go to another view, select segments and press G to make one."
 _WORDS = {
     State.EMPTY: "Drop a video or a folder of images here",
     State.OPENING: "Opening …",
@@ -59,108 +56,17 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Hover:
-    """What is under the mouse.
-
-    Parameters
-    ----------
-    id : int
-    name : str
-        That a person gave the segment; empty if none did.
-    pixels : int
-        The segment's size.
-    colour : RGB
-        Its mean colour.
-    x, y : int
-        The pixel under the mouse.
-    """
-
-    id: int
-    name: str
-    pixels: int
-    colour: RGB
-    x: int
-    y: int
-
-    @property
-    def title(self) -> str:
-        """What the segment is called."""
-        return f"{self.name} (segment {self.id})" if self.name else f"Segment {self.id}"
-
-    def __str__(self) -> str:
-        swatch = QColor(*self.colour).name()
-        return f"{self.title} · {self.pixels:,} px · {swatch} · x {self.x}, y {self.y}"
-
-
-@dataclass(frozen=True, slots=True)
-class Placement:
-    """Where a picture is on the screen: screen pixels for one of its own, and where its corner is.
-
-    Examples
-    --------
-    >>> placed = Placement.fitting(QSize(100, 50), QSize(400, 400))
-    >>> placed.scale, placed.left, placed.top
-    (4.0, 0.0, 100.0)
-    >>> closer = placed.scaled(8.0, QPointF(40.0, 140.0))
-    >>> closer.inverse(QPointF(40.0, 140.0)) == placed.inverse(QPointF(40.0, 140.0))
-    True
-    """
-
-    scale: float = 1.0
-    left: float = 0.0
-    top: float = 0.0
-
-    @classmethod
-    def fitting(cls, picture: QSize, view: QSize) -> Placement:
-        """All of the picture, as large as it goes."""
-        scale = min(view.width() / picture.width(), view.height() / picture.height(), _MAX_SCALE)
-        return cls.centred(scale, picture, view)
-
-    @classmethod
-    def centred(cls, scale: float, picture: QSize, view: QSize) -> Placement:
-        """The picture's middle in the view's."""
-        left = (view.width() - scale * picture.width()) / 2.0
-        return cls(scale, left, (view.height() - scale * picture.height()) / 2.0)
-
-    def scaled(self, scale: float, at: QPointF) -> Placement:
-        """Closer or farther, with the point ``at`` of the screen where it is."""
-        factor = scale / self.scale
-        left, top = at.x() - factor * (at.x() - self.left), at.y() - factor * (at.y() - self.top)
-        return Placement(scale, left, top)
-
-    def moved(self, by: QPointF) -> Placement:
-        """Shifted on the screen."""
-        return replace(self, left=self.left + by.x(), top=self.top + by.y())
-
-    def kept_in(self, picture: QSize, view: QSize) -> Placement:
-        """Shifted so that some of the picture is in sight."""
-        width, height = self.scale * picture.width(), self.scale * picture.height()
-        x, y = min(_KEPT_IN_SIGHT, width), min(_KEPT_IN_SIGHT, height)
-        return replace(
-            self,
-            left=min(max(self.left, x - width), view.width() - x),
-            top=min(max(self.top, y - height), view.height() - y),
-        )
-
-    def target(self, picture: QSize) -> QRectF:
-        """The picture's rectangle; its corner lies on a whole screen pixel, so that 100 % is exact."""
-        return QRectF(round(self.left), round(self.top), self.scale * picture.width(), self.scale * picture.height())
-
-    def inverse(self, at: QPointF) -> QPointF:
-        """The place in the picture that is at this point of the screen."""
-        return QPointF((at.x() - round(self.left)) / self.scale, (at.y() - round(self.top)) / self.scale)
-
-
 class Viewer(QWidget):
     """Shows the document's frame. A click selects, Ctrl+click adds or takes away, a double click isolates.
 
     ``hovered`` carries a `Hover`, or None when the mouse is on no segment; ``dropped`` a list of paths and addresses;
-    ``zoomed`` the screen pixels for one of the picture's, when they change.
+    ``zoomed`` the screen pixels for one of the picture's, when they change; ``menu_asked`` where on the screen a menu
+    is wanted, when the segment there is selected.
     """
 
     hovered = Signal(object)
     dropped = Signal(object)
+    menu_asked = Signal(QPoint)
     zoomed = Signal(float)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
@@ -178,8 +84,9 @@ class Viewer(QWidget):
         self._dividing = False
         self._dropping = False
         self._hover: Hover | None = None
-        self._measured: FrameResult | None = None
-        self._label = self._make_label()
+        self._membership: Membership | None = None
+        self._label = HoverLabel(self)
+        self._start = self._make_start()
         self.setAccessibleName("Viewer")
         self.setAccessibleDescription("The frame on the screen. Click a segment to select it.")
         self.setMouseTracking(True)
@@ -189,23 +96,20 @@ class Viewer(QWidget):
         self.setMinimumSize(160, 120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         document.shown_changed.connect(self._on_shown)
-        document.opened.connect(self.fit)
+        document.opened.connect(self._on_opened)
         document.closed.connect(self._on_shown)
         document.state_changed.connect(self._on_state)
         document.look_changed.connect(self._on_look)
         document.marks_changed.connect(self._follow_mouse)
         self._on_shown()
 
-    def _make_label(self) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName("hover")
-        label.setTextFormat(Qt.TextFormat.RichText)
-        label.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label.setStyleSheet(
-            "#hover { background: rgba(18, 18, 22, 205); color: #f2f2f4; border-radius: 5px; padding: 4px 8px; }"
-        )
-        label.hide()
-        return label
+    def _make_start(self) -> QPushButton:
+        """For a source that is open but waits to be segmented."""
+        button = QPushButton("Start Segmentation", self)
+        button.setToolTip("It waits because of Edit > Preferences > Start by itself")
+        button.clicked.connect(lambda _checked=False: self._document.pause(False))
+        button.hide()
+        return button
 
     def sizeHint(self) -> QSize:
         return QSize(640, 400)
@@ -243,7 +147,7 @@ class Viewer(QWidget):
             return
         self._catch_up()
         longer = max(self._image.width(), self._image.height())
-        scale = min(max(scale, _MIN_SIDE / longer), _MAX_SCALE)
+        scale = min(max(scale, _MIN_SIDE / longer), MAX_SCALE)
         point = QRectF(self.rect()).center() if at is None else at
         self._fitting = False
         self._place(self._placement.scaled(scale, point * self.devicePixelRatioF()))
@@ -282,16 +186,29 @@ class Viewer(QWidget):
         self._shown = self._document.shown
         self._averaged = None
         # The image borrows the picture's memory, which lives as long as `_shown` does.
-        self._image = None if self._shown is None else _as_image(self._shown.picture)
+        self._image = None if self._shown is None else as_image(self._shown.picture)
         if self._image is not None and self._image.size() != before and self._fitting:
             self.fit()
+        self._put_start()
         self.update()
         self._follow_mouse()
 
     @Slot()
+    def _on_opened(self) -> None:
+        self._membership = None
+        self.fit()
+
+    @Slot()
     def _on_state(self) -> None:
+        self._put_start()
         if self._shown is None:
             self.update()
+
+    def _put_start(self) -> None:
+        self._start.setVisible(self._shown is None and self._document.state is State.PAUSED)
+        if not self._start.isHidden():
+            self._start.adjustSize()
+            self._start.move(self.rect().center() - self._start.rect().center())
 
     @Slot()
     def _on_look(self) -> None:
@@ -326,7 +243,7 @@ class Viewer(QWidget):
         found = None if self._mouse is None or self._panning or self._dividing else self._hover_at(self._mouse)
         if found != self._hover:
             self._hover = found
-            self._show_hover(found)
+            self._label.tell(found, self._mouse)
             self.hovered.emit(found)
 
     def _hover_at(self, point: QPointF) -> Hover | None:
@@ -334,30 +251,19 @@ class Viewer(QWidget):
         id = None if found is None else self._id(*found)
         if found is None or id is None or self._shown is None:
             return None
-        known = self._hover
-        if known is not None and known.id == id and self._measured is self._shown.result:
+        known, member = self._hover, self._membership
+        if known is not None and known.id == id and member is not None and member.result is self._shown.result:
             pixels, colour = known.pixels, known.colour
         else:
             pixels, colour = measure(self._shown.result, id)
-            self._measured = self._shown.result
-        return Hover(id, self._document.names.names.get(id, ""), pixels, colour, *found)
+        sure = self._member(self._shown).probability(*found)
+        return Hover(id, self._document.names.names.get(id, ""), pixels, colour, *found, sure)
 
-    def _show_hover(self, hover: Hover | None) -> None:
-        self._label.setVisible(hover is not None)
-        if hover is None:
-            return
-        swatch = QColor(*hover.colour).name()
-        text = escape(str(hover)).replace(escape(hover.title), f"<b>{escape(hover.title)}</b>", 1)
-        self._label.setText(f'<span style="background-color:{swatch}">{"&nbsp;" * 4}</span>&nbsp; {text}')
-        self._put_label()
-
-    def _put_label(self) -> None:
-        """In the lower left corner; above if the mouse is there."""
-        self._label.adjustSize()
-        place = QRect(QPoint(_MARGIN, self.height() - self._label.height() - _MARGIN), self._label.size())
-        if self._mouse is not None and place.adjusted(-16, -16, 16, 16).contains(self._mouse.toPoint()):
-            place.moveTop(_MARGIN)
-        self._label.setGeometry(place)
+    def _member(self, shown: Shown) -> Membership:
+        """Prepared once a frame: under a resting mouse while frames go by as well as for a mouse that moves."""
+        if self._membership is None or self._membership.result is not shown.result:
+            self._membership = Membership(shown.result, self._document.settings.colour)
+        return self._membership
 
     # --- the divider of the wipe
 
@@ -436,6 +342,14 @@ class Viewer(QWidget):
         if chosen or self._document.isolated:
             self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
 
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu is about what is selected: that is the segment under the mouse, unless it is one of several."""
+        id = self.id_at(event.pos())
+        if id is not None and id not in self._document.selection:
+            self._document.select({id})
+        if self._shown is not None:
+            self.menu_asked.emit(event.globalPos())
+
     def leaveEvent(self, event: QEvent) -> None:
         self._mouse = None
         self._follow_mouse()
@@ -492,7 +406,8 @@ class Viewer(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._catch_up()
         if self._label.isVisible():
-            self._put_label()
+            self._label.put(self._mouse)
+        self._put_start()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -501,9 +416,9 @@ class Viewer(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(event.rect(), _ground(self.palette()))
+        painter.fillRect(event.rect(), ground(self.palette()))
         if self._image is None:
-            self._paint_words(painter)
+            paint_words(painter, self.rect(), self.palette(), _WORDS.get(self._document.state, ""))
         else:
             painter.save()
             ratio = self.devicePixelRatioF()
@@ -511,100 +426,31 @@ class Viewer(QWidget):
             painter.scale(1.0 / ratio, 1.0 / ratio)
             self._paint_picture(painter, self._image)
             painter.restore()
+            if self._shown is not None and self._shown.look.view == "matte" and not self._document.objects:
+                paint_note(painter, self.rect(), _NO_OBJECT)
             if self._wiping():
-                self._paint_divider(painter, self._image)
+                target = self._placement.target(self._image.size())
+                top, bottom = target.top() / ratio, target.bottom() / ratio
+                paint_divider(painter, self._divider(), top, bottom, float(self.height()))
         if self._dropping:
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 3))
             painter.drawRect(self.rect().adjusted(1, 1, -2, -2))
         painter.end()
 
-    def _paint_words(self, painter: QPainter) -> None:
-        words = _WORDS.get(self._document.state, "")
-        colour = QColor(self.palette().color(QPalette.ColorRole.WindowText))
-        colour.setAlphaF(0.55)
-        painter.setPen(colour)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
-
     def _paint_picture(self, painter: QPainter, image: QImage) -> None:
         target = self._placement.target(image.size())
         if image.hasAlphaChannel():
-            _paint_checkers(painter, target, round(_CHECKER * self.devicePixelRatioF()))
+            paint_checkers(painter, target, self.devicePixelRatioF())
         scale = self._placement.scale
         if scale < _AVERAGED_BELOW and self._shown is not None:
             if self._averaged is None:
-                smaller = _average(self._shown.picture, scale)
-                self._averaged = smaller, _as_image(smaller)
+                smaller = average(self._shown.picture, scale)
+                self._averaged = smaller, as_image(smaller)
             painter.drawImage(target.topLeft(), self._averaged[1])
             return
         smooth = scale < _PIXELATED_FROM and scale != 1.0
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
         painter.drawImage(target, image)
-
-    def _paint_divider(self, painter: QPainter, image: QImage) -> None:
-        ratio = self.devicePixelRatioF()
-        target = self._placement.target(image.size())
-        x, top, bottom = self._divider(), target.top() / ratio, target.bottom() / ratio
-        middle = (max(top, 0.0) + min(bottom, float(self.height()))) / 2.0
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for colour, width in ((QColor(0, 0, 0, 120), 3.0), (QColor(255, 255, 255), 1.0)):
-            painter.setPen(QPen(colour, width))
-            painter.drawLine(QPointF(x, top), QPointF(x, bottom))
-        painter.setPen(QPen(QColor(0, 0, 0, 120), 1.0))
-        painter.setBrush(QColor(255, 255, 255))
-        painter.drawEllipse(QPointF(x, middle), 7.0, 7.0)
-        painter.setPen(QPen(QColor(60, 60, 60), 1.5))
-        for side in (-1.0, 1.0):
-            tip = QPointF(x + 4.5 * side, middle)
-            for up in (-2.5, 2.5):
-                painter.drawLine(tip, QPointF(x + 2.0 * side, middle + up))
-
-
-def measure(result: FrameResult, id: int) -> tuple[int, RGB]:
-    """The size of a segment in pixels and its mean colour, as the engine has them or, on a draft, counted."""
-    rows = result.statistics[result.statistics["id"] == id]
-    if len(rows):
-        red, green, blue = (round(min(max(255.0 * float(rows[0][name]), 0.0), 255.0)) for name in _CHANNELS)
-        return int(rows[0]["pixels"]), (red, green, blue)
-    inside = result.ids == id
-    pixels = int(np.count_nonzero(inside))
-    if result.rgb is None or not pixels:
-        return pixels, (0, 0, 0)
-    red, green, blue = (round(float(mean)) for mean in result.rgb[inside].mean(axis=0))
-    return pixels, (red, green, blue)
-
-
-def _as_image(picture: Picture) -> QImage:
-    """An image on the picture's own memory; whoever keeps it keeps the picture."""
-    height, width, channels = picture.shape
-    form = QImage.Format.Format_RGBA8888 if channels == 4 else QImage.Format.Format_RGB888
-    image = QImage(picture.data, width, height, picture.strides[0], form)
-    # Pictures are in their own pixels: the ratio of the screen is not theirs.
-    image.setDevicePixelRatio(1.0)
-    return image
-
-
-def _average(picture: Picture, scale: float) -> Picture:
-    """A smaller picture, each pixel the mean of those it stands for."""
-    height, width = picture.shape[:2]
-    size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    return np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
-
-
-def _ground(palette: QPalette) -> QColor:
-    """Around the picture: darker than the window, so that the picture stands out."""
-    return palette.color(QPalette.ColorRole.Window).darker(112)
-
-
-def _paint_checkers(painter: QPainter, target: QRectF, side: int) -> None:
-    """The ground of transparent pictures; its pattern is the same in light and dark windows."""
-    tile = QImage(2 * side, 2 * side, QImage.Format.Format_RGB32)
-    tile.fill(_LIGHT_CHECK)
-    dark = QPainter(tile)
-    for place in (0, side):
-        dark.fillRect(place, place, side, side, _DARK_CHECK)
-    dark.end()
-    painter.setBrushOrigin(target.topLeft())
-    painter.fillRect(target, QBrush(tile))
 
 
 def _addresses(data: QMimeData) -> list[str]:

@@ -5,21 +5,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream import Preview, metrics, warm_up
+from scstream import Preview, VideoSegmenter, metrics, warm_up
 from scstream_app import pipeline
 from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
-from scstream_app.results import FrameResult
-from scstream_app.session import FrameRecord, Session, record, resume
+from scstream_app.recent import Recent
+from scstream_app.results import FrameResult, IdMap
+from scstream_app.session import FrameRecord, Recorder, Session, SourceFacts, mend, record, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
+from scstream_app.ui.carrying import carried_over
 from scstream_app.ui.mailbox import Mailbox
+from scstream_app.ui.measuring import MeasuringSession, mean_uncertainty
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between looks at whether a pause is over.
@@ -38,11 +41,14 @@ class Task:
         Of the source, for a session that is to be made anew. None: the session is there, and its source known.
     settings : Settings
         Of a session to be made.
+    model : VideoSegmenter, optional
+        What a session to be made begins with, as it was left by another clip.
     """
 
     path: Path
     address: str | None = None
     settings: Settings = field(default_factory=Settings)
+    model: VideoSegmenter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +66,19 @@ class Worker(QObject):
 
     ``advanced`` and ``previewed`` say that there is something in the mailboxes `newest` and `preview`: a window that
     is slow finds only the newest there, and never slows the engine. ``noted`` comes for every frame, and is small.
+
+    A live source is segmented without a session: ``opened_live`` carries its facts. Its last frames are in `recent`.
+
+    Attributes
+    ----------
+    recorder : Recorder or None
+        Where the frames of a live source go besides.
+    dropped : int
+        Frames of a live source that were passed over since its first one, but for those in a pause.
     """
 
     opened = Signal(object)
+    opened_live = Signal(object)
     warming = Signal(int, int)
     noted = Signal(object, float)
     advanced = Signal()
@@ -79,6 +95,9 @@ class Worker(QObject):
         self.preview: Mailbox[Preview] = Mailbox()
         self._cancel = threading.Event()
         self._paused = threading.Event()
+        self.recent = Recent()
+        self.recorder: Recorder | None = None
+        self.dropped = 0
         self._edits = EditQueue()
         self._path: Path | None = None
         self._thread = QThread()
@@ -106,9 +125,18 @@ class Worker(QObject):
         else:
             self._paused.clear()
 
+    @property
+    def paused(self) -> bool:
+        """Whether it waits before the next frame."""
+        return self._paused.is_set()
+
     def edit(self, edit: Edit) -> None:
         """Have something done to the model before its next frame, though the task be stopped and taken up again."""
         self._edits.add(edit)
+
+    def withdraw(self, edit: Edit) -> bool:
+        """Take an edit back that has not reached the model; False if it is too late for that."""
+        return self._edits.withdraw(edit)
 
     def shut_down(self) -> bool:
         """Stop for good; True if the thread has ended."""
@@ -130,6 +158,10 @@ class Worker(QObject):
         try:
             with ExitStack() as stack:
                 session, source = self._open(task, stack)
+                if session is None:
+                    assert source is not None
+                    self._go_live(source, task.settings, task.model)
+                    return
                 self.opened.emit(session)
                 if source is not None:
                     warm_up(lambda done, total, what: self.warming.emit(done, total))
@@ -139,41 +171,49 @@ class Worker(QObject):
             self.failed.emit(str(error))
         except Exception as error:
             self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
-        self.finished.emit(ended)
+        finally:
+            self.finished.emit(ended)
 
-    def _open(self, task: Task, stack: ExitStack) -> tuple[Session, Source | None]:
-        """The session, which stays open when the task has ended: people mark things in it afterwards."""
+    def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
+        """The session, which stays open when the task has ended: people mark things in it afterwards.
+
+        A live source has none, a session that there is nothing to add to no source.
+        """
         if task.address is not None:
             source = stack.enter_context(open_source(task.address))
-            return Session.create(task.path, source, task.settings, overwrite=True), source
-        session = Session.open(task.path, writable=True)
+            if source.live:
+                return None, source
+            return MeasuringSession.create(task.path, source, task.settings, overwrite=True), source
+        session = MeasuringSession.open(task.path, writable=True)
         try:
-            if session.manifest.complete or session.manifest.source.live:
+            mend(session)
+            if session.manifest.complete or session.manifest.source.live or session.recorded:
                 return session, None
-            return session, stack.enter_context(open_source(session.manifest.source.address))
+            return session, stack.enter_context(open_source(session.source_address))
         except BaseException:
             session.close()
             raise
 
     def _segment(self, session: Session, source: Source, task: Task) -> None:
-        previous = None
-        with closing(self._results(session, source, task.settings.threads)) as results:
+        with closing(self._results(session, source, task.settings.threads, task.model)) as results:
             for result in results:
                 self._edits.settle(result.edits)
-                churn = float("nan") if previous is None else metrics.label_churn(previous, result.ids)
-                previous = result.ids
                 noted = session.record(result.index)
+                churn = noted.measures.get("churn", float("nan"))
                 self.noted.emit(noted, churn)
                 if self.newest.put(Advance(result, noted, churn, monotonic())):
                     self.advanced.emit()
 
-    def _results(self, session: Session, source: Source, threads: int | None) -> Generator[FrameResult]:
+    def _results(
+        self, session: Session, source: Source, threads: int | None, model: VideoSegmenter | None
+    ) -> Generator[FrameResult]:
         manifest = session.manifest
         if len(session):
             return resume(session, source, threads).run(
                 cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear
             )
-        segmenter = manifest.settings.segmenter()
+        size = (manifest.source.height, manifest.source.width)
+        segmenter = manifest.settings.segmenter() if model is None else carried_over(model, manifest.start, size)
         segmenter.model_.threads = threads
         results = pipeline.run(
             source,
@@ -189,6 +229,59 @@ class Worker(QObject):
         )
         return record(session, results, segmenter, self._cancel)
 
+    def _go_live(self, source: Source, settings: Settings, model: VideoSegmenter | None) -> None:
+        self.recent.clear()
+        self.dropped = 0
+        self.opened_live.emit(SourceFacts.of(source))
+        warm_up(lambda done, total, what: self.warming.emit(done, total))
+        size = (source.height, source.width)
+        segmenter = settings.segmenter() if model is None else carried_over(model, 0, size)
+        segmenter.model_.threads = settings.threads
+        uncounted = 0
+
+        def stale() -> bool:
+            nonlocal uncounted
+            paused = self._paused.is_set()
+            while self._paused.is_set() and not self._cancel.wait(_GLANCE):
+                pass
+            if paused:
+                uncounted = source.dropped - self.dropped
+            return paused
+
+        results = pipeline.run(
+            source,
+            segmenter,
+            cancel=self._cancel,
+            scene_cuts=settings.scene_cuts,
+            edits=lambda index: self._edits.waiting(),
+            stale=stale,
+            on_preview=self._show,
+            on_notice=self._hear,
+        )
+        before = None
+        with closing(results):
+            for result in results:
+                if before is None:
+                    # The first frame takes seconds to settle.
+                    uncounted = source.dropped
+                self.dropped = source.dropped - uncounted
+                self._edits.settle(result.edits)
+                self._show_live(result)
+                self._note_live(replace(result, measures=_measures(before, result, segmenter.colour)), segmenter)
+                before = result.ids
+
+    def _show_live(self, result: FrameResult) -> None:
+        """First to the screen: whatever is done before makes it late."""
+        self.recent.add(result)
+        if self.newest.put(Advance(result, _record_of(result), float("nan"), monotonic())):
+            self.advanced.emit()
+
+    def _note_live(self, result: FrameResult, segmenter: VideoSegmenter) -> None:
+        recorder = self.recorder
+        if recorder is not None:
+            recorder.put(result, segmenter)
+        self.noted.emit(_record_of(result), result.measures.get("churn", float("nan")))
+
     def _wanted(self, index: int) -> Sequence[Edit]:
         """Called before every frame: the place to wait while paused, and to fetch what a person did."""
         while self._paused.is_set() and not self._cancel.wait(_GLANCE):
@@ -203,3 +296,16 @@ class Worker(QObject):
     def _show(self, preview: Preview) -> None:
         if self.preview.put(preview):
             self.previewed.emit()
+
+
+def _record_of(result: FrameResult) -> FrameRecord:
+    """What a session would note of a frame, were it written."""
+    return FrameRecord.of(result, (0, 0), (0, len(result.statistics), 0))
+
+
+def _measures(before: IdMap | None, result: FrameResult, colour: str) -> dict[str, float]:
+    """What a session would note of a frame besides; ``before`` are the ids of the one before."""
+    found = {} if before is None else {"churn": metrics.label_churn(before, result.ids)}
+    if len(result.statistics):
+        found["uncertainty"] = mean_uncertainty(result.picture, result.statistics, colour)
+    return found

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import av
 import cv2
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QSettings, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QComboBox,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QRadioButton,
+    QSpinBox,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
@@ -28,6 +30,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from export_scenes import leftovers
+from scstream_app import palette
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
 from scstream_app.ui import commands, exporting
@@ -40,8 +43,8 @@ Made = Callable[..., ExportDialog]
 
 @pytest.fixture
 def make(story_document: Document, qtbot: QtBot, tmp_path: Path) -> Made:
-    def made(in_out: tuple[int, int] | None = None) -> ExportDialog:
-        dialog = ExportDialog(story_document, in_out=in_out)
+    def made(in_out: tuple[int, int] | None = None, kept: QSettings | None = None) -> ExportDialog:
+        dialog = ExportDialog(story_document, in_out=in_out, kept=kept)
         qtbot.addWidget(dialog)
         control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "out"))
         with qtbot.waitExposed(dialog):
@@ -296,3 +299,64 @@ def test_closing_the_document_ends_the_export(
     with qtbot.waitSignal(dialog.destroyed, timeout=LONG):
         story_document.close()
     assert story_document.exporting == 0
+
+
+# --- opacity, and what is remembered
+
+
+def test_opacity_is_that_of_the_window_and_reaches_the_files(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    story_document.set_look(opacity=0.0)
+    dialog = make()
+    tick(dialog, "Overlay")
+    assert control(dialog, QSpinBox, "Opacity").value() == 0
+    control(dialog, QSpinBox, "Opacity").setValue(100)
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    picture = cv2.imread(str(next((tmp_path / "out").rglob("*00000*.png"))))
+    shown = story_document.shown.result
+    # Wholly opaque: every pixel inside a segment has the segment's colour, whatever the picture is.
+    inside = shown.ids == 0
+    colours, counts = np.unique(picture[inside], axis=0, return_counts=True)
+    assert colours[np.argmax(counts)].tolist() == palette.colours(1)[0][::-1].tolist()
+
+
+def test_the_next_dialog_begins_with_the_last_choices(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    dialog = make(kept=kept)
+    tick(dialog, "CSV tables", "NumPy archive")
+    control(dialog, QSpinBox, "Size").setValue(50)
+    control(dialog, QLineEdit, "File names").setText("f{frame}")
+    control(dialog, QComboBox, "Existing files").setCurrentIndex(1)
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    again = make(kept=kept)
+    assert again.order == dialog.order
+    assert set(again.formats) == {"csv", "npz"}
+
+
+def test_formats_that_cannot_be_had_any_more_are_not_chosen(make: Made, tmp_path: Path) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    kept.setValue("export/formats", "matte nonsense")
+    kept.setValue("export/scale", "much")
+    dialog = make(kept=kept)
+    assert dialog.formats == ("ids",)
+    assert control(dialog, QSpinBox, "Size").value() == 100
+
+
+def test_a_movie_that_can_be_transparent_shows_the_object_cut_out(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    commands.make_object(story_document, "square", [1])
+    dialog = make()
+    tick(dialog, "ProRes 4444", "MP4 (H.264)")
+    assert dialog.order.view is None
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    formats = {}
+    for suffix in ("mov", "mp4"):
+        with av.open(str(next((tmp_path / "out").rglob(f"*.{suffix}")))) as movie:
+            formats[suffix] = movie.streams.video[0].pix_fmt
+    assert formats["mov"].startswith("yuva")
+    assert formats["mp4"] == "yuv420p"

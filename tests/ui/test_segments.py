@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QApplication, QColorDialog, QDialogButtonBox, QLineEdit, QTableView, QTreeWidget, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QColorDialog,
+    QDialogButtonBox,
+    QLineEdit,
+    QTableView,
+    QToolBar,
+    QToolButton,
+    QTreeWidget,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
@@ -26,7 +36,19 @@ from scstream_app.settings import Settings
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.objects import ObjectDialog, ObjectsPanel
-from scstream_app.ui.segments import AGE, COLOUR, ID, NAME, POSITION, SHARE, SHOWN, SIZE, SegmentsModel, SegmentsPanel
+from scstream_app.ui.segments import SegmentsPanel
+from scstream_app.ui.segments_model import (
+    AGE,
+    COLOUR,
+    DRIFT,
+    ID,
+    NAME,
+    POSITION,
+    SHARE,
+    SHOWN,
+    SIZE,
+    SegmentsModel,
+)
 
 LONG = 20_000
 
@@ -323,6 +345,7 @@ def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Docume
     running.undo.undo()
     panel.toggle_locked()
     assert column(panel, NAME)[ids(panel).index(first)] == f"segment {first} · locked"
+    advance(running, qtbot)
     running.undo.undo()
     assert running.locked == set()
     assert sent == [
@@ -333,19 +356,34 @@ def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Docume
     ]
 
 
-def test_a_split_that_has_not_happened_has_nothing_to_undo(running: Document, qtbot: QtBot) -> None:
+def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
-    commands.split(running, [0])
+    pair = ids(panel)[:2]
+    commands.merge(running, pair)
     running.undo.undo()
-    assert "nothing to undo" in notices[-1].text
-    assert running.undo.count() == 0
+    assert "nothing was changed yet" in notices[-1].text
+    advance(running, qtbot)
+    assert not any(edit for record in running.session.records() for edit in record.edits)
+    running.undo.redo()
+    advance(running, qtbot)
+    merged = [edit.ids for record in running.session.records() for edit in record.edits]
+    assert [set(ids) for ids in merged] == [set(pair)]
+
+
+def test_a_lock_that_is_withdrawn_is_not_shown(running: Document, qtbot: QtBot) -> None:
+    commands.set_locked(running, [0], True)
+    assert running.locked == {0}
+    running.undo.undo()
+    assert running.locked == set()
 
 
 def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: QtBot) -> None:
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     commands.set_locked(running, [0], True)
+    advance(running, qtbot)
     running.progressed.disconnect()
     running.pause(False)
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
@@ -482,3 +520,43 @@ def test_marks_are_in_the_session_when_it_is_opened_again(
     with Session.open(story_document.session.path) as session:
         assert session.names == Names(names={0: "sea"})
         assert [thing.name for thing in session.objects] == ["kite"]
+
+
+# --- drift, buttons, menu
+
+
+def test_drift_tells_how_far_a_segment_is_from_where_it_was_first_seen(story_document: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(story_document), qtbot)
+    assert set(column(panel, DRIFT)) == {"0 px, 0 %"}
+    story_document.show(3)
+    qtbot.waitUntil(lambda: story_document.index == 3 and 3 in ids(panel))
+    told = dict(zip(ids(panel), column(panel, DRIFT), strict=True))
+    first, now = (story_document.session.statistics(frame) for frame in (0, 3))
+    moved = [float(rows["column"][rows["id"] == 1][0]) for rows in (first, now)]
+    down = [float(rows["row"][rows["id"] == 1][0]) for rows in (first, now)]
+    distance = np.hypot(moved[1] - moved[0], down[1] - down[0])
+    assert distance > 2.0
+    assert told[1].startswith(f"{distance:.0f} px")
+
+
+def test_sorting_by_drift_puts_what_moved_first(story_document: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(story_document), qtbot)
+    story_document.show(3)
+    qtbot.waitUntil(lambda: story_document.index == 3 and 3 in ids(panel))
+    table(panel).sortByColumn(DRIFT, Qt.SortOrder.DescendingOrder)
+    told = [text.replace("px,", "").replace("%", "").split() for text in column(panel, DRIFT)]
+    sizes = [float(pixels) / 80.0 + float(colour) / 100.0 for pixels, colour in told]
+    # The texts are rounded.
+    assert all(sizes[n] >= sizes[n + 1] - 0.02 for n in range(len(sizes) - 1))
+    assert sizes[0] > 0.05
+
+
+def test_no_button_is_hidden_at_400_pixels(story_document: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(story_document), qtbot)
+    panel.resize(400, 500)
+    bar = panel.findChild(QToolBar)
+    extension = bar.findChild(QToolButton, "qt_toolbar_ext_button")
+    assert not extension.isVisible()
+    assert all(button.isVisible() for button in bar.findChildren(QToolButton) if button is not extension)
+    more = next(button for button in bar.findChildren(QToolButton) if button.text() == "More")
+    assert [action.iconText() for action in more.menu().actions()] == ["Colour…", "Rename", "Lock"]

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication, QTabWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
 from export_scenes import merge, split
 from scstream_app.session import FrameRecord
 from scstream_app.trace import Life, Trace
 from scstream_app.ui.document import Document
-from scstream_app.ui.statistics import StatisticsPanel, important
+from scstream_app.ui.plots.lives import important
+from scstream_app.ui.statistics import StatisticsPanel
 
 
 @pytest.fixture
@@ -46,25 +47,28 @@ def middle(plot: Any) -> float:
     return float(np.mean(plot.viewRange()[1]))
 
 
-def record(index: int, milliseconds: dict[str, float], rows: int = 3) -> FrameRecord:
-    return FrameRecord(index, index / 25, False, -100.0 + index, milliseconds, (), 0, 0, 0, rows, 0)
+def record(index: int, milliseconds: dict[str, float], rows: int = 3, **measures: float) -> FrameRecord:
+    return FrameRecord(index, index / 25, False, -100.0 + index, milliseconds, (), 0, 0, 0, rows, 0, measures=measures)
 
 
 def test_curves_hold_the_numbers_of_the_trace(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
-    story_document.trace.add(record(5, {"decode": 2.0, "engine": 30.0, "write": 4.0}, rows=7), 0.25)
+    story_document.trace.add(
+        record(5, {"decode": 2.0, "engine": 30.0, "write": 4.0}, rows=7, churn=0.25, uncertainty=0.1)
+    )
     story_document.progressed.emit()
     curves = panel.time.curves
     qtbot.waitUntil(lambda: len(curves["segments"].getOriginalDataset()[0]) == 6)
     data = {name: curve.getOriginalDataset()[1] for name, curve in curves.items()}
     assert data["segments"].tolist() == [3, 3, 4, 4, 3, 7]
     assert data["churn"][-1] == 25.0
+    assert data["uncertainty"][-1] == 10.0
     assert data["log_posterior"][-1] == -95.0
     # Stacked: each stage on those before it.
     assert [data[stage][-1] for stage in ("decode", "engine", "write")] == [2.0, 32.0, 36.0]
     assert panel.time.real_time.value() == 1000.0 / story_document.facts.rate
 
 
-@pytest.mark.parametrize("name", ["segments", "milliseconds", "log_posterior", "churn"])
+@pytest.mark.parametrize("name", ["segments", "milliseconds", "log_posterior", "churn", "uncertainty"])
 def test_a_click_over_time_shows_that_frame(
     panel: StatisticsPanel, story_document: Document, qtbot: QtBot, name: str
 ) -> None:
@@ -174,3 +178,47 @@ def test_events_reach_the_lives(story_document: Document) -> None:
     # What the story tells, for the tests above.
     told = [(event.kind, event.ids) for _, event in story_document.trace.events]
     assert told == [(event.kind, event.ids) for event in (split(2, 1, 3), merge(4, 0, 2))]
+
+
+# --- events
+
+
+def test_events_are_listed_with_their_ratios_and_one_click_away(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    panel.events.refresh()
+    model, table = panel.events.model, panel.events.table
+    rows = [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
+    assert rows == [["2", "Segment 1 splits: 3 is new", "+5.0"], ["4", "Segment 2 merges into 0", rows[1][2]]]
+    panel.findChild(QTabWidget).setCurrentWidget(panel.events)
+    place = table.visualRect(model.index(1, 1)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: story_document.index == 4)
+    assert story_document.selection == {0, 2}
+
+
+def test_events_of_one_kind(panel: StatisticsPanel, story_document: Document) -> None:
+    panel.events.refresh()
+    kinds = panel.events.findChild(QComboBox)
+    kinds.setCurrentIndex(kinds.findText("Merges"))
+    model = panel.events.model
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["4"]
+
+
+def test_new_events_are_appended_and_forgotten_ones_go(panel: StatisticsPanel, story_document: Document) -> None:
+    panel.events.refresh()
+    trace, model = story_document.trace, panel.events.model
+    trace.events.append((5, trace.events[0][1]))
+    panel.events.refresh()
+    assert model.rowCount() == 3
+    trace.forget_before(4)
+    panel.events.refresh()
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["4", "5"]
+
+
+def test_without_events_it_says_what_will_be_there(document: Document, qtbot: QtBot) -> None:
+    panel = StatisticsPanel(document)
+    qtbot.addWidget(panel)
+    panel.show()
+    panel.findChild(QTabWidget).setCurrentWidget(panel.events)
+    assert any("Nothing has happened yet" in label.text() for label in panel.findChildren(QLabel) if label.isVisible())

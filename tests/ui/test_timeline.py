@@ -222,10 +222,9 @@ def test_nothing_is_open(qtbot, document):
 
 def test_the_mouse_is_told_what_happened(story_document, timeline):
     story_document.set_names(Names(names={3: "sail"}))
-    assert (
-        timeline.text_at(QPointF(on(timeline, Kind.SPLIT, 2))) == "Frame 2 · 00:00.080\nSegment 1 splits: sail is new"
-    )
-    assert timeline.text_at(QPointF(on(timeline, Kind.MERGE, 4))).endswith("Segment 2 merges into segment 0")
+    told = timeline.text_at(QPointF(on(timeline, Kind.SPLIT, 2)))
+    assert told == "Frame 2 · 00:00.080\nSegment 1 splits: sail is new (log Hastings ratio +5.0)"
+    assert "Segment 2 merges into 0 (log" in timeline.text_at(QPointF(on(timeline, Kind.MERGE, 4)))
     assert timeline.text_at(QPointF(below(timeline, 1))) == "Frame 1 · 00:00.040\n3 segments"
 
 

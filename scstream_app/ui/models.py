@@ -1,0 +1,101 @@
+"""Portable models: what a session has learnt, as a small file, and another clip segmented with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from scstream import ModelFileError, VideoSegmenter
+from scstream_app.errors import SessionError, StudioError, reason
+from scstream_app.session import Session
+from scstream_app.ui import dialogs
+from scstream_app.ui.document import Document
+
+SUFFIX = ".npz"
+_FILTER = f"Models (*{SUFFIX});;All files (*)"
+
+
+def newest(session: Session) -> tuple[int, VideoSegmenter]:
+    """The newest model that the session keeps, and the frame that it is of; a SessionError if there is none yet."""
+    frame = session.latest_snapshot()
+    if frame is None:
+        raise SessionError("There is no model yet: it comes with the first frame.")
+    return frame, session.load_snapshot(frame)
+
+
+def save(segmenter: VideoSegmenter, path: Path) -> None:
+    """Write a model; a SessionError says why that cannot be done."""
+    try:
+        segmenter.save(path)
+    except OSError as error:
+        raise SessionError(f"Cannot save the model as '{path}': {reason(error)}.") from error
+
+
+def load(path: Path) -> VideoSegmenter:
+    """Read a model; a SessionError says why that cannot be done."""
+    try:
+        return VideoSegmenter.load(path)
+    except ModelFileError as error:
+        raise SessionError(f"{error}.") from error
+    except OSError as error:
+        raise SessionError(f"Cannot load '{path}': {reason(error)}.") from error
+
+
+class Models(QObject):
+    """Asks for files, and does what the menu says.
+
+    ``wanted`` carries the address of a clip and the model that it is to be segmented with; ``said`` a line for people,
+    and whether it is an error.
+    """
+
+    wanted = Signal(str, object)
+    said = Signal(str, str)
+
+    def __init__(self, document: Document, window: QWidget) -> None:
+        super().__init__(window)
+        self._document, self._window = document, window
+
+    def save(self) -> None:
+        """Ask where, and write the newest model of the session that is open."""
+        session, facts = self._document.session, self._document.facts
+        if session is None or facts is None:
+            return
+        suggested = Path(facts.address).with_name(f"{Path(facts.name).stem}_model{SUFFIX}")
+        path, _ = QFileDialog.getSaveFileName(self._window, "Save Model", str(suggested), _FILTER)
+        if not path:
+            return
+        target = Path(path) if Path(path).suffix else Path(path).with_suffix(SUFFIX)
+        try:
+            frame, segmenter = newest(session)
+            save(segmenter, target)
+        except StudioError as error:
+            self.said.emit(str(error), "error")
+            return
+        size = target.stat().st_size / 1024.0
+        self.said.emit(f"The model as it was after frame {frame} is in '{target}' ({size:.0f} KB).", "notice")
+
+    def use_this(self) -> None:
+        """Ask for a clip, and segment it with the newest model of the session that is open."""
+        session = self._document.session
+        if session is not None:
+            try:
+                self._ask_clip(newest(session)[1])
+            except StudioError as error:
+                self.said.emit(str(error), "error")
+
+    def use_file(self) -> None:
+        """Ask for a model and for a clip, and segment the one with the other."""
+        path, _ = QFileDialog.getOpenFileName(self._window, "Open Model", str(Path.home()), _FILTER)
+        if path:
+            try:
+                self._ask_clip(load(Path(path)))
+            except StudioError as error:
+                self.said.emit(str(error), "error")
+
+    def _ask_clip(self, segmenter: VideoSegmenter) -> None:
+        title = "Video to Segment with the Model"
+        path, _ = QFileDialog.getOpenFileName(self._window, title, str(Path.home()), dialogs.VIDEO_FILTER)
+        if path:
+            self.wanted.emit(path, segmenter)

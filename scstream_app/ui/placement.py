@@ -1,0 +1,71 @@
+"""Where a picture is on the screen: zoom and place, as pure numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QPointF, QRectF, QSize
+
+#: Screen pixels for one of the picture's, at most.
+MAX_SCALE = 64.0
+#: How much of the picture stays in sight when it is dragged out, in screen pixels.
+_KEPT_IN_SIGHT = 48.0
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a picture is on the screen: screen pixels for one of its own, and where its corner is.
+
+    Examples
+    --------
+    >>> placed = Placement.fitting(QSize(100, 50), QSize(400, 400))
+    >>> placed.scale, placed.left, placed.top
+    (4.0, 0.0, 100.0)
+    >>> closer = placed.scaled(8.0, QPointF(40.0, 140.0))
+    >>> closer.inverse(QPointF(40.0, 140.0)) == placed.inverse(QPointF(40.0, 140.0))
+    True
+    """
+
+    scale: float = 1.0
+    left: float = 0.0
+    top: float = 0.0
+
+    @classmethod
+    def fitting(cls, picture: QSize, view: QSize) -> Placement:
+        """All of the picture, as large as it goes."""
+        scale = min(view.width() / picture.width(), view.height() / picture.height(), MAX_SCALE)
+        return cls.centred(scale, picture, view)
+
+    @classmethod
+    def centred(cls, scale: float, picture: QSize, view: QSize) -> Placement:
+        """The picture's middle in the view's."""
+        left = (view.width() - scale * picture.width()) / 2.0
+        return cls(scale, left, (view.height() - scale * picture.height()) / 2.0)
+
+    def scaled(self, scale: float, at: QPointF) -> Placement:
+        """Closer or farther, with the point ``at`` of the screen where it is."""
+        factor = scale / self.scale
+        left, top = at.x() - factor * (at.x() - self.left), at.y() - factor * (at.y() - self.top)
+        return Placement(scale, left, top)
+
+    def moved(self, by: QPointF) -> Placement:
+        """Shifted on the screen."""
+        return replace(self, left=self.left + by.x(), top=self.top + by.y())
+
+    def kept_in(self, picture: QSize, view: QSize) -> Placement:
+        """Shifted so that some of the picture is in sight."""
+        width, height = self.scale * picture.width(), self.scale * picture.height()
+        x, y = min(_KEPT_IN_SIGHT, width), min(_KEPT_IN_SIGHT, height)
+        return replace(
+            self,
+            left=min(max(self.left, x - width), view.width() - x),
+            top=min(max(self.top, y - height), view.height() - y),
+        )
+
+    def target(self, picture: QSize) -> QRectF:
+        """The picture's rectangle; its corner lies on a whole screen pixel, so that 100 % is exact."""
+        return QRectF(round(self.left), round(self.top), self.scale * picture.width(), self.scale * picture.height())
+
+    def inverse(self, at: QPointF) -> QPointF:
+        """The place in the picture that is at this point of the screen."""
+        return QPointF((at.x() - round(self.left)) / self.scale, (at.y() - round(self.top)) / self.scale)

@@ -1,0 +1,1 @@
+"""The plots of the statistics dock, a file for each tab."""

@@ -1,0 +1,96 @@
+"""What plots have in common: colours, lines, clicks, and how they follow light and dark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+
+from scstream_app import palette
+from scstream_app.palette import RGB
+from scstream_app.ui.document import Document
+
+Array = npt.NDArray[np.float64]
+
+#: Okabe and Ito's colours, which everybody can tell apart, on light and on dark ground.
+BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
+RED, SKY = (213, 94, 0), (86, 180, 233)
+#: Pixels that a plot over time has at least.
+LOWEST = 80
+
+
+def colour_of(document: Document, id: int) -> RGB:
+    """A segment's colour in the overlay."""
+    own = document.names.colours.get(id)
+    if own is not None:
+        return own
+    red, green, blue = (int(level) for level in palette.colours(id + 1, document.look.palette)[id])
+    return red, green, blue
+
+
+def add_curve(plot: Any, colour: RGB) -> Any:
+    """A new curve in a plot; where a value is not known it has a gap."""
+    return plot.plot(pen=pg.mkPen(*colour, width=1), connect="finite")
+
+
+def add_line(plot: Any, angle: int, style: Qt.PenStyle, colour: RGB = RED) -> Any:
+    """A new straight line through a plot."""
+    line = pg.InfiniteLine(angle=angle, pen=pg.mkPen(*colour, width=1, style=style))
+    # It is not what the plot is about: its place does not widen the axes.
+    plot.addItem(line, ignoreBounds=True)
+    return line
+
+
+def pairs(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
+    """Vertical strokes: x, and from which y to which."""
+    x = np.repeat([float(step[0]) for step in steps], 2)
+    y = np.array([[step[1], step[2]] for step in steps], np.float64).ravel()
+    curve.setData(x, y)
+
+
+def clicked(plot: Any, event: Any) -> QPointF | None:
+    """Where in the plot's own units a left click went; None if it went elsewhere."""
+    box = plot.getViewBox()
+    if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(event.scenePos()):
+        return None
+    place = box.mapSceneToView(event.scenePos())
+    return QPointF(place.x(), place.y())
+
+
+def paint_axes(view: Any, plots: Iterable[Any]) -> None:
+    """Have plots follow the application's palette."""
+    view.setBackground(QGuiApplication.palette().color(QPalette.ColorRole.Base))
+    for plot in plots:
+        for side in ("left", "bottom"):
+            axis = plot.getAxis(side)
+            axis.setPen(ink(110))
+            axis.setTextPen(ink(255))
+
+
+def ink(alpha: int, width: float = 1.0) -> Any:
+    """A pen in the colour of text."""
+    colour = QColor(QGuiApplication.palette().color(QPalette.ColorRole.Text))
+    colour.setAlpha(alpha)
+    return pg.mkPen(colour, width=width)
+
+
+def html(colour: RGB) -> str:
+    """The colour as HTML writes it."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def short(number: int) -> str:
+    """A number in few characters.
+
+    >>> short(512), short(2048), short(1 << 20)
+    ('512', '2k', '1M')
+    """
+    for size, suffix in ((1 << 20, "M"), (1 << 10, "k")):
+        if number >= size:
+            return f"{number // size}{suffix}"
+    return str(number)

@@ -1,0 +1,291 @@
+"""The table of segments: the statistics of a frame as rows, sorted and filtered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+
+from scstream.video import STATISTICS
+from scstream_app.errors import StudioError
+from scstream_app.palette import RGB
+from scstream_app.ui import commands
+from scstream_app.ui.document import Document
+from scstream_app.ui.drift import Drift, Origins
+from scstream_app.ui.plots.common import colour_of
+
+Index = QModelIndex | QPersistentModelIndex
+Rows = npt.NDArray[np.void]
+Role = Qt.ItemDataRole
+
+SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION, DRIFT = range(9)
+HEADERS = ("", "Id", "Name", "Pixels", "Share", "Age", "Colour", "Position", "Drift")
+_TIPS = (
+    "Whether the segment is tinted, and its colour in the overlay",
+    "Its number, which never changes",
+    "Double click to give it a name",
+    "Size on this frame, in pixels",
+    "Share of the picture",
+    "Frames since it appeared",
+    "Mean colour of its pixels",
+    "Column and row of its centre, in pixels",
+    "How far its centre has moved since it was first seen, in pixels, and how far its colour has changed, "
+    "in per cent of black to white",
+)
+#: Widths as texts that must fit.
+WIDEST = ("", "0000", "segment 00 · locked", "0000000", "100.0 %", "00000", "#000000", "0000, 0000", "000 px, 00 %")
+_RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
+EMPTY: Rows = np.empty(0, STATISTICS)
+
+
+class SegmentsModel(QAbstractTableModel):
+    """The statistics of a frame as a table, sorted and filtered.
+
+    A new frame changes rows in place, so that a view keeps its place and its selection: rows of segments that went
+    are removed, new ones appended, and all of them put in order.
+    """
+
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._all: Rows = EMPTY
+        self._rows: Rows = EMPTY
+        self._place: dict[int, int] = {}
+        self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
+        self._filter = ""
+        self._origins = Origins(document)
+
+    # --- what changes it
+
+    def show(self, rows: Rows) -> None:
+        """Take over the statistics of a frame."""
+        self._all = rows
+        self._origins.learn(rows)
+        self._update()
+
+    def set_filter(self, text: str) -> None:
+        """Keep only segments with this in their name, or ids that begin with it."""
+        self._filter = text.strip().casefold()
+        self._update()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Put the rows in the order of a column."""
+        self._column, self._order = column, order
+        self._arrange()
+
+    def refresh(self) -> None:
+        """What a person said about segments has changed."""
+        self._update()
+
+    def _update(self) -> None:
+        kept = self._all[[self._passes(int(id)) for id in self._all["id"]]] if self._filter else self._all
+        self._remove(set(kept["id"].tolist()))
+        self._append(kept)
+        # The rows' order is the old one still: values first, then the order as a change of layout.
+        place = {int(id): n for n, id in enumerate(kept["id"])}
+        self._rows = kept[[place[int(id)] for id in self._rows["id"]]] if len(kept) else EMPTY
+        self._index()
+        self._arrange()
+        if len(self._rows):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
+
+    def _passes(self, id: int) -> bool:
+        return str(id).startswith(self._filter) or self._filter in self.name(id).casefold()
+
+    def _remove(self, staying: set[int]) -> None:
+        gone = [row for row, id in enumerate(self._rows["id"].tolist()) if id not in staying]
+        for first, last in reversed(runs(gone)):
+            self.beginRemoveRows(QModelIndex(), first, last)
+            self._rows = np.delete(self._rows, slice(first, last + 1))
+            self._index()
+            self.endRemoveRows()
+
+    def _append(self, kept: Rows) -> None:
+        new = kept[[id not in self._place for id in kept["id"].tolist()]] if len(kept) else kept
+        if len(new):
+            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
+            self._rows = np.concatenate([self._rows, new])
+            self._index()
+            self.endInsertRows()
+
+    def _index(self) -> None:
+        self._place = {id: row for row, id in enumerate(self._rows["id"].tolist())}
+
+    def _arrange(self) -> None:
+        order = self._sorted()
+        if np.array_equal(order, np.arange(len(order))):
+            return
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        target = np.argsort(order)
+        self._rows = self._rows[order]
+        self._index()
+        self.changePersistentIndexList(before, [self.index(int(target[i.row()]), i.column()) for i in before])
+        self.layoutChanged.emit()
+
+    def _sorted(self) -> npt.NDArray[np.intp]:
+        """The rows' order; equal ones by their ids."""
+        ids = self._rows["id"]
+        order = np.lexsort((ids, self._key()))
+        if self._order == Qt.SortOrder.DescendingOrder:
+            # Reversed, with equal ones still by ascending id.
+            rank = np.unique(self._key(), return_inverse=True)[1]
+            order = np.lexsort((ids, -rank))
+        return order
+
+    def _key(self) -> npt.NDArray[Any]:
+        rows = self._rows
+        match self._column:
+            case 0:
+                return np.array([id in self._document.names.hidden for id in rows["id"].tolist()], bool)
+            case 2:
+                return np.array([self._sort_name(id) for id in rows["id"].tolist()], str)
+            case 6:
+                return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
+            case 7:
+                return np.asarray(rows["column"])
+            case 8:
+                drifts = (self.drift(row) for row in rows)
+                return np.array([-1.0 if drift is None else drift.size for drift in drifts])
+        return np.asarray(rows[{ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age"}[self._column]])
+
+    def _sort_name(self, id: int) -> str:
+        # Those with a name come first; the others in the order of their numbers.
+        own = self._document.names.names.get(id)
+        return f"0{own.casefold()}" if own is not None else f"1{id:012d}"
+
+    # --- what a view asks for
+
+    def id(self, row: int) -> int:
+        """The segment of a row."""
+        return int(self._rows["id"][row])
+
+    def row(self, id: int) -> int | None:
+        """The row of a segment, if it is there."""
+        return self._place.get(id)
+
+    @property
+    def ids(self) -> list[int]:
+        """Segments from top to bottom."""
+        return [int(id) for id in self._rows["id"]]
+
+    def name(self, id: int) -> str:
+        """What the segment is called."""
+        return self._document.names.names.get(id, f"segment {id}")
+
+    def colour(self, id: int) -> RGB:
+        """Its colour in the overlay."""
+        return colour_of(self._document, id)
+
+    def drift(self, row: np.void) -> Drift | None:
+        """How far a segment is from what it was; None where that is not known."""
+        return self._origins.drift(row)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(HEADERS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Role.DisplayRole:
+            return HEADERS[section]
+        if role == Role.ToolTipRole:
+            return _TIPS[section]
+        if role == Role.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if section in _RIGHT else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        flags = super().flags(index)
+        if index.column() == SHOWN:
+            flags |= Qt.ItemFlag.ItemIsUserCheckable
+        elif index.column() == NAME:
+            flags |= Qt.ItemFlag.ItemIsEditable
+        return flags
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        if not index.isValid() or index.row() >= len(self._rows):
+            return None
+        row, column = self._rows[index.row()], index.column()
+        id = int(row["id"])
+        if role == Role.DisplayRole:
+            return self._text(row, id, column)
+        if role == Role.EditRole and column == NAME:
+            return self._document.names.names.get(id, "")
+        if role == Role.CheckStateRole and column == SHOWN:
+            return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
+        if role == Role.DecorationRole and column in (SHOWN, COLOUR):
+            return QColor(*(self.colour(id) if column == SHOWN else _mean(row)))
+        if role == Role.TextAlignmentRole and column in _RIGHT:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if role == Role.ForegroundRole and self._pale(id, column):
+            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText)
+        if role == Role.ToolTipRole:
+            return f"{self.name(id)}, id {id}{', locked' if id in self._document.locked else ''}"
+        return None
+
+    def _pale(self, id: int, column: int) -> bool:
+        names = self._document.names
+        return id in names.hidden or (column == NAME and id not in names.names)
+
+    def _text(self, row: np.void, id: int, column: int) -> str | None:
+        match column:
+            case 1:
+                return str(id)
+            case 2:
+                return f"{self.name(id)} · locked" if id in self._document.locked else self.name(id)
+            case 3:
+                return str(int(row["pixels"]))
+            case 4:
+                return f"{100.0 * float(row['share']):.1f} %"
+            case 5:
+                return str(int(row["age"]))
+            case 6:
+                return "#{:02x}{:02x}{:02x}".format(*_mean(row))
+            case 7:
+                return f"{float(row['column']):.0f}, {float(row['row']):.0f}"
+            case 8:
+                drift = self.drift(row)
+                return "" if drift is None else str(drift)
+        return None
+
+    def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
+        id = self.id(index.row())
+        try:
+            if role == Role.CheckStateRole and index.column() == SHOWN:
+                commands.set_hidden(self._document, [id], Qt.CheckState(value) == Qt.CheckState.Unchecked)
+            elif role == Role.EditRole and index.column() == NAME:
+                commands.rename(self._document, id, str(value).strip())
+            else:
+                return False
+        except StudioError as error:
+            self._document.failed.emit(f"Segment {id} cannot be called that: {error}.")
+            return False
+        return True
+
+
+def _mean(row: np.void) -> RGB:
+    red, green, blue = (round(255.0 * float(row[name])) for name in ("red", "green", "blue"))
+    return red, green, blue
+
+
+def runs(rows: list[int]) -> list[tuple[int, int]]:
+    """First and last of each run of successive numbers.
+
+    >>> runs([1, 2, 3, 7])
+    [(1, 3), (7, 7)]
+    """
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

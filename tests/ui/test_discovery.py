@@ -1,0 +1,179 @@
+"""Whether a newcomer finds things: menus where the mouse is, keys in tips, words where there is nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QSettings, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu, QSlider, QToolButton
+from pytestqt.qtbot import QtBot
+
+from clips import blank_packets, moving_square, write_video
+from scstream_app.library import Library
+from scstream_app.settings import Settings
+from scstream_app.ui import commands
+from scstream_app.ui.document import State, missing
+from scstream_app.ui.main_window import MainWindow
+
+LONG = 20_000
+
+
+@pytest.fixture
+def empty(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    window = MainWindow(settings, Library(tmp_path / "library"))
+    window.document.set_settings(Settings(max_init_sweeps=20, threads=1))
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def window(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
+    empty.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(12))))
+    qtbot.waitUntil(lambda: empty.document.state is State.DONE and empty.document.index == 11, timeout=LONG)
+    return empty
+
+
+def ask_menu(widget: object, where: QPoint) -> QMenu:
+    """Press the right mouse button there; the menu that opens."""
+    place = widget.mapToGlobal(where)  # type: ignore[attr-defined]
+    QApplication.sendEvent(widget, QContextMenuEvent(QContextMenuEvent.Reason.Mouse, where, place))  # type: ignore[arg-type]
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    return menu
+
+
+def titles(menu: QMenu) -> list[str]:
+    return [action.text().partition("\t")[0] for action in menu.actions() if action.text()]
+
+
+def test_the_viewer_has_a_menu_about_the_segment_there(window: MainWindow, qtbot: QtBot) -> None:
+    centre = window.viewer.rect().center()
+    id = window.viewer.id_at(centre)
+    menu = ask_menu(window.viewer, centre)
+    assert window.document.selection == {id}
+    assert {"Hide", "Isolate", "To object…", "Fit to Window"} <= set(titles(menu))
+    next(action for action in menu.actions() if action.text().startswith("Hide")).trigger()
+    menu.close()
+    assert window.document.names.hidden == {id}
+
+
+def test_a_menu_on_one_of_several_is_about_all_of_them(window: MainWindow) -> None:
+    centre = window.viewer.rect().center()
+    id = window.viewer.id_at(centre)
+    both = {id, next(other for other in window.document.shown.result.statistics["id"].tolist() if other != id)}
+    window.document.select(both)
+    ask_menu(window.viewer, centre).close()
+    assert window.document.selection == both
+
+
+def test_the_timeline_has_a_menu(window: MainWindow, qtbot: QtBot) -> None:
+    place = QPoint(round(window.timeline.x_of(4)), window.timeline.height() // 2)
+    menu = ask_menu(window.timeline, place)
+    assert {"Next Event", "Next Uncertain Frame", "Set In Point", "Clear In and Out"} <= set(titles(menu))
+    qtbot.waitUntil(lambda: window.document.index == 4, timeout=LONG)
+    next(action for action in menu.actions() if action.text() == "Set In Point").trigger()
+    menu.close()
+    assert window.player.in_point == 4
+
+
+def test_tips_of_the_transport_tell_the_keys_that_are_in_force(window: MainWindow) -> None:
+    play = window.transport.findChild(QToolButton, "play")
+    assert play.toolTip() == "Play (Space)"
+    window.actions_.set_keys("play", ["K"])
+    assert play.toolTip() == "Play (K)"
+    assert window.actions_["play"].toolTip().endswith("(K)")
+    window.actions_.set_keys("set_in", [])
+    assert window.transport.findChild(QToolButton, "in").toolTip() == "Set the in point"
+    window.actions_.reset_keys()
+    assert play.toolTip() == "Play (Space)"
+
+
+def test_the_menu_of_segments_tells_the_keys_that_are_in_force(window: MainWindow) -> None:
+    window.actions_.set_keys("hide", ["X"])
+    menu = window.segments.make_menu()
+    assert menu.actions()[0].text() == "Hide\tX"
+    menu.deleteLater()
+    window.actions_.reset_keys()
+    assert menu.actions()[0].text() == "Hide\tH"
+
+
+def test_the_matte_without_an_object_says_what_to_do(window: MainWindow, qtbot: QtBot) -> None:
+    def middle() -> int:
+        """How dark it gets in the middle: checkers are light, the plate of a note is not."""
+        image, centre = window.viewer.grab().toImage(), window.viewer.rect().center()
+        return min(image.pixelColor(centre.x() + x, centre.y()).lightness() for x in range(-40, 40))
+
+    qtbot.keyClick(window, Qt.Key.Key_6)
+    qtbot.waitUntil(lambda: window.document.shown.look.view == "matte", timeout=LONG)
+    assert middle() < 100
+    commands.make_object(window.document, "far away", [10_000])
+    qtbot.waitUntil(lambda: middle() > 100, timeout=LONG)
+
+
+def test_undo_says_what_it_undoes(window: MainWindow, qtbot: QtBot) -> None:
+    id = window.viewer.id_at(window.viewer.rect().center())
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=window.viewer.rect().center())
+    qtbot.keyClick(window, Qt.Key.Key_H)
+    assert window.actions_["undo"].text() == f"Undo Hide segment {id}"
+    window.actions_["undo"].trigger()
+    assert window.actions_["undo"].text() == "Undo"
+    assert window.actions_["redo"].text() == f"Redo Hide segment {id}"
+
+
+def test_the_opacity_slider_tints(window: MainWindow, qtbot: QtBot) -> None:
+    slider = next(s for s in window.findChildren(QSlider) if s.accessibleName() == "Opacity of the overlay")
+    before = window.document.shown.picture
+    slider.setValue(0)
+    qtbot.waitUntil(lambda: window.document.shown.look.opacity == 0.0, timeout=LONG)
+    assert (window.document.shown.picture != before).any()
+    qtbot.keyClick(window, Qt.Key.Key_1)
+    assert not slider.isEnabled()
+
+
+def test_u_goes_to_the_most_uncertain_frames(window: MainWindow, qtbot: QtBot) -> None:
+    for index in range(12):
+        window.document.trace.fill(index, {"uncertainty": 0.5 if index == 7 else 0.1})
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.keyClick(window, Qt.Key.Key_U)
+    qtbot.waitUntil(lambda: window.document.index == 7, timeout=LONG)
+
+
+def test_without_uncertain_frames_it_says_so(window: MainWindow, qtbot: QtBot) -> None:
+    for index in range(12):
+        window.document.trace.fill(index, {"uncertainty": 0.1})
+    qtbot.keyClick(window, Qt.Key.Key_U)
+    assert "uncertain" in window.message.text
+
+
+def test_damage_is_told_when_a_session_is_opened(window: MainWindow, qtbot: QtBot) -> None:
+    path = window.document.session.path
+    window.document.close()
+    qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
+    (path / "objects.json").write_text("{ not whole")
+    window.open_address(str(path))
+    qtbot.waitUntil(lambda: "objects.json cannot be read" in window.message.text, timeout=LONG)
+    assert "objects.json.damaged" in window.message.text
+    assert "open the session once more" in window.message.text
+
+
+def test_frames_that_are_missing_are_told(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    clip = write_video(tmp_path / "holes.mp4", moving_square(10), options={"g": "1", "bf": "0", "crf": "12"})
+    blank_packets(clip, [4])
+    empty.open_address(str(clip))
+    qtbot.waitUntil(lambda: empty.document.state is State.DONE, timeout=LONG)
+    path = empty.document.session.path
+    assert missing(empty.document.trace.frames) == "frame 4"
+    empty.document.close()
+    qtbot.waitUntil(lambda: empty.document.state is State.EMPTY, timeout=LONG)
+    empty.message.hide()
+    empty.open_address(str(path))
+    qtbot.waitUntil(lambda: "left out: frame 4." in empty.message.text, timeout=LONG)

@@ -1,0 +1,534 @@
+"""Live mode as a person uses it: a camera that shows, drops, stalls and comes back, and is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QToolButton
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_video
+from fake_camera import CameraRig, FakeDevice
+from scstream_app.edits import Edit
+from scstream_app.library import Library
+from scstream_app.results import FrameResult, Picture
+from scstream_app.session import PICTURES, MarkedObject, Names, Session
+from scstream_app.settings import Settings
+from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
+from scstream_app.ui import camera_dialog, document, feed, worker
+from scstream_app.ui.camera_dialog import CameraDialog
+from scstream_app.ui.document import State
+from scstream_app.ui.live import Meter
+from scstream_app.ui.main_window import MainWindow
+
+QUICK = Settings(max_init_sweeps=20, threads=1, scene_cuts=False)
+LONG = 20_000
+PICTURES_OF_CAMERA = moving_square(40, width=160)
+
+
+@pytest.fixture
+def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraRig]:
+    rig = CameraRig()
+    real = worker.open_source
+    monkeypatch.setattr(worker, "open_source", lambda text: rig.open(text) if "camera:" in text else real(text))
+    yield rig
+    rig.let_go()
+
+
+@pytest.fixture
+def window(qtbot: QtBot, rig: CameraRig, tmp_path: Path) -> Iterator[MainWindow]:
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    settings.setValue("live/target", 0)
+    window = MainWindow(settings, Library(tmp_path / "library"))
+    window.document.set_settings(QUICK)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+    yield window
+    rig.let_go()
+    window.close()
+
+
+class Scene:
+    """The window with a camera on, fed picture by picture."""
+
+    def __init__(self, qtbot: QtBot, window: MainWindow, rig: CameraRig) -> None:
+        self.qtbot, self.window, self.rig = qtbot, window, rig
+        self.given = 0
+        self.results: list[FrameResult] = []
+        self.device = rig.plug_in(self.picture())
+        window.open_address("camera:0")
+        self.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+
+    def picture(self) -> Picture:
+        self.given += 1
+        return PICTURES_OF_CAMERA[self.given % len(PICTURES_OF_CAMERA)]
+
+    def wait(self, until: object) -> None:
+        self.qtbot.waitUntil(until, timeout=LONG)  # type: ignore[arg-type]
+
+    def show(self, count: int = 1) -> None:
+        """Hand pictures over one by one, each when the one before is on the screen."""
+        for _ in range(count):
+            before = self.window.document.index
+            self.device.feed(self.picture())
+            self.wait(lambda before=before: self.window.document.index != before)
+            self.results.append(self.window.document.shown.result)
+
+    def key(self, key: Qt.Key) -> None:
+        self.qtbot.keyClick(self.window, key)
+
+    def replug(self) -> FakeDevice:
+        self.device = self.rig.plug_in(self.picture())
+        return self.device
+
+
+@pytest.fixture
+def scene(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> Scene:
+    return Scene(qtbot, window, rig)
+
+
+def sessions(window: MainWindow) -> list[Path]:
+    return sorted(window.library.folder.glob("*.scstream"))
+
+
+def main_id(result: FrameResult) -> int:
+    """The segment of the upper left corner, where nothing moves."""
+    return int(result.ids[0, 0])
+
+
+# --- showing
+
+
+def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
+    window = scene.window
+    scene.show(5)
+    assert window.live_bar.isVisible()
+    assert window.live_bar.state == "live"
+    assert any("Fake Cam" in label.text() for label in window.live_bar.findChildren(QLabel))
+    assert "Fake Cam" in window.windowTitle()
+    assert sessions(window) == []
+    assert not window.actions_["save"].isEnabled()
+    assert not window.actions_["export"].isEnabled()
+    assert window.actions_["hide"].isEnabled()
+    scene.wait(lambda: window.live_bar.latency.split()[0].isdecimal())
+
+
+def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(4))))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    assert not window.live_bar.isVisible()
+    assert not window.actions_["record"].isEnabled()
+
+
+def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, measures = Event(), worker._measures
+    monkeypatch.setattr(worker, "_measures", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
+    last = scene.given + 6
+    scene.device.feed(*(scene.picture() for _ in range(6)))
+    scene.device.settle()
+    gate.set()
+    wanted = PICTURES_OF_CAMERA[last % len(PICTURES_OF_CAMERA)]
+    scene.wait(lambda: np.array_equal(scene.window.document.shown.result.picture, wanted))
+    dropped = scene.given - len(scene.window.document.trace)
+    assert dropped >= 4
+    assert scene.window.feed.dropped == dropped
+    scene.wait(lambda: scene.window.live_bar.dropped == f"{dropped} dropped")
+
+
+def test_space_pauses_and_the_last_frames_can_be_gone_through(scene: Scene) -> None:
+    window = scene.window
+    scene.show(6)
+    assert not window.actions_["previous"].isEnabled()
+    scene.key(Qt.Key.Key_Space)
+    assert window.live_bar.state == "paused"
+    scene.device.feed(*(scene.picture() for _ in range(3)))
+    scene.device.settle()
+    scene.key(Qt.Key.Key_Left)
+    scene.wait(lambda: window.document.index == 5)
+    np.testing.assert_array_equal(window.document.shown.result.picture, scene.results[4].picture)
+    scene.key(Qt.Key.Key_Home)
+    scene.wait(lambda: window.document.index == 0)
+    first = scene.given - 2
+    scene.key(Qt.Key.Key_Space)
+    newest = scene.picture()
+    scene.device.feed(newest)
+    scene.wait(lambda: np.array_equal(window.document.shown.result.picture, newest))
+    # What came first in the pause was old when it ended; and a pause drops nothing.
+    kept = [window.document.worker.recent.at(index) for index in window.document.trace.frames]
+    stale = PICTURES_OF_CAMERA[first % len(PICTURES_OF_CAMERA)]
+    assert not any(np.array_equal(result.picture, stale) for result in kept)
+    assert window.feed.dropped <= 1
+
+
+def test_the_transport_says_why_it_cannot_step(scene: Scene) -> None:
+    button = scene.window.transport.findChild(QToolButton, "previous")
+    assert not button.isEnabled()
+    assert "Pause" in button.toolTip()
+    play = scene.window.transport.findChild(QToolButton, "play")
+    scene.qtbot.mouseClick(play, Qt.MouseButton.LeftButton)
+    assert scene.window.document.state is State.PAUSED
+    assert button.isEnabled()
+    assert "Previous frame" in button.toolTip()
+
+
+def test_numbers_of_an_endless_stream_are_bounded(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document, "_LIVE_FRAMES", 5)
+    monkeypatch.setattr(document, "_LIVE_SLACK", 2)
+    scene.show(12)
+    frames = scene.window.document.trace.frames
+    assert 5 <= len(frames) <= 7
+    assert frames[-1] == 12
+    corner = main_id(scene.results[-1])
+    assert scene.window.document.trace.lives[corner].born == 0
+    ticks = [frame for ticks in scene.window.timeline.ticks.values() for frame in ticks.frames]
+    assert sorted(ticks) == [frame for frame, _ in scene.window.document.trace.events]
+
+
+def test_closing_a_camera_leaves_nothing(scene: Scene) -> None:
+    scene.show(2)
+    scene.rig.let_go()
+    scene.window.actions_["close"].trigger()
+    scene.wait(lambda: scene.device.released)
+    assert scene.window.welcome.isVisible()
+    assert not scene.window.live_bar.isVisible()
+    assert sessions(scene.window) == []
+
+
+def test_a_stream_that_ends_can_still_be_looked_at(scene: Scene) -> None:
+    scene.show(3)
+    scene.window.document.worker.cancel()
+    scene.wait(lambda: scene.window.document.state is State.STOPPED)
+    assert scene.window.live_bar.state == "ended"
+    scene.key(Qt.Key.Key_Left)
+    scene.wait(lambda: scene.window.document.index == 2)
+
+
+# --- stalls
+
+
+def test_a_frozen_camera_is_told_and_taken_up_again(scene: Scene) -> None:
+    window = scene.window
+    scene.show(3)
+    before = window.document.shown.result
+    scene.rig.now += 2.0
+    scene.wait(lambda: window.live_bar.state.startswith("no picture for"))
+    assert "reconnecting" in window.live_bar.state
+    assert window.message.isVisible()
+    assert "gives no new pictures" in window.message.text
+    assert window.live_bar.veiled
+    assert window.document.index == 3
+    scene.replug()
+    scene.wait(lambda: window.live_bar.state == "live" and window.document.index == 4)
+    assert not window.live_bar.veiled
+    assert "gives pictures again" in window.message.text
+    after = window.document.shown.result
+    assert not after.cut
+    assert main_id(after) == main_id(before)
+    scene.show(2)
+
+
+def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
+    scene.show(2)
+    before = scene.window.document.shown.result
+    scene.device.feed(None)
+    scene.wait(lambda: scene.window.live_bar.veiled)
+    scene.replug()
+    scene.wait(lambda: not scene.window.live_bar.veiled and scene.window.document.index == 3)
+    assert main_id(scene.window.document.shown.result) == main_id(before)
+
+
+# --- the rate
+
+
+def targets(scene: Scene) -> QComboBox:
+    return scene.window.live_bar.findChild(QComboBox, "target")
+
+
+def choose(scene: Scene, text: str) -> None:
+    box = targets(scene)
+    box.setCurrentIndex(box.findText(text))
+    box.activated.emit(box.currentIndex())
+
+
+def shown_size(scene: Scene) -> str:
+    return next(label.text() for label in scene.window.live_bar.findChildren(QLabel) if label.text().startswith("size"))
+
+
+def test_the_size_adapts_and_ids_are_kept(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    scene.show(3)
+    before = main_id(scene.results[-1])
+    choose(scene, "Hold 30 fps")
+    wishes = iter([0.5])
+    monkeypatch.setattr(feed.Pace, "note", lambda pace, milliseconds: next(wishes, None))
+    scene.show(4)
+    assert shown_size(scene) == "size 50 %"
+    assert main_id(scene.results[-1]) == before
+    assert scene.window.document.settings.scale == 1.0
+    choose(scene, "Fixed size")
+    scene.show(2)
+    assert shown_size(scene) == "size 100 %"
+    assert main_id(scene.results[-1]) == before
+    assert scene.window.feed.target is None
+
+
+def test_the_rate_is_remembered(scene: Scene, tmp_path: Path) -> None:
+    choose(scene, "Hold 15 fps")
+    again = MainWindow(QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat), scene.window.library)
+    scene.qtbot.addWidget(again)
+    assert again.feed.target == 15.0
+    again.close()
+
+
+def test_a_size_that_a_person_chooses_stays(scene: Scene) -> None:
+    choose(scene, "Hold 30 fps")
+    scene.window.document.edit(Edit("change", values={"scale": 0.75}))
+    scene.show(2)
+    scene.wait(lambda: targets(scene).currentText() == "Fixed size")
+    assert shown_size(scene) == "size 75 %"
+
+
+# --- recording
+
+
+def stop_recording(scene: Scene) -> Path:
+    with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG) as heard:
+        scene.key(Qt.Key.Key_R)
+    return Path(heard.args[0].path)
+
+
+def check(path: Path, results: list[FrameResult]) -> None:
+    """The session holds these ids and these very pictures."""
+    with Session.open(path) as session, open_source(session.source_address) as source:
+        assert session.manifest.complete
+        assert len(session) == len(results)
+        for kept, given in zip(session.results(source=source), results, strict=True):
+            np.testing.assert_array_equal(kept.ids, given.ids)
+            np.testing.assert_array_equal(kept.picture, given.picture)
+
+
+def test_recording_keeps_what_is_shown(scene: Scene) -> None:
+    window = scene.window
+    scene.show(2)
+    scene.key(Qt.Key.Key_R)
+    assert window.actions_["record"].isChecked()
+    assert window.live_bar.state.startswith("recording 0:00")
+    scene.results.clear()
+    scene.show(6)
+    path = stop_recording(scene)
+    assert not window.actions_["record"].isChecked()
+    check(path, scene.results)
+    with Session.open(path) as session:
+        model = session.load_snapshot(0)
+    assert set(model.statistics_["id"]) == set(scene.results[0].statistics["id"])
+    assert f"6 frames were recorded in '{path}'" in window.message.text
+    scene.show(2)
+
+
+def test_a_recording_is_opened_played_and_left_alone(scene: Scene) -> None:
+    window = scene.window
+    scene.key(Qt.Key.Key_R)
+    scene.show(6)
+    path = stop_recording(scene)
+    scene.rig.let_go()
+    offer = next(button for button in window.message.findChildren(QToolButton) if button.text() == "Open It")
+    scene.qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
+    scene.wait(lambda: window.document.state is State.DONE and window.document.index == 0)
+    assert not window.live_bar.isVisible()
+    assert "Fake Cam" in window.windowTitle()
+    scene.key(Qt.Key.Key_Right)
+    scene.wait(lambda: window.document.index == 1)
+    np.testing.assert_array_equal(window.document.shown.result.picture, scene.results[1].picture)
+    np.testing.assert_array_equal(window.document.shown.result.ids, scene.results[1].ids)
+    window.actions_["restart"].trigger()
+    scene.wait(lambda: window.document.state is State.DONE and window.document.session.path != path)
+    assert window.document.facts.name == PICTURES
+    # Its pictures are nowhere else.
+    check(path, scene.results)
+
+
+def test_objects_and_names_come_along(scene: Scene) -> None:
+    window = scene.window
+    scene.show(2)
+    corner = main_id(scene.results[-1])
+    window.document.set_objects([MarkedObject("ground", (1, 2, 3), 1, frozenset({corner}))])
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    window.document.set_names(Names({corner: "sky"}))
+    scene.show(2)
+    path = stop_recording(scene)
+    with Session.open(path) as session:
+        (marked,) = session.objects
+        assert (marked.name, marked.frame, marked.ids) == ("ground", 0, {corner})
+        assert session.names.names == {corner: "sky"}
+
+
+def test_unplugged_while_recording(scene: Scene) -> None:
+    scene.key(Qt.Key.Key_R)
+    scene.show(3)
+    scene.device.feed(None)
+    scene.wait(lambda: scene.window.live_bar.veiled)
+    assert scene.window.feed.recorder is not None
+    scene.replug()
+    scene.wait(lambda: scene.window.document.index == 4)
+    scene.results.append(scene.window.document.shown.result)
+    scene.show(2)
+    check(stop_recording(scene), scene.results)
+
+
+def test_closing_the_window_ends_the_recording(scene: Scene) -> None:
+    scene.key(Qt.Key.Key_R)
+    scene.show(4)
+    scene.rig.let_go()
+    scene.window.close()
+    (path,) = sessions(scene.window)
+    check(path, scene.results)
+
+
+def test_closing_the_camera_ends_the_recording(scene: Scene) -> None:
+    scene.key(Qt.Key.Key_R)
+    scene.show(4)
+    scene.rig.let_go()
+    with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG):
+        scene.window.actions_["close"].trigger()
+    (path,) = sessions(scene.window)
+    check(path, scene.results)
+    assert "4 frames were recorded" in scene.window.message.text
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_camera(scene: Scene) -> None:
+    window, resource = scene.window, pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    scene.key(Qt.Key.Key_R)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, before[1]))
+    try:
+        while window.feed.recorder is not None and scene.given < 60:
+            scene.show()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert window.feed.recorder is None
+    assert "Recording has stopped." in window.message.text
+    assert "File too large" in window.message.text
+    assert not window.actions_["record"].isChecked()
+    scene.show(3)
+    assert window.live_bar.state == "live"
+    (path,) = sessions(window)
+    window.open_address(str(path))
+    scene.rig.let_go()
+    scene.wait(lambda: window.document.state is State.DONE and window.document.index == 0)
+    assert 0 < len(window.document.trace) < len(scene.results)
+
+
+def test_an_unwritable_library_is_said(scene: Scene, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    scene.window.library = Library(tmp_path / "file" / "library")
+    scene.key(Qt.Key.Key_R)
+    assert "Cannot record" in scene.window.message.text
+    assert not scene.window.actions_["record"].isChecked()
+    scene.show(2)
+
+
+# --- measuring
+
+
+def test_rate_and_latency_are_those_of_the_last_seconds() -> None:
+    meter = Meter(span=2.0)
+    for n in range(100):
+        meter.note(0.1 * n, captured=0.1 * n - (0.5 if n < 50 else 0.04))
+    assert meter.rate(9.9) == pytest.approx(10.0)
+    assert meter.latencies(9.9) == pytest.approx([0.04] * len(meter.latencies(9.9)))
+    assert meter.rate(20.0) == 0.0
+    assert meter.latencies(20.0) == []
+
+
+# --- choosing a camera
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, rig: CameraRig, monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraDialog]:
+    cameras = [CameraInfo(0, "Front", "/dev/video0"), CameraInfo(2, "Desk", "/dev/video2")]
+    modes = [CameraMode(320, 240, 30.0), CameraMode(640, 480, 15.0)]
+    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: cameras)
+    monkeypatch.setattr(camera_dialog, "camera_modes", lambda device: modes)
+
+    def opened(text: str) -> Camera:
+        # Every opening finds a device of its own.
+        rig.plug_in(*PICTURES_OF_CAMERA[:2])
+        return rig.open(text)
+
+    monkeypatch.setattr(camera_dialog, "open_source", opened)
+    dialog = CameraDialog()
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    yield dialog
+    rig.let_go()
+    dialog.reject()
+
+
+def listed(box: QComboBox) -> list[str]:
+    return [box.itemText(place) for place in range(box.count())]
+
+
+def has_picture(dialog: CameraDialog) -> bool:
+    return not dialog.picture.pixmap().isNull()
+
+
+def test_cameras_are_listed_with_a_preview(qtbot: QtBot, dialog: CameraDialog) -> None:
+    qtbot.waitUntil(lambda: has_picture(dialog) and dialog.modes.count() == 3, timeout=LONG)
+    assert listed(dialog.cameras) == ["Front", "Desk"]
+    assert listed(dialog.modes) == ["Automatic", "320 × 240, 30 fps", "640 × 480, 15 fps"]
+
+
+def test_the_preview_lets_go_before_the_camera_is_opened(qtbot: QtBot, rig: CameraRig, dialog: CameraDialog) -> None:
+    qtbot.waitUntil(lambda: has_picture(dialog) and dialog.modes.count() == 3, timeout=LONG)
+    qtbot.keyClick(dialog.modes, Qt.Key.Key_End)
+    dialog.modes.activated.emit(dialog.modes.currentIndex())
+    rig.let_go()
+    qtbot.waitUntil(lambda: rig.addresses[-1] == "camera:0@640x480@15" and has_picture(dialog), timeout=LONG)
+    free: list[bool] = []
+    dialog.chosen.connect(lambda address: free.extend(device.released for device in rig.devices))
+    with qtbot.waitSignal(dialog.chosen, timeout=LONG) as heard:
+        qtbot.mouseClick(dialog.buttons.button(QDialogButtonBox.StandardButton.Open), Qt.MouseButton.LeftButton)
+        rig.let_go()
+    assert heard.args == ["camera:0@640x480@15"]
+    assert free == [True, True]
+    assert dialog.isHidden()
+
+
+def test_a_busy_camera_says_so(
+    qtbot: QtBot, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
+    monkeypatch.setattr(camera_dialog, "open_source", rig.open)
+    qtbot.keyClick(dialog.cameras, Qt.Key.Key_Down)
+    dialog.cameras.activated.emit(dialog.cameras.currentIndex())
+    qtbot.waitUntil(lambda: "Cannot open" in dialog.picture.text(), timeout=LONG)
+
+
+def test_without_cameras_it_says_what_to_do(
+    qtbot: QtBot, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
+    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: [])
+    rig.let_go()
+    qtbot.mouseClick(dialog.refresh, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "No camera was found" in dialog.picture.text(), timeout=LONG)
+    assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Open).isEnabled()
+
+
+def test_the_menu_opens_what_was_chosen(
+    qtbot: QtBot, window: MainWindow, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
+    monkeypatch.setattr("scstream_app.ui.main_window.CameraDialog", lambda parent: dialog)
+    dialog.chosen.connect(lambda address: rig.plug_in(PICTURES_OF_CAMERA[9]))
+    window.actions_["open_camera"].trigger()
+    dialog.buttons.button(QDialogButtonBox.StandardButton.Open).click()
+    qtbot.waitUntil(lambda: window.live_bar.isVisible() and window.document.index == 0, timeout=LONG)
