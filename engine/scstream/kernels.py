@@ -1395,14 +1395,14 @@ def rising_table(concentration, column, value, out):
 
 @numba.njit(**_JIT)
 def sparse_rows(X, indptr, column, value):
-    """Non-zero entries of a dense X (N, D), row by row."""
+    """Non-zero entries of a dense X (N, D), row by row; column and value need room for one more than there are."""
     e = 0
     for n in range(X.shape[0]):
         for j in range(X.shape[1]):
-            if X[n, j] != 0.0:
-                column[e] = j
-                value[e] = X[n, j]
-                e += 1
+            # Written always and kept if it counts: a branch would often be guessed wrongly.
+            column[e] = j
+            value[e] = X[n, j]
+            e += 1 if X[n, j] != 0.0 else 0
         indptr[n + 1] = e
 
 

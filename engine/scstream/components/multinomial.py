@@ -18,6 +18,8 @@ from scstream.threads import spread
 #: Points, and pairs of clusters, scored at a time by one thread.
 _ROWS = 250
 _PAIRS = 1000
+#: From here on no Gamma draw is ever too small for a float64.
+_SAFE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,11 @@ class Multinomial(Component):
 
     def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
         d = np.asarray(self.concentration) + S[:, 1:]
-        # log Gamma(d) = log Gamma(d + 1) + log(u) / d: no underflow for small d.
-        log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
+        if d.min() >= _SAFE:
+            log_gamma = np.log(rng.standard_gamma(d))
+        else:
+            # A Gamma(d) draw is a Gamma(d + 1) draw times u ** (1 / d): in logarithms nothing underflows.
+            log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
         top = log_gamma.max(axis=1, keepdims=True)
         return LogProbabilities(log_gamma - top - np.log(np.exp(log_gamma - top).sum(axis=1, keepdims=True)))
 
@@ -200,9 +205,9 @@ def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
         csr.eliminate_zeros()
         return csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.astype(np.float64)
     n = np.count_nonzero(X)
-    indptr, column, value = np.zeros(len(X) + 1, np.int64), np.empty(n, np.int64), np.empty(n)
+    indptr, column, value = np.zeros(len(X) + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1)
     kernels.sparse_rows(X, indptr, column, value)
-    return indptr, column, value
+    return indptr, column[:n], value[:n]
 
 
 def _distinct_pairs(
@@ -210,7 +215,7 @@ def _distinct_pairs(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Which distinct (column, value) pair each non-zero is, and the index of one example of each pair."""
     levels = int(value.max(initial=0.0)) + 1
-    if levels <= 256 and D * levels <= 1 << 22 and not np.any(value % 1.0):
+    if levels <= 256 and D * levels <= 1 << 22 and np.array_equal(value, np.floor(value)):
         table = np.full(D * levels, -1, np.int64)
         entry, example = np.empty(len(value), np.int64), np.empty(len(value), np.int64)
         n = kernels.code_pairs(column, value, levels, table, entry, example)
