@@ -10,7 +10,6 @@ from typing import Any
 
 import av
 
-from scstream import kernels
 from scstream_app import __version__
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import list_cameras
@@ -37,6 +36,9 @@ _CODECS = ("libx264", "libvpx-vp9", "prores_ks", "gif")
 
 def facts() -> dict[str, Any]:
     """Versions, cores, codecs, cameras and the folder where compiled code is kept, as plain values."""
+    # Only here, because it takes a while to import.
+    from scstream import kernels
+
     return {
         "scstream": __version__,
         "python": platform.python_version(),

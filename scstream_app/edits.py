@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
 from types import MappingProxyType
-from typing import Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
-from scstream import VideoSegmenter
 from scstream_app.errors import SettingsError
 from scstream_app.settings import SPECS
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 Kind = Literal["merge", "split", "lock", "unlock", "change", "restart"]
 

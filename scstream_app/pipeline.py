@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from scstream import Preview, VideoSegmenter
 from scstream_app import scenes
 from scstream_app.edits import Edit
 from scstream_app.errors import PipelineError, StudioError, reason
@@ -18,6 +17,9 @@ from scstream_app.results import FrameResult
 from scstream_app.scenes import Histogram
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
 from scstream_app.sources.video import clearly_short
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 Edits = Callable[[int], Sequence[Edit]]
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from scstream import Preview, VideoSegmenter
 from scstream.metrics import label_churn
 from scstream_app.results import IdMap, Picture
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 #: Share of the colours that must differ. Measured: fast pans and drifting light reach 0.18, cuts begin at 0.27.
 CANDIDATE = 0.22

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Literal, Self
 
-from scstream import VideoSegmenter
+import scstream
 from scstream.colour import COLOURS
-from scstream.history import KERNELS
+from scstream.forgetting import KERNELS
 from scstream_app.errors import SettingsError
 
 Kind = Literal["number", "integer", "choice", "switch"]
@@ -262,11 +262,11 @@ class Settings:
         for name, spec in SPECS.items():
             object.__setattr__(self, name, spec.check(name, getattr(self, name)))
 
-    def segmenter(self) -> VideoSegmenter:
+    def segmenter(self) -> scstream.VideoSegmenter:
         """A new segmenter with these settings."""
         values = self.as_dict()
         del values["scene_cuts"]
-        return VideoSegmenter(**values)
+        return scstream.VideoSegmenter(**values)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values that JSON can hold."""

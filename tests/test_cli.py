@@ -35,7 +35,7 @@ REPORT = {
 @pytest.fixture(autouse=True)
 def _ready(monkeypatch):
     """The engine is warm in tests: nothing is gained by warming it up for each."""
-    monkeypatch.setattr("scstream_app.terminal.progress.warm_up", lambda on_progress: None)
+    monkeypatch.setattr("scstream.warm_up", lambda on_progress: None)
 
 
 @pytest.fixture

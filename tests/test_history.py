@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reference import Array, weighted_history
-from scstream.history import KERNELS, History
+from scstream.forgetting import KERNELS
+from scstream.history import History
 
 P = 3
 OWN: dict[str, Callable[[float], float]] = {

@@ -14,8 +14,9 @@ from scipy import special
 
 from reference import Array, Niw, Part, Twin
 from scstream import Gaussian
+from scstream.forgetting import KERNELS
 from scstream.genealogy import Event, Genealogy, Kind
-from scstream.history import KERNELS, History
+from scstream.history import History
 from scstream.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
 from scstream.sweep import Points, Settings, State, counter_rng, draw_densities, log_posterior, mode_densities, relabel
 

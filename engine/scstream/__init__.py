@@ -1,11 +1,15 @@
 """ScStream: clusters of a stream that keep their identity, by a streaming Dirichlet-process mixture sampler."""
 
-from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
-from scstream.genealogy import Event, Genealogy, TrackedObject
-from scstream.model import Cluster, ScStream
-from scstream.persistence import ModelFileError
-from scstream.video import Preview, VideoSegmenter
-from scstream.warmup import warm_up
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
+    from scstream.genealogy import Event, Genealogy, TrackedObject
+    from scstream.model import Cluster, ScStream
+    from scstream.persistence import ModelFileError
+    from scstream.video import Preview, VideoSegmenter
+    from scstream.warmup import warm_up
 
 __all__ = [
     "Cluster",
@@ -22,3 +26,26 @@ __all__ = [
     "VideoSegmenter",
     "warm_up",
 ]
+
+# Each is imported when it is first asked for: numba and scikit-learn take a second or two, which a window, or a command
+# that only reads what was found earlier, need not wait for.
+_HOME = {
+    **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
+    **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "genealogy"),
+    **dict.fromkeys(("Cluster", "ScStream"), "model"),
+    "ModelFileError": "persistence",
+    **dict.fromkeys(("Preview", "VideoSegmenter"), "video"),
+    "warm_up": "warmup",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'scstream' has no attribute '{name}'")
+    value = getattr(import_module(f"scstream.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

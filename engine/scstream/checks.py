@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from scstream.components.base import Array
+Array = npt.NDArray[np.float64]
 
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, strict: bool = False) -> None:

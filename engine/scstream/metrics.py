@@ -9,7 +9,6 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import KDTree
 
 from scstream.genealogy import Event, follow
 
@@ -258,6 +257,9 @@ def _share_near(points: NDArray[np.int64], others: NDArray[np.int64], radius: in
         return 1.0
     if not len(others):
         return 0.0
+    # Only here, because it takes a while to import.
+    from scipy.spatial import KDTree
+
     distance, _ = KDTree(others).query(points, distance_upper_bound=radius + 0.5)
     return float(np.mean(distance <= radius))
 

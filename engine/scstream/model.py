@@ -18,8 +18,9 @@ from scstream import persistence
 from scstream.checks import check_choice, check_integer, check_number, check_weight
 from scstream.components import BY_NAME, Component, Gaussian, Multinomial
 from scstream.components.base import Array
+from scstream.forgetting import KERNELS, Kernel
 from scstream.genealogy import Event, Genealogy
-from scstream.history import KERNELS, History, Kernel
+from scstream.history import History
 from scstream.sampler import Sampler
 from scstream.sweep import Batch, Points, Settings, State, mode_densities
 from scstream.threads import using

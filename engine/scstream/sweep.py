@@ -15,7 +15,8 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.components.base import Array, Component, Labels
-from scstream.history import History, Kernel
+from scstream.forgetting import Kernel
+from scstream.history import History
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from scstream.kernels import PIXEL_D
 from scstream.model import ScStream
 from scstream.moves import Mover
 from scstream.sampler import Progress
+from scstream.statistics import STATISTICS
 from scstream.sweep import counter_rng, mode_densities
 from scstream.tiles import Tiles
 
@@ -33,22 +34,6 @@ _REFINING_SWEEPS = 150
 #: A segment is cut along a mask when at least this share of it lies on either side; slivers would not last. One that
 #: holds most of the mask is cut however small its share is: the thing would otherwise have no segment.
 _STRADDLING = 0.25
-
-STATISTICS = np.dtype(
-    [
-        ("id", np.int64),
-        ("pixels", np.int64),
-        ("share", np.float64),
-        ("born", np.float64),
-        ("age", np.int64),
-        ("red", np.float64),
-        ("green", np.float64),
-        ("blue", np.float64),
-        ("row", np.float64),
-        ("column", np.float64),
-        ("covariance", np.float64, (PIXEL_D, PIXEL_D)),
-    ]
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scstream import VideoSegmenter
 from scstream_app import pipeline
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportObject, Job, check
@@ -22,6 +22,9 @@ from scstream_app.session import Names, Session, SourceFacts, record
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 
 @dataclass(slots=True)

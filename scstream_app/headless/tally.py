@@ -8,14 +8,16 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scstream import Preview, VideoSegmenter
 from scstream_app.errors import ExportError
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 #: Frames of which the rate shown is that of the moment.
 _RECENT = 30

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from scstream import VideoSegmenter
 from scstream_app.errors import SessionError, reason
 from scstream_app.picture import fitted
 from scstream_app.results import FrameResult, IdMap, Picture
@@ -22,6 +22,9 @@ from scstream_app.session.records import FrameRecord, RecordIndex
 from scstream_app.session.snapshots import Snapshots
 from scstream_app.session.volume import GROWTH, IdVolume
 from scstream_app.sources import DamagedFrame, Source
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 
 class SessionReader:

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Condition, Thread
+from typing import TYPE_CHECKING
 
-from scstream import Event, VideoSegmenter
+from scstream import Event
 from scstream.genealogy import Kind
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
@@ -25,6 +26,9 @@ from scstream_app.session.reader import saying
 from scstream_app.session.store import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 # Frames, and bytes of them, that may wait to be written.
 _MOST_WAITING, _MOST_BYTES = 60, 256 << 20

@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import closing
+from typing import TYPE_CHECKING
 
-from scstream import VideoSegmenter
 from scstream_app.results import FrameResult
 from scstream_app.session.store import Session
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 
 def record(

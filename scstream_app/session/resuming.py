@@ -6,11 +6,10 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scstream import Preview, VideoSegmenter
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.picture import fitted
@@ -19,6 +18,9 @@ from scstream_app.results import FrameResult
 from scstream_app.session.recording import keep, record
 from scstream_app.session.store import Session, checksum
 from scstream_app.sources import Source
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 
 def resume(session: Session, source: Source, threads: int | None = None) -> Resumption:

@@ -6,10 +6,15 @@ import os
 import re
 import zipfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from scstream import ModelFileError, VideoSegmenter
+import scstream
+from scstream import ModelFileError
 from scstream_app.session import files
 from scstream_app.session.files import Invalid
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 _NAME = re.compile(r"([0-9]{6,10})\.npz")
 _BYTES_LIMIT = 1 << 28
@@ -48,7 +53,7 @@ class Snapshots:
         path = self.path(frame)
         _check_archive(path)
         try:
-            return VideoSegmenter.load(path)
+            return scstream.VideoSegmenter.load(path)
         except ModelFileError as error:
             raise Invalid(f"{self.folder.name}/{path.name} is damaged") from error
 

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scstream.kernels import PIXEL_D
-from scstream.video import STATISTICS
+from scstream.statistics import STATISTICS
 from scstream_app.session import files
 from scstream_app.session.files import Invalid
 
 Rows = npt.NDArray[np.void]
 
-_UPPER = np.triu_indices(PIXEL_D)
+_UPPER = np.triu_indices(STATISTICS["covariance"].shape[0])
 _PLAIN = ("share", "born", "red", "green", "blue", "row", "column")
 
 #: One segment in one frame. Half the digits of the engine's are enough for a curve, and for a table.

@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from scstream import VideoSegmenter
-from scstream.video import STATISTICS
+from scstream.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.results import FrameResult, Picture
 from scstream_app.session import checks, files, marks, statistics
@@ -29,6 +28,9 @@ from scstream_app.session.records import FrameRecord
 from scstream_app.session.volume import IdVolume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 SUFFIX = ".scstream"
 MASKS = "masks.png"

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from scstream import Preview, warm_up
+import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Listener, Run, Tally, resume_command
 from scstream_app.pipeline import Notice
@@ -25,10 +25,10 @@ def prepare(
 ) -> tuple[Listener, TaskID]:
     """Compile what has to be, and say on the bar what goes on."""
     task = bar.add_task("Preparing the engine (compiles for half a minute the first time)", total=None, rate="")
-    warm_up(lambda done, total, _: bar.update(task, completed=done, total=total))
+    scstream.warm_up(lambda done, total, _: bar.update(task, completed=done, total=total))
     bar.reset(task, description="First frame", total=_expected(source, start, stop))
 
-    def on_preview(preview: Preview) -> None:
+    def on_preview(preview: scstream.Preview) -> None:
         n = preview.progress
         bar.update(task, description=f"First frame: sweep {n.sweep}, {n.n_clusters} segments")
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scstream import VideoSegmenter, persistence
+import scstream
+from scstream import persistence
 from scstream_app.settings import SPECS, Settings
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 #: What is reckoned in the time of the clip that the model comes from.
 _TIMES = ("times", "genealogy.born", "genealogy.died", "genealogy.now")
@@ -38,6 +42,6 @@ def carried_over(segmenter: VideoSegmenter, start: int, size: tuple[int, int]) -
         for name in _TIMES:
             arrays[name] = np.asarray(arrays[name] - shift)
         persistence.write(file, meta, arrays)
-        carried = VideoSegmenter.load(file)
+        carried = scstream.VideoSegmenter.load(file)
     carried.shape_ = size
     return carried

@@ -9,14 +9,13 @@ from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
-from scstream import Preview, VideoSegmenter
-from scstream.video import STATISTICS
+from scstream.statistics import STATISTICS
 from scstream_app.edits import Edit
 from scstream_app.errors import StudioError
 from scstream_app.pipeline import Notice
@@ -28,6 +27,9 @@ from scstream_app.ui.look import Look, Shown
 from scstream_app.ui.measuring import Surveyor
 from scstream_app.ui.renderer import Renderer, Wish
 from scstream_app.ui.worker import Task, Worker
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 #: Frames of a live source that numbers and events are kept of, and how many more before the oldest go.
 _LIVE_FRAMES, _LIVE_SLACK = 6_000, 600
@@ -377,6 +379,9 @@ class Document(QObject):
         if len(self.trace):
             self.progressed.emit()
             self.show(self.trace.frames[0])
+        elif self.state is State.OPENING:
+            # Something to look at while the engine is made ready.
+            self.renderer.wish(Wish(session.manifest.start, self._full_look()))
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""

@@ -58,11 +58,15 @@ class Shown:
 
 
 _DIMMED = 0.25
+#: Where nothing has been segmented yet.
+NO_ID = -1
 _OUTLINE = (255, 255, 255)
 
 
 def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] | None = None) -> Shown:
-    """The picture of a result; without its uncertainty that view shows the original."""
+    """The picture of a result; without its uncertainty that view shows the original, as all do without ids."""
+    if result.ids[0, 0] == NO_ID:
+        return Shown(result, look, result.picture)
     wiped = look.view == "wipe"
     name = "overlay" if wiped else look.view
     if name == "uncertainty" and uncertainty is None:

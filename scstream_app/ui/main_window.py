@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QSettings, Qt, Slot
 from PySide6.QtGui import QActionGroup, QCloseEvent
@@ -23,7 +24,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream import VideoSegmenter
 from scstream_app.errors import StudioError, reason
 from scstream_app.library import Library, move_session
 from scstream_app.pipeline import Notice
@@ -51,6 +51,9 @@ from scstream_app.ui.timeline import Timeline
 from scstream_app.ui.transport import Transport
 from scstream_app.ui.viewer import Viewer
 from scstream_app.ui.welcome import Welcome
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 _RECENT = 12
 _PANEL_WIDTH = 400

@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from scstream import Event, metrics
 from scstream.genealogy import Kind
-from scstream.video import uncertainty
 from scstream_app.edits import Edit
 from scstream_app.errors import StudioError
 from scstream_app.results import FrameResult, IdMap, Picture
@@ -38,6 +37,9 @@ def mean_uncertainty(picture: Picture, statistics: npt.NDArray[np.void], colour:
     rows = statistics.copy()
     rows["row"] *= sparse.shape[0] / height
     rows["column"] *= sparse.shape[1] / width
+    # The engine takes a second or two to import, and the window need not wait for it.
+    from scstream.video import uncertainty
+
     return float(uncertainty(sparse, rows, colour).mean())
 
 

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from scstream import ModelFileError, VideoSegmenter
+import scstream
+from scstream import ModelFileError
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.session import Session
 from scstream_app.ui import dialogs
 from scstream_app.ui.document import Document
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 SUFFIX = ".npz"
 _FILTER = f"Models (*{SUFFIX});;All files (*)"
@@ -36,7 +41,7 @@ def save(segmenter: VideoSegmenter, path: Path) -> None:
 def load(path: Path) -> VideoSegmenter:
     """Read a model; a SessionError says why that cannot be done."""
     try:
-        return VideoSegmenter.load(path)
+        return scstream.VideoSegmenter.load(path)
     except ModelFileError as error:
         raise SessionError(f"{error}.") from error
     except OSError as error:

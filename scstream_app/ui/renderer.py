@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream.video import uncertainty
+from scstream.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.results import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.look import Look, Shown, draw
+from scstream_app.ui.look import NO_ID, Look, Shown, draw
 from scstream_app.ui.mailbox import Mailbox
 
 _STOP_MILLISECONDS = 10_000
@@ -104,6 +104,9 @@ class Renderer(QObject):
 
     def _doubt(self, result: FrameResult) -> npt.NDArray[np.float32]:
         colour = self.colour if self._session is None else self._session.manifest.settings.colour
+        # The engine takes a second or two to import, and the window need not wait for it.
+        from scstream.video import uncertainty
+
         return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)
 
     def _result(self, frame: int | FrameResult) -> FrameResult | None:
@@ -119,4 +122,14 @@ class Renderer(QObject):
             return None
         if self._source is None:
             self._source = open_source(session.source_address)
-        return next(iter(session.results(index, index + 1, self._source)), None)
+        found = next(iter(session.results(index, index + 1, self._source)), None)
+        return self._picture_alone(self._source, index) if found is None else found
+
+    def _picture_alone(self, source: Source, index: int) -> FrameResult | None:
+        """A frame that has not been segmented yet: none of its pixels has an id."""
+        source.seek(index)
+        frame = source.read()
+        if frame is None:
+            return None
+        nowhere = np.full(frame.rgb.shape[:2], NO_ID, np.int32)
+        return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))

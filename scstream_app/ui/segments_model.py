@@ -9,7 +9,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
-from scstream.video import STATISTICS
+from scstream.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
 from scstream_app.ui import commands

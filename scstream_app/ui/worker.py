@@ -8,10 +8,12 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream import Preview, VideoSegmenter, metrics, warm_up
+import scstream
+from scstream import metrics
 from scstream_app import pipeline
 from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
@@ -23,6 +25,9 @@ from scstream_app.sources import Source, open_source
 from scstream_app.ui.carrying import carried_over
 from scstream_app.ui.mailbox import Mailbox
 from scstream_app.ui.measuring import MeasuringSession, mean_uncertainty
+
+if TYPE_CHECKING:
+    from scstream import Preview, VideoSegmenter
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between looks at whether a pause is over.
@@ -164,7 +169,7 @@ class Worker(QObject):
                     return
                 self.opened.emit(session)
                 if source is not None:
-                    warm_up(lambda done, total, what: self.warming.emit(done, total))
+                    scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
                     self._segment(session, source, task)
                 ended = session.manifest.complete
         except StudioError as error:
@@ -233,7 +238,7 @@ class Worker(QObject):
         self.recent.clear()
         self.dropped = 0
         self.opened_live.emit(SourceFacts.of(source))
-        warm_up(lambda done, total, what: self.warming.emit(done, total))
+        scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
         size = (source.height, source.width)
         segmenter = settings.segmenter() if model is None else carried_over(model, 0, size)
         segmenter.model_.threads = settings.threads

@@ -28,7 +28,7 @@ from pytestqt.qtbot import QtBot
 from clips import moving_square, write_video
 from export_scenes import story
 from scstream.genealogy import Kind
-from scstream.video import STATISTICS
+from scstream.statistics import STATISTICS
 from scstream_app.edits import Edit
 from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names, Session

@@ -1,0 +1,20 @@
+"""What is known of a segment on a frame: one row a segment."""
+
+import numpy as np
+
+#: See `VideoSegmenter.statistics_`.
+STATISTICS = np.dtype(
+    [
+        ("id", np.int64),
+        ("pixels", np.int64),
+        ("share", np.float64),
+        ("born", np.float64),
+        ("age", np.int64),
+        ("red", np.float64),
+        ("green", np.float64),
+        ("blue", np.float64),
+        ("row", np.float64),
+        ("column", np.float64),
+        ("covariance", np.float64, (5, 5)),
+    ]
+)
