@@ -102,6 +102,17 @@ class Edit:
             raise SettingsError("an edit has a kind, ids and values that fit it") from error
 
 
+def colour_after(edits: Iterable[Edit], colour: str) -> str:
+    """The colour space after some edits, if it was ``colour`` before.
+
+    >>> colour_after([Edit("lock", (1,)), Edit("restart", values={"colour": "lab"})], "rgb")
+    'lab'
+    """
+    for edit in edits:
+        colour = str(edit.values.get("colour", colour))
+    return colour
+
+
 class EditQueue:
     """Edits on their way to a run, from any thread: kept until the run says what became of them.
 

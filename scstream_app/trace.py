@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from scstream import Event
 from scstream.genealogy import Kind, follow
+from scstream_app.edits import colour_after
 from scstream_app.session import FrameRecord
 
 #: What is kept of every frame.
@@ -24,6 +25,8 @@ MEASURES = ("churn", "uncertainty")
 SETTLED_FRAMES, SETTLED_CHURN = 12, 0.1
 #: Of all frames those count as uncertain that lie above this percentile.
 _UNCERTAIN = 90.0
+#: Sets of ids of which it is remembered how far they were followed.
+_FOLLOWED = 256
 
 
 @dataclass(slots=True)
@@ -49,6 +52,8 @@ class Trace:
     cuts : list of int
         Frames at which a new scene begins.
     lives : dict of id to Life
+    colours : list of (frame, str)
+        Frames from which on the colour space is another one.
     """
 
     def __init__(self) -> None:
@@ -56,7 +61,9 @@ class Trace:
         self.events: list[tuple[int, Event]] = []
         self.cuts: list[int] = []
         self.lives: dict[int, Life] = {}
+        self.colours: list[tuple[int, str]] = []
         self._columns = {name: array("d") for name in COLUMNS}
+        self._followed: dict[tuple[frozenset[int], int], tuple[int, frozenset[int]]] = {}
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -64,6 +71,14 @@ class Trace:
     def column(self, name: str) -> npt.NDArray[np.float64]:
         """One of `COLUMNS`, a value a frame; nan where it is not known."""
         return np.array(self._columns[name], np.float64)
+
+    def value(self, name: str, place: int) -> float:
+        """One value of a column; see `place`."""
+        return self._columns[name][place]
+
+    def tail(self, name: str, start: int) -> npt.NDArray[np.float64]:
+        """A column from place ``start`` on; a negative one counts from the end."""
+        return np.array(self._columns[name][start:], np.float64)
 
     def add(self, record: FrameRecord) -> None:
         """Take in the next frame."""
@@ -81,6 +96,9 @@ class Trace:
             column.append(values[name])
         if record.cut:
             self.cuts.append(index)
+        colour = colour_after(record.edits, "")
+        if colour:
+            self.colours.append((index, colour))
         first = len(self.frames) == 1 or record.cut
         for event in record.events:
             self._live(index, event)
@@ -95,6 +113,8 @@ class Trace:
             del column[:count]
         del self.events[: bisect_left(self.events, index, key=lambda entry: entry[0])]
         del self.cuts[: bisect_left(self.cuts, index)]
+        del self.colours[: max(bisect_right(self.colours, index, key=lambda entry: entry[0]) - 1, 0)]
+        self._followed.clear()
         # A parent that is gone is no loss: nothing is drawn of it any more.
         self.lives = {id: life for id, life in self.lives.items() if life.died is None or life.died >= index}
 
@@ -127,16 +147,35 @@ class Trace:
         life.died, life.merged_into = index, merged_into
 
     def followed(self, ids: Iterable[int], start: int, index: int) -> frozenset[int]:
-        """Ids of frame ``start`` carried along the events to frame ``index``."""
-        first = bisect_right(self.events, start, key=lambda entry: entry[0])
-        last = bisect_right(self.events, index, key=lambda entry: entry[0])
-        carried = follow(ids, (event for _, event in self.events[first:last]))
-        ended = any(start < cut <= index for cut in self.cuts)
-        return frozenset(id for id in carried if self._lives_at(id, index)) if ended else carried
+        """Ids of frame ``start`` carried along the events to frame ``index``; none is left after a cut.
 
-    def _lives_at(self, id: int, index: int) -> bool:
-        life = self.lives.get(id)
-        return life is None or life.died is None or life.died > index
+        It goes on from where the same ids were followed to before, so that frame by frame it costs next to nothing.
+        """
+        cut = bisect_right(self.cuts, start)
+        if cut < len(self.cuts) and self.cuts[cut] <= index:
+            # All segments end at a cut, and the events do not list those deaths one by one.
+            return frozenset()
+        key = frozenset(ids), start
+        # What has not happened yet must not be taken for passed.
+        index = min(index, self.frames[-1]) if self.frames else start
+        known, carried = self._followed.get(key, (start, key[0]))
+        if known > index:
+            known, carried = key[1], key[0]
+        carried = follow(carried, self.happened(known, index))
+        if len(self._followed) >= _FOLLOWED and key not in self._followed:
+            self._followed.clear()
+        self._followed[key] = max(index, start), carried
+        return carried
+
+    def happened(self, after: int, last: int) -> Iterator[Event]:
+        """Events of the frames after + 1, ..., last."""
+        begin, end = (bisect_right(self.events, frame, key=lambda entry: entry[0]) for frame in (after, last))
+        return (self.events[place][1] for place in range(begin, end))
+
+    def colour(self, index: int, first: str) -> str:
+        """The colour space that a frame was segmented in, if it was ``first`` at the beginning."""
+        place = bisect_right(self.colours, index, key=lambda entry: entry[0])
+        return self.colours[place - 1][1] if place else first
 
     def place(self, index: int) -> int | None:
         """Where in the columns the frame is; None if it is not there."""

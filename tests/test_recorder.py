@@ -39,7 +39,7 @@ from scstream_app.session import (
     resume,
 )
 from scstream_app.settings import Settings
-from scstream_app.sources import open_source
+from scstream_app.sources import VideoFile, open_source
 from scstream_app.trace import Trace
 
 SHAPE = (24, 32)
@@ -75,6 +75,12 @@ def recorded(begin: Begin, ends: Queue[Recorded], path: Path, results: list[Fram
         recording.put(each)
     recording.stop()
     return ends.get(timeout=LONG)
+
+
+def unfinish(path: Path) -> None:
+    """As if the program had died before the recording's end."""
+    manifest = path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"complete": true', '"complete": false'))
 
 
 def live_story() -> list[FrameResult]:
@@ -286,8 +292,7 @@ def test_models_of_frames_that_go_go_too(begin: Begin, ends: Queue[Recorded], tm
 def test_ids_without_a_picture_go(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
-    manifest = path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"complete": true', '"complete": false'))
+    unfinish(path)
     movie = path / PICTURES
     movie.write_bytes(movie.read_bytes()[: 3 * movie.stat().st_size // 5])
     with Session.open(path, writable=True) as session:
@@ -303,13 +308,31 @@ def test_ids_without_a_picture_go(begin: Begin, ends: Queue[Recorded], tmp_path:
 def test_ids_stay_where_the_movie_is_only_missing(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
-    manifest = path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace('"complete": true', '"complete": false'))
+    unfinish(path)
     (path / PICTURES).rename(tmp_path / PICTURES)
     with Session.open(path, writable=True) as session:
         mend(session)
         assert len(session) == 5
         assert not session.manifest.complete
+
+
+@pytest.mark.parametrize("count", [None, 0])
+def test_ids_stay_where_the_movie_cannot_be_counted(
+    count: int | None, begin: Begin, ends: Queue[Recorded], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.scstream"
+    recorded(begin, ends, path, live_story())
+    unfinish(path)
+    monkeypatch.setattr(VideoFile, "count", lambda source: count)
+    with Session.open(path, writable=True) as session:
+        mend(session)
+        assert len(session) == 5
+        assert not session.manifest.complete
+    monkeypatch.undo()
+    with Session.open(path, writable=True) as session:
+        mend(session)
+        assert session.manifest.complete
+        assert len(session) == 5
 
 
 def test_a_recording_is_not_resumed(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import threading
 from pathlib import Path
@@ -22,6 +23,7 @@ from scstream_app.errors import SessionError
 from scstream_app.pipeline import run
 from scstream_app.results import FrameResult
 from scstream_app.session import MarkedObject, Names, Session, files
+from scstream_app.session.records import RecordIndex
 from scstream_app.session.volume import GROWTH
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame
@@ -591,3 +593,26 @@ def test_a_session_that_cannot_be_opened_after_it_was_made_is_taken_away(
     with pytest.raises(SessionError, match=r"s\.scstream': No space left"):
         Session.create(tmp_path / "s.scstream", FakeSource(clip()), QUICK)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_frame_is_read_without_going_through_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(tmp_path / "a.scstream", clip(4, None))
+    session = Session.open(tmp_path / "a.scstream")
+
+    def copied(index: RecordIndex) -> None:
+        raise AssertionError("the whole index was copied")
+
+    monkeypatch.setattr(RecordIndex, "numbers", copied)
+    assert [record.index for record in session.records(1, 3)] == [1, 2]
+    assert [result.index for result in session.results(3)] == [3]
+
+
+def test_measures_found_later_are_kept_beside(tmp_path: Path) -> None:
+    recorded(tmp_path / "a.scstream", clip(2, None))
+    with Session.open(tmp_path / "a.scstream", writable=True) as session:
+        session.note_measured({0: {"uncertainty": 0.5, "churn": math.nan}})
+        session.note_measured({1: {"churn": 0.25}})
+    with pytest.raises(SessionError):
+        session.note_measured({1: {"churn": 0.5}})
+    found = dict(Session.open(tmp_path / "a.scstream").measured())
+    assert found == {0: {"uncertainty": 0.5}, 1: {"churn": 0.25}}

@@ -60,6 +60,46 @@ def test_a_split_segment_gets_a_child(segmenter: VideoSegmenter, frames: list[Fr
     assert follow({id}, segmenter.events_) >= {id, child}
 
 
+def test_halves_are_what_a_split_makes(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+    id = largest(segmenter, 1)[0]
+    before, shown = segmenter.copy(), segmenter.ids_
+    second = segmenter.halves(id)
+    own = shown == id
+    assert second.shape == own.shape
+    assert not second[~own].any()
+    assert 0.0 < second[own].mean() < 1.0
+    # Looking changes nothing.
+    np.testing.assert_array_equal(segmenter.copy().segment(frames[2]), before.segment(frames[2]))
+    child = segmenter.split(id)
+    later = segmenter.segment(frames[1])
+    stayed = own & np.isin(later, [id, child])
+    assert stayed.sum() > 0.8 * own.sum()
+    assert (later[stayed] == np.where(second, child, id)[stayed]).mean() > 0.9
+
+
+def test_halves_have_the_size_of_the_frame(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+    segmenter.change(scale=0.5)
+    segmenter.segment(frames[2])
+    id = largest(segmenter, 1)[0]
+    second, own = segmenter.halves(id), segmenter.ids_ == id
+    assert second.shape == frames[2].shape[:2]
+    assert not second[~own].any()
+    assert second.any()
+
+
+def test_a_segment_of_one_half_shows_none(segmenter: VideoSegmenter) -> None:
+    id = largest(segmenter, 1)[0]
+    sampler = segmenter.model_._sampler
+    k = sampler.index(id)
+    for layer in (sampler.state.history.records, sampler.state.current[None]):
+        layer[:, k, 0] += layer[:, k, 1]
+        layer[:, k, 1] = 0.0
+    sampler.state.history.refresh(k)
+    assert not segmenter.halves(id).any()
+    with pytest.raises(KeyError, match="segment 9999 is not alive"):
+        segmenter.halves(9999)
+
+
 def test_locked_segments_are_left_alone(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     segmenter.change(burn_in=0)
     everything = frozenset(segmenter.model_.genealogy_.live_ids)

@@ -25,7 +25,7 @@ import imageio.v3 as iio
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, QSettings, Qt, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, QRectF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
@@ -36,6 +36,7 @@ from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.app import application
 from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.viewer_painting import as_image, paint_checkers
 
 Picture = npt.NDArray[np.uint8]
 
@@ -91,7 +92,11 @@ def settle(milliseconds: int = 600) -> None:
 
 def picture(widget: QWidget) -> Picture:
     """What a widget shows (H, W, 3)."""
-    image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    return pixels_of(widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888))
+
+
+def pixels_of(image: QImage) -> Picture:
+    """The pixels (H, W, 3) of an image of that format."""
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return pixels[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
@@ -162,18 +167,27 @@ def document(folder: Path, size: tuple[int, int]) -> None:
 
 
 def _only_picture(window: MainWindow, width: int = 384) -> Picture:
-    """What is shown of the frame, without the viewer's margins; what is clear lies on grey."""
+    """What is shown of the frame, without the viewer's margins; what is clear lies on checkers, as in the viewer."""
     assert window.document.shown is not None
     found = window.document.shown.picture
-    if found.shape[2] == 4:
-        alpha = found[..., 3:] / 255.0
-        found = (found[..., :3] * alpha + 150.0 * (1.0 - alpha)).astype(np.uint8)
     height = round(width * found.shape[0] / found.shape[1])
     small = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    if found.shape[2] == 4:
+        small = _on_checkers(small)
     # Two frames side by side are not as high as one.
     rows, columns = window.document.shown.result.ids.shape
     spare = round(width * rows / columns) - height
     return np.pad(small, ((spare // 2, spare - spare // 2), (0, 0), (0, 0)), constant_values=255)
+
+
+def _on_checkers(tile: Picture) -> Picture:
+    height, width = tile.shape[:2]
+    image = QImage(width, height, QImage.Format.Format_RGB888)
+    painter = QPainter(image)
+    paint_checkers(painter, QRectF(image.rect()), 1.0)
+    painter.drawImage(0, 0, as_image(np.ascontiguousarray(tile)))
+    painter.end()
+    return pixels_of(image)
 
 
 def _captioned(tile: Picture, text: str) -> Picture:
@@ -182,9 +196,7 @@ def _captioned(tile: Picture, text: str) -> Picture:
     painter = QPainter(caption)
     painter.drawText(caption.rect(), Qt.AlignmentFlag.AlignCenter, text)
     painter.end()
-    pixels = np.frombuffer(caption.constBits(), np.uint8).reshape(24, caption.bytesPerLine())
-    strip = pixels[:, : 3 * tile.shape[1]].reshape(24, tile.shape[1], 3)
-    return np.concatenate([strip, tile])
+    return np.concatenate([pixels_of(caption), tile])
 
 
 def sheet(tiles: Iterable[Picture], columns: int) -> Picture:
@@ -332,10 +344,10 @@ def part(folder: Path, size: tuple[int, int]) -> None:
                 iio.imwrite(folder / f"{tag}_{theme}_view_{view}.png", picture(window))
             show(window, "overlay")
             for name in ("objects", "controls"):
-                window._docks[name].raise_()
+                window.panels[name].raise_()
                 settle()
                 iio.imwrite(folder / f"{tag}_{theme}_dock_{name}.png", picture(window))
-            window._docks["segments"].raise_()
+            window.panels["segments"].raise_()
             for id in DIALOGS:
                 if id in BY_ID:
                     iio.imwrite(folder / f"{tag}_{theme}_dialog_{id}.png", dialog_of(window, id))

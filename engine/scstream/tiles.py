@@ -118,6 +118,12 @@ class Tiles:
         padded[: self.rows, : self.columns] = mask
         return padded.reshape(self.tile_rows, TILE, across, TILE).transpose(0, 2, 1, 3).reshape(-1, PIXELS)
 
+    def untiled(self, part: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        """The mask (H, W) of some of the pixels, given as `tiled` has them."""
+        out = np.empty(self.shape, np.int32)
+        kernels.untile(part.astype(np.int32), np.arange(2, dtype=np.int32), self.stride, 0, self.shape[0], out)
+        return out.astype(bool)
+
     def statistics(self, part: npt.NDArray[np.bool_]) -> Array:
         """Statistics (P,) of some of the pixels, given as `tiled` has them."""
         points = self.pixels.transpose(0, 2, 1)[part].astype(np.float64)

@@ -266,6 +266,27 @@ class VideoSegmenter:
         """Divide a segment into its two sub-clusters, from the next frame on; returns the new id."""
         return self.model_._sampler_checked().split_by_hand(int(id))
 
+    def halves(self, id: int) -> npt.NDArray[np.bool_]:
+        """Where (H, W) on the last frame a segment would get the new id if it were split now; False all around it.
+
+        Each of its pixels goes to the likelier of its two sub-clusters, as in a deterministic sweep. Nowhere if it has
+        no second half, or is not on the frame.
+        """
+        sampler, tiles = self.model_._sampler_checked(), self._last_tiles()
+        total = sampler.state.total[[sampler.index(int(id))]]
+        own = sampler.id_of[tiles.labels] == id
+        part = np.zeros(own.shape, bool)
+        if total[0, :, 0].min() >= 1.0 and own.any():
+            component = sampler.component
+            densities = mode_densities(component, total, float(self.model_.alpha))
+            points = component.prepare(tiles.pixels.transpose(0, 2, 1)[own].astype(np.float64))
+            scores = component.scores(densities.sub_parameters, densities.sub_log_weight, points)
+            # The smaller half is the one that leaves.
+            small = int(np.argmin(total[0, :, 0]))
+            part[own] = scores[:, small] > scores[:, 1 - small]
+        mask, shape = tiles.untiled(part), self._last_shape()
+        return mask if mask.shape == shape else _resample(mask, shape)
+
     @property
     def locked_(self) -> frozenset[int]:
         """Ids of the segments that are neither split nor merged by themselves; they may still die."""

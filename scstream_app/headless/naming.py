@@ -9,18 +9,14 @@ from glob import has_magic
 from pathlib import Path
 
 from scstream_app.errors import SessionError
+from scstream_app.library import file_stem
 from scstream_app.session import SUFFIX
 from scstream_app.sources import Camera, ImageSequence, Source
-
-#: Longest name of a session without its suffix, in bytes: systems allow 255, temporary names need some of them.
-_LONGEST_NAME = 200
 
 
 def session_name(source: Source) -> str:
     """What the session of a source is called: the source's name, as far as files can be called so."""
-    safe = "".join(sign if sign.isalnum() or sign in " -_.()" else "_" for sign in _plain_name(source))
-    short = safe.encode()[:_LONGEST_NAME].decode(errors="ignore").strip(" .")
-    return f"{short or 'video'}{SUFFIX}"
+    return f"{file_stem(_plain_name(source))}{SUFFIX}"
 
 
 def _plain_name(source: Source) -> str:

@@ -24,6 +24,7 @@ class Order:
     overwrite: Overwrite = "replace"
     view: str | None = None
     palette: str = "vivid"
+    opacity: float = 0.5
 
     def check(self) -> None:
         """Raise the ExportError that says what is wrong with the order itself, whatever it is made of."""
@@ -46,6 +47,7 @@ class Order:
             whole=whole,
             view=self.view,
             palette=self.palette,
+            opacity=self.opacity,
             names=names.names,
             colours=names.colours,
             hidden=names.hidden,
@@ -54,7 +56,8 @@ class Order:
 
     def as_dict(self) -> dict[str, Any]:
         """What a session keeps besides the formats, as plain values."""
-        return {"pattern": self.pattern, "scale": self.scale, "view": self.view, "palette": self.palette}
+        names = ("pattern", "scale", "view", "palette", "opacity")
+        return {name: getattr(self, name) for name in names}
 
     @classmethod
     def of(cls, manifest: Manifest) -> Order:

@@ -7,26 +7,30 @@
 | frames.jsonl | one line a frame, written last: a frame is there when its line is |
 | statistics.bin | one record per frame and live segment; the manifest describes it |
 | models/NNNNNN.npz | the segmenter after frame NNNNNN |
+| models/first.npz | the one that the run began with, if it was carried over from another clip |
 | masks.png | things marked on the first frame before it was segmented, if there were any |
 | objects.json, names.json | what a person marked, named, coloured or hid |
+| unsaved | empty; there until a person saves the session, which may be deleted before |
+| measured.jsonl | churn and uncertainty of frames, where they were reckoned afterwards |
 | pictures.mkv | of a recording, its pictures: frame i of it is frame i of the session |
 | *.damaged | one of those that could not be read, put aside |
 
 A frame's place in ids.zarr is its index minus the session's start.
 """
 
+from scstream_app.session.filling import record, with_arrivals
 from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.pictures import PICTURES
 from scstream_app.session.recorder import Recorded, Recorder, mend
-from scstream_app.session.recording import record
 from scstream_app.session.records import FrameRecord
 from scstream_app.session.resuming import Resumption, check_source, resume
-from scstream_app.session.store import SUFFIX, Session
+from scstream_app.session.store import SUFFIX, UNSAVED, Session
 
 __all__ = [
     "PICTURES",
     "SUFFIX",
+    "UNSAVED",
     "FirstFrame",
     "FrameRecord",
     "Manifest",
@@ -41,4 +45,5 @@ __all__ = [
     "mend",
     "record",
     "resume",
+    "with_arrivals",
 ]

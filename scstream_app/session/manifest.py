@@ -96,7 +96,8 @@ class Manifest:
     formats : tuple of str
         What is to be exported in the end.
     export : mapping
-        How: ``pattern``, ``scale``, ``view`` (None for each format's own) and ``palette``, as far as they are given.
+        How: ``pattern``, ``scale``, ``view`` (None for each format's own), ``palette`` and ``opacity``, as far as they
+        are given.
     snapshot_every : int
         Frames from one snapshot of the model to the next.
     created, program : str
@@ -208,11 +209,11 @@ def _export(values: dict[str, Any]) -> dict[str, Any]:
     if "export" not in values:
         return {}
     export = checks.section(values, "export")
-    unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette"})
+    unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette", "opacity"})
     if unknown:
         raise Invalid(f"'export' has the entry '{unknown[0][:60]}', which this program does not know")
     for name in export:
-        if name == "scale":
+        if name in ("scale", "opacity"):
             checks.number(export, name)
         elif name != "view" or export[name] is not None:
             checks.text(export, name, 200)

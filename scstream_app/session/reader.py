@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scstream_app.errors import SessionError, reason
 from scstream_app.picture import fitted
 from scstream_app.results import FrameResult, IdMap, Picture
-from scstream_app.session import checks, files, statistics
+from scstream_app.session import checks, files, measured, statistics
 from scstream_app.session.files import Invalid
 from scstream_app.session.manifest import Manifest
 from scstream_app.session.pictures import PICTURES
@@ -146,14 +146,19 @@ class SessionReader:
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[FrameRecord]:
         """What is noted of frames start, ..., stop - 1, as far as they are there."""
-        first, last = np.searchsorted(self.frames, [start, checks.MAX_INDEX + 1 if stop is None else stop])
+        first, last = self._index.places(start, checks.MAX_INDEX + 1 if stop is None else stop)
         with self._reading():
-            yield from self._index.read(int(first), int(last))
+            yield from self._index.read(first, last)
 
     def edited_records(self, stop: int) -> Iterator[FrameRecord]:
         """What is noted of the frames before ``stop`` at which a person did something to the model."""
         with self._reading():
             yield from (record for record in self._index.read_edited() if record.index < stop)
+
+    def measured(self) -> Iterator[tuple[int, Mapping[str, float]]]:
+        """Frames with what was found out about them after they had been appended."""
+        with self._reading():
+            yield from measured.read(self.path)
 
     def ids(self, index: int) -> IdMap:
         """Segment ids (H, W) of the frame."""
@@ -208,6 +213,12 @@ class SessionReader:
         """The segmenter as it was after the frame."""
         with self._reading(frame):
             return self._snapshots.load(frame)
+
+    def first_segmenter(self) -> VideoSegmenter:
+        """A segmenter as it was before the first frame."""
+        with self._reading():
+            first = self._snapshots.load_first()
+        return self.manifest.settings.segmenter() if first is None else first
 
     @contextmanager
     def _reading(self, index: int | None = None) -> Iterator[None]:

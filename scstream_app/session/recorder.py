@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from scstream import Event
-from scstream.genealogy import Kind
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.results import FrameResult
 from scstream_app.session import files
+from scstream_app.session.arrivals import arrivals
 from scstream_app.session.manifest import SourceFacts
 from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.pictures import PICTURES, PictureFile
@@ -157,7 +156,8 @@ class Recorder:
         """The result as a frame of the recording."""
         if not self._indices:
             self._begin = result.time
-            events = tuple(_births(result))
+            # What happened to segments before is no part of it.
+            events = tuple(arrivals(replace(result, events=())))
         else:
             events = (*self._events, *result.events)
         edits = (*self._edits, *result.edits) if self._indices else ()
@@ -178,7 +178,7 @@ class Recorder:
     def _run(self) -> None:
         failure, kept = "", 0
         try:
-            with Session.create(self.path, self._source, self._settings) as session:
+            with Session.create(self.path, self._source, self._settings, unsaved=True) as session:
                 try:
                     self._record(session)
                 finally:
@@ -233,16 +233,19 @@ def mend(session: Session) -> None:
     """Bring a recording that was cut off to its end: the frames of which both the picture and the ids are there.
 
     For sessions that are open for writing; those that are whole, or no recordings, stay as they are. So does one whose
-    movie cannot be read: it may only be somewhere else.
+    movie cannot be read: it may only be somewhere else, or be readable again another day.
     """
     if not session.recorded or session.manifest.complete:
         return
     try:
         with open_source(session.source_address) as source:
-            count = source.count() or 0
+            count = source.count()
     except SourceError:
         return
-    session.keep_first(count)
+    if not count and len(session):
+        # A movie without pictures tells nothing about the ids, which are all that is left.
+        return
+    session.keep_first(count or 0)
     session.finish()
 
 
@@ -255,9 +258,3 @@ def _commit(session: Session, written: deque[_Item], safe: int) -> None:
             # A model vouches for all frames before it.
             files.sync(session.path / PICTURES)
             session.snapshot(item.model)
-
-
-def _births(result: FrameResult) -> Iterator[Event]:
-    """To a recording, what is there in its first frame begins there."""
-    for row in result.statistics:
-        yield Event(Kind.BIRTH, float(row["born"]), 0, (int(row["id"]),), math.nan, (float(row["pixels"]),))

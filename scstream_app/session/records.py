@@ -218,6 +218,11 @@ class RecordIndex:
             raise KeyError(index)
         return place
 
+    def places(self, start: int, stop: int) -> tuple[int, int]:
+        """Where the lines of frames start, ..., stop - 1 begin and end."""
+        with self._lock:
+            return bisect_left(self.frames, start), bisect_left(self.frames, stop)
+
     def read_edited(self) -> Iterator[FrameRecord]:
         """The records of frames before which a person did something: few, and found without reading the others."""
         for place in tuple(self._edited):

@@ -15,7 +15,7 @@ from scstream_app.errors import SessionError, SourceError
 from scstream_app.picture import fitted
 from scstream_app.pipeline import Notice, run
 from scstream_app.results import FrameResult
-from scstream_app.session.recording import keep, record
+from scstream_app.session.filling import keep, record, with_arrivals
 from scstream_app.session.store import Session, checksum
 from scstream_app.sources import Source
 
@@ -37,7 +37,8 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
     check_source(session, source)
     frame = session.latest_snapshot()
     if frame is None:
-        segmenter, previous, start = session.manifest.settings.segmenter(), None, session.manifest.start
+        segmenter, previous, start = session.first_segmenter(), None, session.manifest.start
+        _check_segmenter(session, segmenter, start - 1)
     else:
         segmenter, previous, start = session.load_snapshot(frame), next(session.results(frame, frame + 1)), frame + 1
         _check_segmenter(session, segmenter, frame)
@@ -100,6 +101,8 @@ class Resumption:
             on_preview=on_preview,
             on_notice=on_notice,
         )
+        if self.previous is None:
+            results = with_arrivals(results)
         new = self._new(results, cancel, on_repeated or (lambda index: None))
         yield from record(self.session, new, self.segmenter, cancel)
 
@@ -168,11 +171,14 @@ def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) ->
                 expected.change(**edit.values)
     except (TypeError, ValueError) as error:
         raise _refusal(session, f"its edits up to frame {frame} make no sense") from error
-    if _traits(segmenter) != _traits(expected) or segmenter.shape_ != (facts.height, facts.width):
-        raise _refusal(session, f"the snapshot of frame {frame} belongs to other settings")
+    size = (facts.height, facts.width)
+    if traits(segmenter) != traits(expected) or (segmenter.shape_ or size) != size:
+        which = f"the snapshot of frame {frame}" if frame >= session.manifest.start else "the model to begin with"
+        raise _refusal(session, f"{which} belongs to other settings")
 
 
-def _traits(segmenter: VideoSegmenter) -> dict[str, Any]:
+def traits(segmenter: VideoSegmenter) -> dict[str, Any]:
+    """What a segmenter is set to, but for what belongs to the machine."""
     parameters = segmenter.model_.get_params(deep=False)
     machine_and_made = ("threads", "component")
     kept = {name: value for name, value in parameters.items() if name not in machine_and_made}

@@ -16,6 +16,8 @@ from scstream_app.session.files import Invalid
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
 
+#: The segmenter that a run begins with, where that has learnt from another clip.
+FIRST = "first.npz"
 _NAME = re.compile(r"([0-9]{6,10})\.npz")
 _BYTES_LIMIT = 1 << 28
 #: Of so many snapshots the earlier ones are thinned out, every second one at a time.
@@ -50,12 +52,24 @@ class Snapshots:
 
     def load(self, frame: int) -> VideoSegmenter:
         """Read the segmenter of a frame's snapshot."""
-        path = self.path(frame)
+        return self._load(self.path(frame))
+
+    def _load(self, path: Path) -> VideoSegmenter:
         _check_archive(path)
         try:
             return scstream.VideoSegmenter.load(path)
         except ModelFileError as error:
             raise Invalid(f"{self.folder.name}/{path.name} is damaged") from error
+
+    def save_first(self, segmenter: VideoSegmenter) -> None:
+        """Write the segmenter that a run begins with."""
+        segmenter.save(self.folder / FIRST)
+
+    def load_first(self) -> VideoSegmenter | None:
+        """Read it; None if the run began with nothing."""
+        if not os.path.lexists(self.folder / FIRST):
+            return None
+        return self._load(self.folder / FIRST)
 
     def drop_after(self, frame: int) -> None:
         """Remove those of later frames."""

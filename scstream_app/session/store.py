@@ -17,7 +17,7 @@ import numpy as np
 from scstream.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.results import FrameResult, Picture
-from scstream_app.session import checks, files, marks, statistics
+from scstream_app.session import checks, files, marks, measured, statistics
 from scstream_app.session.files import AppendFile, Invalid
 from scstream_app.session.lock import Lock
 from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
@@ -25,6 +25,7 @@ from scstream_app.session.markfiles import MarkFiles
 from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.reader import SessionReader, saying
 from scstream_app.session.records import FrameRecord
+from scstream_app.session.snapshots import Snapshots
 from scstream_app.session.volume import IdVolume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 SUFFIX = ".scstream"
 MASKS = "masks.png"
+#: Is there as long as nobody has said where the session is to stay.
+UNSAVED = "unsaved"
 
 
 class Session(SessionReader):
@@ -75,14 +78,17 @@ class Session(SessionReader):
         formats: Iterable[str] = (),
         export: Mapping[str, Any] = MappingProxyType({}),
         masks: Picture | None = None,
+        model: VideoSegmenter | None = None,
         snapshot_every: int = 50,
         overwrite: bool = False,
+        unsaved: bool = False,
     ) -> Self:
         """Begin a session in a new folder, which is named NAME.scstream.
 
         ``formats`` and ``export`` say what files are to be made of it, see `Manifest`. ``masks`` (H, W) uint8 are the
-        things marked on the first frame. With ``overwrite`` a session that is there goes; anything else there is
-        refused.
+        things marked on the first frame. ``model`` is the segmenter that the run begins with, where it does not begin
+        with nothing. With ``overwrite`` a session that is there goes; anything else there is refused. ``unsaved`` marks
+        it as one that may go, unless a person saves it.
         """
         path = Path(path)
         with saying(f"Cannot create '{path}'"):
@@ -93,7 +99,7 @@ class Session(SessionReader):
                 _clear(path, overwrite)
             with _removing_new_folders(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _build(path, manifest, masks)
+                _build(path, manifest, masks, model, unsaved)
                 try:
                     files.sync_folder(path.parent)
                     session = cls.open(path, writable=True)
@@ -247,6 +253,11 @@ class Session(SessionReader):
                 source = replace(source, length=len(self))
             self._set_manifest(replace(self.manifest, complete=True, source=source))
 
+    def note_measured(self, found: Mapping[int, Mapping[str, float]]) -> None:
+        """Keep what was found out about frames that are long there; see `measured`."""
+        with self._writing():
+            measured.append(self.path, found)
+
     def keep_first(self, count: int) -> None:
         """Take away all but the first ``count`` frames: of the others something else is missing."""
         with self._writing():
@@ -364,7 +375,7 @@ def _removing_new_folders(folder: Path) -> Iterator[None]:
         raise
 
 
-def _build(path: Path, manifest: Manifest, masks: Picture | None) -> None:
+def _build(path: Path, manifest: Manifest, masks: Picture | None, model: VideoSegmenter | None, unsaved: bool) -> None:
     """An empty session, put in place when all of it is there."""
     temporary = path.with_name(f".{path.name}.partial")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -372,7 +383,9 @@ def _build(path: Path, manifest: Manifest, masks: Picture | None) -> None:
     try:
         IdVolume(temporary / "ids.zarr", manifest.source.height, manifest.source.width).create()
         (temporary / "models").mkdir()
-        for name in ("frames.jsonl", "statistics.bin"):
+        if model is not None:
+            Snapshots(temporary / "models", manifest.snapshot_every).save_first(model)
+        for name in ("frames.jsonl", "statistics.bin", *([UNSAVED] if unsaved else [])):
             files.write_new(temporary / name, b"")
         MarkFiles(temporary).create()
         if masks is not None:

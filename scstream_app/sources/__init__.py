@@ -9,7 +9,7 @@ from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_
 from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
 from scstream_app.sources.live import LiveStream
 from scstream_app.sources.newest import CameraStalled
-from scstream_app.sources.opening import open_source
+from scstream_app.sources.opening import is_camera, open_source
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
 # Damaged images and missing cameras are reported as errors of this package, not in OpenCV's words on the terminal.
@@ -34,6 +34,7 @@ __all__ = [
     "VideoFile",
     "VideoUrl",
     "camera_modes",
+    "is_camera",
     "list_cameras",
     "open_source",
 ]

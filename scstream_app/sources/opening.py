@@ -33,13 +33,18 @@ def open_source(text: str) -> Source:
     path = os.path.expanduser(text)
     if os.path.exists(path):
         return _from_path(Path(path))
-    if text.startswith(_CAMERA):
+    if is_camera(text):
         return _from_camera(text.removeprefix(_CAMERA).strip())
     if "\n" in text:
         return ImageSequence([Path(line) for line in text.splitlines() if line])
     if "://" in text:
         return _from_url(text)
     return ImageSequence(path) if has_magic(path) else VideoFile(Path(path))
+
+
+def is_camera(text: str) -> bool:
+    """Whether a source's address is that of a camera."""
+    return text.startswith(_CAMERA)
 
 
 def _from_path(path: Path) -> Source:

@@ -104,7 +104,10 @@ TIPS: Mapping[str, str] = MappingProxyType(
         "open_model": "Begin with the segments of a model that was saved",
         "hide": "Take the tint off the selected segments, or put it back",
         "merge": "Make the selected segments one, from the next frame on; while frames are being segmented",
-        "split": "Divide the selected segments in two, from the next frame on; while frames are being segmented",
+        "split": (
+            "Divide the selected segments in two, from the next frame on, while frames are being segmented; "
+            "the dashed line in the newest frame shows where"
+        ),
         "lock": "Keep the selected segments from splitting and merging by themselves",
         "group": "Put the selected segments together under a name; objects can be cut out and exported",
         "ungroup": "Take the selected segments out of their object",

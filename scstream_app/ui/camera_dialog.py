@@ -22,11 +22,21 @@ from PySide6.QtWidgets import (
 
 from scstream_app.errors import StudioError
 from scstream_app.picture import Picture
-from scstream_app.sources import CameraInfo, CameraMode, CameraStalled, Source, camera_modes, list_cameras, open_source
+from scstream_app.sources import (
+    CameraInfo,
+    CameraMode,
+    CameraStalled,
+    Source,
+    camera_modes,
+    is_camera,
+    list_cameras,
+    open_source,
+)
+from scstream_app.ui.document import Document
 from scstream_app.ui.mailbox import Mailbox
 
 _SIZE = QSize(480, 300)
-_NONE = "No camera was found. Connect one, allow this program to use it, and refresh."
+_NONE = "No camera was found.\nConnect one, allow this program to use it, and refresh."
 
 
 class Preview(QObject):
@@ -105,21 +115,29 @@ class _Search(QObject):
 
     found = Signal(object)
 
+    def __init__(self) -> None:
+        # It may outlive the dialog, and must not be deleted by its own thread.
+        super().__init__(QApplication.instance())
+        self.found.connect(self.deleteLater)
+
     def start(self) -> None:
         Thread(target=lambda: self.found.emit(list_cameras()), name="scstream-cameras", daemon=True).start()
 
 
 class CameraDialog(QDialog):
-    """Lets a person choose; ``chosen`` carries the camera's address when its preview has let go of it."""
+    """Lets a person choose; ``chosen`` carries the camera's address when its preview has let go of it.
+
+    ``fallback`` is the address that is chosen by leaving the dialog otherwise, if any.
+    """
 
     chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, fallback: str = "") -> None:
         super().__init__(parent)
         self.setWindowTitle("Open Camera")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._preview: Preview | None = None
-        self._leaving = ""
+        self._fallback, self._leaving = fallback, ""
         self.cameras = self._box("Camera", self._on_camera)
         self.modes = self._box("Size and rate", self._on_mode)
         self.refresh = QPushButton("Refresh")
@@ -137,8 +155,6 @@ class CameraDialog(QDialog):
         self.buttons.accepted.connect(self._on_open)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
-        self._search = _Search(self)
-        self._search.found.connect(self._on_found)
         self.search()
 
     def _box(self, name: str, act: Callable[[int], None]) -> QComboBox:
@@ -168,7 +184,9 @@ class CameraDialog(QDialog):
         self._say("Looking for cameras …")
         self._allow(False)
         self.refresh.setEnabled(False)
-        self._search.start()
+        search = _Search()
+        search.found.connect(self._on_found)
+        search.start()
 
     @Slot(int)
     def _on_camera(self, place: int) -> None:
@@ -182,7 +200,18 @@ class CameraDialog(QDialog):
 
     @Slot()
     def _on_open(self) -> None:
-        self._leaving = self.address
+        self._leave_for(self.address)
+
+    @Slot()
+    def reject(self) -> None:
+        """Choose nothing: what there is to fall back to follows when the preview has let go."""
+        if self._fallback and not self._leaving:
+            self._leave_for(self._fallback)
+        elif not self._leaving:
+            super().reject()
+
+    def _leave_for(self, address: str) -> None:
+        self._leaving = address
         self.setEnabled(False)
         if self._preview is None:
             self._leave()
@@ -282,3 +311,24 @@ class CameraDialog(QDialog):
     def _say(self, text: str) -> None:
         self.picture.setMargin(8)
         self.picture.setText(text)
+
+
+def choose_camera(document: Document, parent: QWidget, chosen: Callable[[str], None]) -> None:
+    """Ask for a camera; ``chosen`` gets its address.
+
+    A camera that is on is let go of first, since it may be the one that is wanted, and a camera is for one at a time.
+    If none is chosen, it is that one again.
+    """
+    facts = document.facts
+    on = facts.address if facts is not None and document.live and is_camera(facts.address) else ""
+
+    def ask() -> None:
+        dialog = CameraDialog(parent, on)
+        dialog.chosen.connect(chosen)
+        dialog.open()
+
+    if on:
+        document.close()
+        document.when_idle(ask)
+    else:
+        ask()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtGui import QUndoCommand
 
-from scstream import Event
-from scstream.genealogy import Kind, follow
+from scstream.genealogy import Kind
 from scstream_app import palette
 from scstream_app.edits import Edit
 from scstream_app.errors import StudioError
@@ -90,7 +88,7 @@ def recolour_object(document: Document, name: str, colour: RGB) -> None:
 def add_to_object(document: Document, name: str, ids: Iterable[int]) -> None:
     """Have segments of the frame at hand belong to an object."""
     thing, chosen = _object(document, name), frozenset(ids)
-    wanted = members(document, thing) | chosen
+    wanted = document.members_of(thing) | chosen
     _exchange(
         document, _made_up(document, thing, thing.ids | chosen, wanted), name, f"Add {told(chosen)} to object '{name}'"
     )
@@ -99,7 +97,7 @@ def add_to_object(document: Document, name: str, ids: Iterable[int]) -> None:
 def remove_from_object(document: Document, name: str, ids: Iterable[int]) -> None:
     """Have segments of the frame at hand no longer belong to an object."""
     thing, chosen = _object(document, name), frozenset(ids)
-    wanted = members(document, thing) - chosen
+    wanted = document.members_of(thing) - chosen
     text = f"Remove {told(chosen)} from object '{name}'"
     _exchange(document, _made_up(document, thing, thing.ids - chosen, wanted), name, text)
 
@@ -109,14 +107,6 @@ def delete_object(document: Document, name: str) -> None:
     _regroup(document, [thing for thing in document.objects if thing.name != name], f"Delete object '{name}'")
 
 
-def members(document: Document, thing: MarkedObject) -> frozenset[int]:
-    """The object's ids on the frame at hand, from the events alone."""
-    index = document.index
-    if index is None or index < thing.frame:
-        return thing.ids if index is None else frozenset()
-    return _followed(document, thing.ids, thing.frame, index)
-
-
 def _made_up(document: Document, thing: MarkedObject, ids: frozenset[int], wanted: frozenset[int]) -> MarkedObject:
     """The object with ``wanted`` on the frame at hand.
 
@@ -124,7 +114,7 @@ def _made_up(document: Document, thing: MarkedObject, ids: frozenset[int], wante
     """
     kept = replace(thing, ids=ids)
     index = document.index
-    if index is None or (index >= thing.frame and members(document, kept) == wanted):
+    if index is None or (index >= thing.frame and document.members_of(kept) == wanted):
         return kept
     return replace(thing, frame=index, ids=wanted)
 
@@ -224,7 +214,7 @@ class _ModelCommand(QUndoCommand):
 
     def _alive(self) -> tuple[int, ...]:
         """What has become of the segments meanwhile, parts included."""
-        return tuple(sorted(_followed(self._document, self._ids, self._frame, _newest(self._document))))
+        return tuple(sorted(self._document.trace.followed(self._ids, self._frame, _newest(self._document))))
 
     def _note(self, text: str) -> None:
         self._document.noticed.emit(Notice("edit", _newest(self._document), text))
@@ -288,7 +278,7 @@ class _Split(_ModelCommand):
     def _parts(self) -> list[tuple[int, int]]:
         """The first split of each segment since the command was given: the segment, and its new part."""
         found: dict[int, int] = {}
-        for event in _events(self._document, self._frame, _newest(self._document)):
+        for event in self._document.trace.happened(self._frame, _newest(self._document)):
             if event.kind is Kind.SPLIT and event.ids[0] in self._ids:
                 found.setdefault(event.ids[0], event.ids[1])
         return list(found.items())
@@ -337,17 +327,3 @@ def _listed(pairs: Sequence[tuple[int, int]]) -> str:
 
 def _newest(document: Document) -> int:
     return document.trace.frames[-1] if len(document.trace) else -1
-
-
-def _events(document: Document, after: int, last: int) -> list[Event]:
-    """What happened in the frames after + 1, ..., last."""
-    events = document.trace.events
-    begin, end = (bisect_right(events, frame, key=lambda entry: entry[0]) for frame in (after, last))
-    return [event for _, event in events[begin:end]]
-
-
-def _followed(document: Document, ids: Iterable[int], frame: int, last: int) -> frozenset[int]:
-    # All segments end at a cut, and the trace does not list those deaths one by one.
-    if any(frame < cut <= last for cut in document.trace.cuts):
-        return frozenset()
-    return follow(ids, _events(document, frame, last))

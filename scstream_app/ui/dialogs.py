@@ -5,9 +5,12 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
+    QDialogButtonBox,
     QHeaderView,
+    QInputDialog,
     QKeySequenceEdit,
     QLabel,
+    QLineEdit,
     QMessageBox,
     QPushButton,
     QTableWidget,
@@ -28,8 +31,12 @@ _PAPER = (
 )
 
 
+#: Pixels: the longest key with the button that takes it away, and an address.
+_KEY_WIDTH, _URL_WIDTH = 150, 560
+
+
 class KeysDialog(QDialog):
-    """All actions with their keys; a double click on a key changes it."""
+    """All actions with their keys; a click on a key lets one press another."""
 
     def __init__(self, parent: QWidget, actions: Actions) -> None:
         super().__init__(parent)
@@ -41,14 +48,21 @@ class KeysDialog(QDialog):
         self.table.setHorizontalHeaderLabels(["Action", "Keys"])
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.setColumnWidth(1, _KEY_WIDTH)
         self.table.setAccessibleName("Keys")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         reset = QPushButton("Back to the original keys")
+        reset.setAutoDefault(False)
         reset.clicked.connect(self._reset)
+        self.buttons.addButton(reset, QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.rejected.connect(self.reject)
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
         column = QVBoxLayout(self)
-        column.addWidget(QLabel("Click a key to change it."))
+        column.addWidget(QLabel("Click a key, or the empty place of one, and press what it is to be."))
         column.addWidget(self.table)
-        column.addWidget(reset)
+        column.addWidget(self.buttons)
         self._fill()
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
 
     def _fill(self) -> None:
         for row, spec in enumerate(self._specs):
@@ -58,10 +72,13 @@ class KeysDialog(QDialog):
             edit = QKeySequenceEdit(self._actions[spec.id].shortcut())
             edit.setMaximumSequenceLength(1)
             edit.setAccessibleName(f"Key of {spec.title}")
+            edit.setClearButtonEnabled(True)
+            _leave_blank(edit)
             edit.editingFinished.connect(lambda id=spec.id, field=edit: self._change(id, field))
             self.table.setCellWidget(row, 1, edit)
 
     def _change(self, id: str, field: QKeySequenceEdit) -> None:
+        _leave_blank(field)
         key = field.keySequence().toString()
         self._actions.set_keys(id, [key] if key else [])
 
@@ -70,12 +87,31 @@ class KeysDialog(QDialog):
         self._fill()
 
 
+def _leave_blank(field: QKeySequenceEdit) -> None:
+    """Qt would have every empty one say "Press shortcut"."""
+    line = field.findChild(QLineEdit)
+    if line is not None:
+        line.setPlaceholderText("")
+
+
 def show_keys(parent: QWidget, actions: Actions) -> KeysDialog:
     """Open the sheet of keys."""
     dialog = KeysDialog(parent, actions)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
     return dialog
+
+
+def ask_url(parent: QWidget) -> str | None:
+    """The address that somebody types in; None if nobody does."""
+    dialog = QInputDialog(parent)
+    dialog.setWindowTitle("Open URL")
+    dialog.setLabelText("Address of a video or stream:")
+    dialog.resize(_URL_WIDTH, dialog.sizeHint().height())
+    accepted = dialog.exec() == QDialog.DialogCode.Accepted
+    address = dialog.textValue().strip()
+    dialog.deleteLater()
+    return address if accepted and address else None
 
 
 def show_about(parent: QWidget) -> QMessageBox:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,17 +15,17 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 from scstream.statistics import STATISTICS
-from scstream_app.edits import Edit
+from scstream_app.edits import Edit, colour_after
 from scstream_app.errors import StudioError
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
-from scstream_app.settings import SPECS, Settings
+from scstream_app.settings import Settings
 from scstream_app.trace import Trace
 from scstream_app.ui.look import Look, Shown
 from scstream_app.ui.measuring import Surveyor
 from scstream_app.ui.renderer import Renderer, Wish
-from scstream_app.ui.worker import Task, Worker
+from scstream_app.ui.worker import Opened, Task, Worker
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -71,8 +70,6 @@ class Document(QObject):
     selection : frozenset of int
     follow_newest : bool
         Whether the newest frame is shown as it comes.
-    latency : float
-        Seconds from a frame being ready to its being on the screen, for the newest one.
     autostart : bool
         Whether a source that is opened is segmented at once, or waits for `pause` (False).
     exporting : int
@@ -102,7 +99,8 @@ class Document(QObject):
         self.autostart = True
         self.exporting = 0
         self._waiting: Task | None = None
-        self._busy = self._anew = False
+        self._busy = False
+        self._asked: list[Edit] = []
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
         self.worker = Worker()
@@ -120,13 +118,12 @@ class Document(QObject):
         self.selection: frozenset[int] = frozenset()
         self.isolated: frozenset[int] = frozenset()
         self.follow_newest = True
-        self.latency = math.nan
         self.names = Names()
         self.objects: tuple[MarkedObject, ...] = ()
         self.locked: frozenset[int] = frozenset()
-        self._ready = math.nan
-        self._coming: int | None = None
-        self.undo.clear()
+        self._made = Made(self.settings)
+        self._first_colour = self.settings.colour
+        self._coming: int | FrameResult | None = None
 
     def _connect(self) -> None:
         self.worker.opened.connect(self._on_opened)
@@ -162,12 +159,19 @@ class Document(QObject):
         """
         self._start(Task(path, address, self.settings, model))
 
-    def open_session(self, path: Path) -> None:
-        """Show a session and go on with it if it is not complete; what was open is closed."""
-        self._start(Task(path, settings=self.settings))
+    def open_session(self, path: Path, moved: bool = False) -> None:
+        """Show a session and go on with it if it is not complete; what was open is closed.
+
+        ``moved`` says that it is the one that was set aside: then nothing that waits to be done to it, nor what can be
+        undone, is lost.
+        """
+        self._start(Task(path, settings=self.settings, moved=moved))
 
     def _start(self, task: Task) -> None:
-        self.close()
+        if task.moved:
+            self.set_aside()
+        else:
+            self.close()
         self._waiting = task
         if not self._busy:
             self._begin()
@@ -176,29 +180,36 @@ class Document(QObject):
         task, self._waiting = self._waiting, None
         if task is not None:
             self._busy = True
-            self._anew = task.address is not None
             self._set_state(State.OPENING)
             self.worker.pause(task.address is not None and not self.autostart)
             self.worker.begin(task)
 
     def close(self) -> None:
         """Let go of the source and the session; what is being done stops within a frame."""
+        self._asked.clear()
+        self.undo.clear()
+        self.set_aside()
+
+    def set_aside(self) -> None:
+        """Close in order to be opened again from elsewhere; see `open_session`."""
         self._waiting = None
         self.worker.pause(False)
         self.worker.cancel()
         self.surveyor.cancel()
         self.renderer.load(None)
         self.worker.recent.clear()
-        if self.session is not None:
-            if self._busy:
-                # The worker still writes; it is closed when that has ended.
-                self._closing = self.session
-            else:
-                self.session.close()
+        trouble = ""
+        if self._busy and self.session is not None:
+            # The worker still writes; it is closed when that has ended.
+            self._closing = self.session
+        elif self.session is not None:
+            trouble = _closed(self.session)
         if self.state is not State.EMPTY:
             self._forget()
             self.closed.emit()
             self.state_changed.emit()
+        if trouble:
+            self.failed.emit(trouble)
 
     def when_idle(self, action: Callable[[], None]) -> None:
         """Call ``action`` as soon as nothing is being done: at once, or when the worker has stopped."""
@@ -209,12 +220,12 @@ class Document(QObject):
 
     def shut_down(self) -> bool:
         """Close, and end all threads; True if they have ended."""
-        session = self.session
         self.close()
-        ended = self.worker.shut_down() and self.renderer.shut_down() and self.surveyor.shut_down()
-        if session is not None:
-            session.close()
-        return ended
+        # Each of them, however late another is.
+        ended = [thread.shut_down() for thread in (self.worker, self.renderer, self.surveyor)]
+        if self._closing is not None:
+            _closed(self._closing)
+        return all(ended)
 
     # --- what is shown
 
@@ -232,14 +243,24 @@ class Document(QObject):
             index = min(max(index, frames[0]), frames[-1])
             self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
             self._coming = index
-            self.renderer.wish(Wish(index, self._full_look()))
+            self._wish(index)
 
     def _show_recent(self, index: int) -> None:
         """Of a live source that was paused, or has ended, the nearest frame that is still there."""
         result = self.worker.recent.at(index)
         if result is not None and self.state in (State.PAUSED, State.STOPPED):
             self.follow_newest = False
-            self.renderer.wish(Wish(result, self._full_look()))
+            self._coming = result
+            self._wish(result)
+
+    def _wish(self, frame: int | FrameResult) -> None:
+        index, edits = (frame.index, frame.edits) if isinstance(frame, FrameResult) else (frame, ())
+        # The newest frame of a live source is shown before it is noted.
+        self.renderer.wish(Wish(frame, self._full_look(), colour_after(edits, self.colour_at(index))))
+
+    def colour_at(self, index: int) -> str:
+        """The colour space that a frame was segmented in; a person may have changed it on the way."""
+        return self.trace.colour(index, self._first_colour)
 
     def set_look(self, **changes: Any) -> None:
         """Change the view, its opacity, the palette, the divider."""
@@ -273,71 +294,94 @@ class Document(QObject):
         )
 
     def _draw_again(self) -> None:
-        # A frame that was asked for and is not there yet must not be lost.
+        # A frame that was asked for, or is the newest, and is not there yet must not be lost.
         if self._coming is not None:
-            self.renderer.wish(Wish(self._coming, self._full_look()))
+            self._wish(self._coming)
         elif self.shown is not None:
-            self.renderer.wish(Wish(self.shown.result, self._full_look()))
+            self._wish(self.shown.result)
 
     # --- what a person marked
 
     def set_names(self, names: Names) -> None:
         """Names, colours and visibility of segments."""
-        self.names = names
+        # First to the disk: what cannot be kept is not to look as if it were.
         if self.session is not None:
             self.session.names = names
+        self.names = names
         self.marks_changed.emit()
         self._draw_again()
 
     def set_objects(self, objects: Iterable[MarkedObject]) -> None:
         """Named groups of segments."""
-        self.objects = tuple(objects)
+        wanted = tuple(objects)
         if self.session is not None:
-            self.session.objects = self.objects
+            self.session.objects = wanted
+        self.objects = wanted
         self.marks_changed.emit()
         self._draw_again()
 
     def members(self) -> dict[str, frozenset[int]]:
         """The ids of every object on the frame that is shown."""
+        return {thing.name: self.members_of(thing) for thing in self.objects}
+
+    def members_of(self, thing: MarkedObject) -> frozenset[int]:
+        """The ids of an object on the frame that is shown; none before it was marked."""
         index = self.index
-        found: dict[str, frozenset[int]] = {}
-        for thing in self.objects:
-            if index is None or index < thing.frame:
-                found[thing.name] = thing.ids if index is None else frozenset()
-            else:
-                found[thing.name] = self.trace.followed(thing.ids, thing.frame, index)
-        return found
+        if index is None:
+            return thing.ids
+        return frozenset() if index < thing.frame else self.trace.followed(thing.ids, thing.frame, index)
 
     def edit(self, edit: Edit) -> None:
         """Have something done to the model before its next frame."""
+        self._asked.append(edit)
         self.worker.edit(edit)
-        if edit.kind in ("lock", "unlock"):
-            self._note_locks(edit)
-            self.marks_changed.emit()
-        if edit.values:
-            self.settings = replace(self.settings, **edit.values)
-            self.settings_changed.emit()
+        self._reckon(edit)
 
     def withdraw(self, edit: Edit) -> bool:
         """Take back what was to be done to the model, if that has not begun."""
         if not self.worker.withdraw(edit):
             return False
-        if edit.kind in ("lock", "unlock"):
-            self._note_locks(Edit("unlock" if edit.kind == "lock" else "lock", edit.ids))
-            self.marks_changed.emit()
+        self._unask(edit)
         return True
 
-    def _recall(self, edit: Edit) -> None:
-        """What an edit of a session that is opened again changed; threads belong to the machine."""
-        self._note_locks(edit)
-        changed = {name: value for name, value in edit.values.items() if not SPECS[name].machine}
-        self.settings = replace(self.settings, **changed)
+    def _unask(self, edit: Edit) -> None:
+        """It will not be done."""
+        if edit in self._asked:
+            self._asked.remove(edit)
+            self._reckon(edit)
 
-    def _note_locks(self, edit: Edit) -> None:
-        if edit.kind == "lock":
-            self.locked |= set(edit.ids)
-        elif edit.kind == "unlock":
-            self.locked -= set(edit.ids)
+    def _reckon(self, edit: Edit) -> None:
+        """Settings and locks that an edit is about are those there will be when all that was asked for is done."""
+        then = self._made.after(self._asked)
+        if edit.kind in ("lock", "unlock"):
+            self.locked = then.locked
+            self.marks_changed.emit()
+        if edit.values:
+            changed = {name: getattr(then.settings, name) for name in edit.values}
+            self.settings = replace(self.settings, **changed)
+            self.settings_changed.emit()
+
+    def _note_made(self, edits: Iterable[Edit]) -> None:
+        """These have reached the model. Of a live source, those that nobody asked for here are the program's own."""
+        for edit in edits:
+            asked = edit in self._asked
+            if asked:
+                self._asked.remove(edit)
+            if asked or not self.live:
+                self._made = self._made.after([edit])
+            if not asked and not self.live:
+                # It waited while the session was closed.
+                self._reckon(edit)
+
+    def _tell_late(self) -> None:
+        """Say what came too late for the last frame, and no longer count on it."""
+        late, self._asked = self._asked, []
+        for edit in late:
+            self._reckon(edit)
+        if late:
+            kinds = ", ".join(dict.fromkeys(edit.kind for edit in late))
+            text = f"The last frame was on its way already: nothing came of what was asked for since ({kinds})."
+            self.noticed.emit(Notice("edit", self.trace.frames[-1] if len(self.trace) else 0, text))
 
     def set_settings(self, settings: Settings) -> None:
         """The settings that the next source is opened with."""
@@ -355,24 +399,23 @@ class Document(QObject):
     # --- what the threads say
 
     @Slot(object)
-    def _on_opened(self, session: Session) -> None:
+    def _on_opened(self, opened: Opened) -> None:
+        session, trouble = opened.session, opened.trouble
         if self.state is State.EMPTY or self._waiting is not None:
             # Closed again before it was open.
             self._closing = session
             return
-        self.session, self.facts = session, session.manifest.source
-        self.settings = replace(session.manifest.settings, threads=self.settings.threads)
+        self.session, self.facts, self.trace = session, session.manifest.source, opened.trace
+        self._first_colour = session.manifest.settings.colour
+        self._take_settings(session.manifest.settings, opened.edits)
         try:
             self.names, self.objects = session.names, session.objects
-            # Frames of a new run are told one by one, however many there are by now.
-            for record in () if self._anew else session.records():
-                self.trace.add(record)
-                for edit in record.edits:
-                    self._recall(edit)
         except StudioError as error:
-            self.failed.emit(str(error))
+            trouble = trouble or str(error)
         self.renderer.load(session)
         self.opened.emit()
+        if trouble:
+            self.failed.emit(trouble)
         self._tell_damage(session)
         self.settings_changed.emit()
         self.marks_changed.emit()
@@ -381,7 +424,15 @@ class Document(QObject):
             self.show(self.trace.frames[0])
         elif self.state is State.OPENING:
             # Something to look at while the engine is made ready.
-            self.renderer.wish(Wish(session.manifest.start, self._full_look()))
+            self._wish(session.manifest.start)
+
+    def _take_settings(self, settings: Settings, edits: Iterable[Edit]) -> None:
+        """Those of a session, after what was done on the way; threads belong to the machine."""
+        threads = self.settings.threads
+        made = Made(settings).after(edits)
+        self._made = replace(made, settings=replace(made.settings, threads=threads))
+        then = self._made.after(self._asked)
+        self.settings, self.locked = then.settings, then.locked
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
@@ -402,19 +453,25 @@ class Document(QObject):
             # Closed again before it was open.
             return
         self.facts = facts
-        self.renderer.colour = self.settings.colour
+        self._first_colour, self._made = self.settings.colour, Made(self.settings)
         self.opened.emit()
         self.marks_changed.emit()
 
     @Slot(int, int)
     def _on_warming(self, done: int, total: int) -> None:
+        if not self.is_open:
+            return
         ready = State.PAUSED if self.worker.paused else State.SETTLING
         self._set_state(State.WARMING if done < total else ready)
 
-    @Slot(object, float)
-    def _on_noted(self, record: FrameRecord, churn: float) -> None:
-        if self.is_open and record.index > (self.trace.frames[-1] if len(self.trace) else -1):
+    @Slot(object)
+    def _on_noted(self, record: FrameRecord) -> None:
+        if not self.is_open:
+            # Of a session that was set aside in the midst of a frame: that much has been done to it.
+            self._asked = [edit for edit in self._asked if edit not in record.edits]
+        elif record.index > (self.trace.frames[-1] if len(self.trace) else -1):
             self.trace.add(record)
+            self._note_made(record.edits)
             if self.live and len(self.trace) > _LIVE_FRAMES + _LIVE_SLACK:
                 self._forget_before(self.trace.frames[-_LIVE_FRAMES])
             self.preview = None
@@ -434,20 +491,20 @@ class Document(QObject):
 
     @Slot()
     def _on_advanced(self) -> None:
-        advance = self.worker.newest.take()
-        if advance is not None and self.is_open and self.follow_newest:
-            self._coming = None
-            self._ready = advance.ready
-            self.renderer.wish(Wish(advance.result, self._full_look()))
+        result = self.worker.newest.take()
+        if result is not None and self.is_open and self.follow_newest:
+            self._coming = result
+            self._wish(result)
 
     @Slot()
     def _on_previewed(self) -> None:
-        self.preview = self.worker.preview.take()
-        if self.preview is not None:
+        preview = self.worker.preview.take()
+        if preview is not None and self.is_open:
+            self.preview = preview
             if self.state in (State.OPENING, State.WARMING):
                 self._set_state(State.SETTLING)
             if self.follow_newest:
-                self.renderer.wish(Wish(self._draft(self.preview), self._full_look()))
+                self._wish(self._draft(preview))
             self.previewed.emit()
 
     def _draft(self, preview: Preview) -> FrameResult:
@@ -457,6 +514,8 @@ class Document(QObject):
 
     @Slot(object)
     def _on_noticed(self, notice: Notice) -> None:
+        if notice.edit is not None:
+            self._unask(notice.edit)
         self.noticed.emit(notice)
 
     @Slot(str)
@@ -466,21 +525,28 @@ class Document(QObject):
     @Slot(bool)
     def _on_finished(self, ended: bool) -> None:
         self._busy = False
-        if self._closing is not None:
-            self._closing.close()
-            self._closing = None
-        actions, self._when_idle = self._when_idle, []
-        for action in actions:
-            action()
-        if self._waiting is not None:
-            self._begin()
-        elif self.session is not None:
+        closing, self._closing = self._closing, None
+        trouble = "" if closing is None else _closed(closing)
+        if trouble:
+            self.failed.emit(trouble)
+        waiting, self._waiting = self._waiting, None
+        # An action may begin something; the others wait until that has ended too.
+        while self._when_idle and not self._busy:
+            self._when_idle.pop(0)()
+        if waiting is not None:
+            # What a person asked for last counts, whatever an action has begun.
+            self._start(waiting)
+        elif not self._busy:
+            self._come_to_rest(ended)
+
+    def _come_to_rest(self, ended: bool) -> None:
+        if self.session is not None:
             self._set_state(State.DONE if ended else State.STOPPED)
             self._survey(self.session)
-        elif self.live:
-            self._set_state(State.STOPPED)
         else:
-            self._set_state(State.EMPTY)
+            self._set_state(State.STOPPED if self.live else State.EMPTY)
+        if ended or self.live:
+            self._tell_late()
 
     def _survey(self, session: Session) -> None:
         """Have measured what nobody has, in the background."""
@@ -505,15 +571,47 @@ class Document(QObject):
         shown = self.renderer.ready.take()
         if shown is not None and self.is_open:
             self.shown = shown
-            if shown.result.index == self._coming:
+            coming = self._coming
+            if shown.result.index == (coming.index if isinstance(coming, FrameResult) else coming):
                 self._coming = None
-            self.latency = monotonic() - self._ready
             self.shown_changed.emit()
 
     def _set_state(self, state: State) -> None:
         if state is not self.state:
             self.state = state
             self.state_changed.emit()
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a model is set to, and which segments it leaves alone."""
+
+    settings: Settings
+    locked: frozenset[int] = frozenset()
+
+    def after(self, edits: Iterable[Edit]) -> Made:
+        """The same when some edits have been made.
+
+        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
+        frozenset({1})
+        """
+        settings, locked = self.settings, self.locked
+        for edit in edits:
+            settings = replace(settings, **edit.values)
+            if edit.kind == "lock":
+                locked |= set(edit.ids)
+            elif edit.kind == "unlock":
+                locked -= set(edit.ids)
+        return Made(settings, locked)
+
+
+def _closed(session: Session) -> str:
+    """Close a session; why that failed, in words, or nothing."""
+    try:
+        session.close()
+    except StudioError as error:
+        return str(error)
+    return ""
 
 
 def missing(frames: Sequence[int], most: int = 6) -> str:

@@ -13,8 +13,11 @@ from scstream_app.errors import StudioError
 from scstream_app.trace import Trace
 from scstream_app.ui.document import Document
 
-#: Frames that are read for it at a time: what is beyond is learnt with the next frame that is shown.
-_MOST_READS = 16
+#: Frames that are read for it at a time, a quarter of a millisecond each: what is beyond is learnt with the next frame
+#: that is shown.
+_MOST_READS = 4
+#: Segments that are remembered; of hours of video there are more.
+_MOST_KNOWN = 4096
 _FEATURES = ("column", "row", "red", "green", "blue")
 #: From black to white.
 _WHOLE = math.sqrt(3.0)
@@ -54,6 +57,9 @@ class Origins:
             self._known = {int(row["id"]): self._known.get(int(row["id"]), _features(row)) for row in rows}
         if session is None or not len(trace):
             return
+        if len(self._known) > _MOST_KNOWN:
+            shown = frozenset(rows["id"].tolist())
+            self._known = {id: origin for id, origin in self._known.items() if id in shown}
         births: dict[int, list[int]] = {}
         for id in rows["id"].tolist():
             if id not in self._known:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
@@ -28,7 +29,6 @@ from scstream_app.headless import Order
 from scstream_app.palette import PALETTES
 from scstream_app.render import VIEWS
 from scstream_app.ui.document import Document
-from scstream_app.ui.exporting import TintedOrder
 
 _OVERWRITE: Mapping[str, str] = {
     "replace": "Replace",
@@ -203,7 +203,7 @@ class ExportOptions(QWidget):
 
     def order(self, formats: tuple[str, ...]) -> Order:
         """The choices, as `headless.export` takes them."""
-        return TintedOrder(
+        return Order(
             formats,
             scale=self._scale.value() / 100.0,
             pattern=self._pattern.text(),
@@ -244,11 +244,13 @@ class ExportOptions(QWidget):
 
 
 def default_folder(document: Document) -> Path:
-    """Beside the source if that is a file, named after it."""
-    facts = document.facts
-    address = Path(facts.address) if facts is not None else Path()
-    beside = address.parent if facts is not None and address.exists() else Path.home()
-    stem = "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in address.stem) or "video"
+    """Beside the source if that is a file, named after it; of a recording, after that."""
+    facts, session = document.facts, document.session
+    # Of several images, the first.
+    address = Path(facts.address.partition("\n")[0]) if facts is not None else Path()
+    beside = address.parent if facts is not None and os.path.exists(address) else Path.home()
+    name = session.path.stem if session is not None and session.recorded else address.stem
+    stem = "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in name) or "video"
     return beside / f"{stem}_segments"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
@@ -17,23 +17,12 @@ from scstream_app.export import ExportObject, Job
 from scstream_app.headless import Order
 from scstream_app.palette import Colouring
 from scstream_app.results import Picture
-from scstream_app.session import Names, Session, SourceFacts
+from scstream_app.session import Session
 from scstream_app.ui.document import Document
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between two words about progress.
 _PAUSE = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class TintedOrder(Order):
-    """An order with the opacity of overlays."""
-
-    opacity: float = 0.5
-
-    def job(self, facts: SourceFacts, names: Names, objects: tuple[ExportObject, ...], whole: bool) -> Job:
-        """The order, for a source and what is known of its segments."""
-        return replace(Order.job(self, facts, names, objects, whole), opacity=self.opacity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from scstream_app.edits import Edit
 from scstream_app.pace import Pace
 from scstream_app.pipeline import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Recorded, Recorder
-from scstream_app.ui.document import Document
+from scstream_app.sources import is_camera
+from scstream_app.ui.document import Document, State
 
 _STOP_SECONDS = 30.0
 #: Frames a second that can be held.
@@ -32,7 +33,7 @@ class Feed(QObject):
     scale : float
         The processing size at present.
     recorder : Recorder or None
-        While a recording is being made.
+        While a recording is being made, and until all of it is on the disk.
     """
 
     changed = Signal()
@@ -50,14 +51,26 @@ class Feed(QObject):
         self._asked: float | None = None
         self._last = 0.0
         self._stalled = False
-        self._marked = False
+        # Objects as the document has them now, and what they are in the recording.
+        self._known: tuple[MarkedObject, ...] = ()
+        self._placed: dict[MarkedObject, MarkedObject] = {}
+        self._all_placed = False
+        # The earliest frame of an object that undoing may bring back.
+        self._earliest: int | None = None
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.noticed.connect(self._on_noticed)
-        document.marks_changed.connect(self._keep_marks)
+        document.marks_changed.connect(self._on_marks)
+        document.progressed.connect(self._on_progressed)
         document.state_changed.connect(self._on_state)
         document.worker.noted.connect(self._on_noted)
         self._ended.connect(self._on_ended)
+
+    @property
+    def camera(self) -> bool:
+        """Whether it is a camera, which is taken up again when it is back; a network stream is only waited for."""
+        facts = self._document.facts
+        return facts is not None and is_camera(facts.address)
 
     @property
     def silence(self) -> float | None:
@@ -95,8 +108,7 @@ class Feed(QObject):
             wanted = self._pace.note(record.milliseconds["engine"])
             if wanted is not None:
                 self._ask(wanted)
-        if self.recorder is not None and not self._marked and self.recorder.frames:
-            self._marked = True
+        if not self._all_placed:
             self._keep_marks()
 
     def _note_scale(self, record: FrameRecord) -> None:
@@ -113,6 +125,11 @@ class Feed(QObject):
 
     # --- recording
 
+    @property
+    def recording(self) -> bool:
+        """Whether frames are being recorded; False while the last ones are written."""
+        return self.recorder is not None and self._document.worker.recorder is self.recorder
+
     def record(self, path: Path) -> None:
         """Keep frames and ids from now on, in a new session."""
         document = self._document
@@ -120,16 +137,16 @@ class Feed(QObject):
             return
         settings = replace(document.settings, scale=self.scale)
         self.recorder = Recorder(path, document.facts, settings, self._ended.emit)
-        self._marked = False
+        self._placed, self._all_placed = {}, False
         document.worker.recorder = self.recorder
         self.changed.emit()
 
     @Slot()
     def stop(self) -> None:
         """End the recording; `recorded` follows when all of it is on the disk."""
+        self._keep_marks()
         self._document.worker.recorder = None
         if self.recorder is not None:
-            self._keep_marks()
             self.recorder.stop()
 
     def shut_down(self) -> bool:
@@ -145,24 +162,58 @@ class Feed(QObject):
         self.changed.emit()
         self.recorded.emit(recorded)
 
-    @Slot()
     def _keep_marks(self) -> None:
+        """Have what a person marked written with the recording, if there are frames that it can be told of."""
         recorder = self.recorder
-        if recorder is not None and self._document.is_open:
-            objects = [self._in_recording(thing, recorder) for thing in self._document.objects]
-            recorder.set_marks(self._document.names, objects)
+        # One that is being finished belongs to what was open before.
+        if recorder is None or not self.recording or not self._document.is_open or not recorder.frames:
+            return
+        found = [self._in_recording(thing, recorder) for thing in self._document.objects]
+        self._all_placed = all(final for _, final in found)
+        recorder.set_marks(self._document.names, [thing for thing, _ in found])
 
-    def _in_recording(self, thing: MarkedObject, recorder: Recorder) -> MarkedObject:
-        """What an object is on the first recorded frame at or after that of its marking."""
-        place, index = recorder.place(thing.frame)
-        ids = thing.ids if index is None else self._document.trace.followed(thing.ids, thing.frame, index)
-        return replace(thing, frame=place, ids=ids)
+    def _in_recording(self, thing: MarkedObject, recorder: Recorder) -> tuple[MarkedObject, bool]:
+        """What an object is on the first recorded frame at or after that of its marking, and whether that is final."""
+        if thing in self._placed:
+            return self._placed[thing], True
+        (place, index), trace = recorder.place(thing.frame), self._document.trace
+        if index is None or index > trace.frames[-1]:
+            return replace(thing, frame=place), False
+        self._placed[thing] = replace(thing, frame=place, ids=trace.followed(thing.ids, thing.frame, index))
+        return self._placed[thing], True
+
+    # --- what a person marks
+
+    @Slot()
+    def _on_marks(self) -> None:
+        before, self._known = self._known, self._document.objects
+        if self._document.live and before != self._known:
+            frames = [thing.frame for thing in (*before, *self._known)]
+            self._earliest = min(frames if self._earliest is None else [*frames, self._earliest], default=None)
+        self._keep_marks()
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        """The document forgets what is long past, and has its objects begin later then."""
+        document = self._document
+        if not document.live:
+            return
+        if document.objects is not self._known:
+            for before, after in zip(self._known, document.objects, strict=True):
+                if before in self._placed:
+                    self._placed[after] = self._placed.pop(before)
+            self._known = document.objects
+        if self._earliest is not None and self._earliest < document.trace.frames[0]:
+            # What became of those objects is no longer known.
+            document.undo.clear()
+            self._earliest = None
 
     # --- what the document says
 
     @Slot()
     def _on_opened(self) -> None:
         self._stalled, self._asked, self._last = False, None, monotonic()
+        self._known, self._earliest = self._document.objects, None
         self.scale = self._document.settings.scale
         self._pace = None if self.target is None else Pace(self.target, self.scale)
         self.changed.emit()
@@ -175,6 +226,8 @@ class Feed(QObject):
 
     @Slot()
     def _on_state(self) -> None:
+        if self._document.live and self._document.state is State.STOPPED:
+            self.stop()
         self.changed.emit()
 
     @Slot(object)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
 from scstream_app.trace import SETTLED_CHURN, SETTLED_FRAMES
 from scstream_app.ui.document import Document
+from scstream_app.ui.dot import Dot
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)
-_DOT = 10
 #: Views that the opacity matters to.
 _TINTED = ("overlay", "side_by_side", "wipe")
 
@@ -21,7 +21,7 @@ class SettledLight(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._dot, self._text = _Dot(), QLabel()
+        self._dot, self._text = Dot(), QLabel()
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(5)
@@ -44,37 +44,16 @@ class SettledLight(QWidget):
         if index is None or settled is None:
             self._text.clear()
             return
-        self._text.setText("settled" if settled else "changing")
+        self._text.setText("this frame: settled" if settled else "this frame: changing")
         self._dot.show_in(_GREEN if settled else _AMBER)
         place = trace.place(index)
-        churn = "" if place is None else f" On this frame {100.0 * trace.column('churn')[place]:.1f} % did."
+        churn = "" if place is None else f" On this frame {100.0 * trace.value('churn', place):.1f} % did."
         tip = (
             f"Settled: for {SETTLED_FRAMES} frames at most {100.0 * SETTLED_CHURN:.0f} % of the pixels changed "
             f"their segment.{churn}"
         )
         self.setToolTip(tip)
-        self.setAccessibleName(f"Segments are {self._text.text()}")
-
-
-class _Dot(QWidget):
-    def __init__(self) -> None:
-        super().__init__()
-        self._colour = QColor()
-        self.setFixedSize(QSize(_DOT, _DOT))
-
-    def show_in(self, colour: QColor) -> None:
-        """Light up."""
-        if colour != self._colour:
-            self._colour = colour
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(self.palette().color(QPalette.ColorRole.Mid))
-        painter.setBrush(self._colour)
-        painter.drawEllipse(self.rect().adjusted(1, 1, -1, -1))
-        painter.end()
+        self.setAccessibleName(f"Segments, {self._text.text()}")
 
 
 class OpacitySlider(QWidget):

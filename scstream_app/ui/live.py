@@ -7,11 +7,12 @@ from collections import deque
 from time import monotonic
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.dot import Dot
 from scstream_app.ui.feed import TARGETS, Feed
 
 _REFRESH_MILLISECONDS = 250
@@ -77,7 +78,7 @@ class LiveBar(QWidget):
         self._meter = Meter()
         self._painting: tuple[int, float] | None = None
         self._seen: int | None = None
-        self._dot = _Dot(self)
+        self._dot = Dot(self)
         self._name, self._state = QLabel(self), self._label("State of the camera", "")
         self._name.setAccessibleName("Camera")
         font = self._name.font()
@@ -214,24 +215,39 @@ class LiveBar(QWidget):
         self._name.setToolTip(name)
 
     def _show_state(self) -> None:
-        silence, state, recorder = self._feed.silence, self._document.state, self._feed.recorder
+        silence, state = self._feed.silence, self._document.state
         waiting = silence is not None and state is State.SEGMENTING
         # They say nothing while no picture comes, and the room is wanted.
         self._rate.setVisible(not waiting)
         self._latency.setVisible(not waiting)
         if waiting and silence is not None:
-            text, colour = f"no picture for {silence:.0f} s – reconnecting", _ORANGE
-        elif recorder is not None:
-            missing = f", {recorder.dropped} left out" if recorder.dropped else ""
-            paused = ", paused" if state is State.PAUSED else ""
-            text, colour = f"recording {_clock(recorder.seconds)}{paused}{missing}", _RED
+            doing = "reconnecting" if self._feed.camera else "waiting"
+            text, colour = f"no picture for {silence:.0f} s – {doing}", _ORANGE
+        elif self._feed.recording:
+            text, colour = self._told_recording(), _RED
         else:
             text, colour = _WORDS.get(state, "live"), _GREEN if state is State.SEGMENTING else _GREY
         self._state.setText(text)
         self._state.setToolTip(text)
-        self._dot.set_colour(colour)
-        self._record.setText(f"■ Stop {_clock(recorder.seconds)}" if recorder is not None else "● Record")
-        self._veil.show_text("No picture. Waiting for the camera …" if waiting else "")
+        self._dot.show_in(colour)
+        self._show_button()
+        what = "camera" if self._feed.camera else "stream"
+        self._veil.show_text(f"No picture. Waiting for the {what} …" if waiting else "")
+
+    def _told_recording(self) -> str:
+        recorder = self._feed.recorder
+        if recorder is None:
+            return ""
+        missing = f", {recorder.dropped} left out" if recorder.dropped else ""
+        paused = ", paused" if self._document.state is State.PAUSED else ""
+        return f"recording {_clock(recorder.seconds)}{paused}{missing}"
+
+    def _show_button(self) -> None:
+        recorder = self._feed.recorder
+        if recorder is None:
+            self._record.setText("● Record")
+        else:
+            self._record.setText(f"■ Stop {_clock(recorder.seconds)}" if self._feed.recording else "Writing …")
 
     def _show_numbers(self) -> None:
         now = monotonic()
@@ -264,27 +280,6 @@ class LiveBar(QWidget):
     def veiled(self) -> bool:
         """Whether the picture is dimmed because it is not the present one."""
         return self._veil.isVisible()
-
-
-class _Dot(QWidget):
-    """A filled circle."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._colour = _GREY
-        self.setFixedSize(QSize(12, 12))
-
-    def set_colour(self, colour: QColor) -> None:
-        if colour != self._colour:
-            self._colour = colour
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._colour)
-        painter.drawEllipse(QRectF(1, 1, 10, 10))
 
 
 class Veil(QWidget):

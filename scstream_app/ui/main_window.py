@@ -5,70 +5,53 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QPoint, QSettings, Qt, Slot
+from PySide6.QtCore import QEvent, QPoint, QSettings, Qt, Slot
 from PySide6.QtGui import QActionGroup, QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QDockWidget,
     QFileDialog,
-    QInputDialog,
-    QLabel,
     QMainWindow,
     QMenu,
     QMessageBox,
-    QProgressBar,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from scstream_app.errors import StudioError, reason
-from scstream_app.library import Library, move_session
+from scstream_app.errors import StudioError
+from scstream_app.library import Library
 from scstream_app.pipeline import Notice
-from scstream_app.session import SUFFIX, Recorded
-from scstream_app.settings import Settings
-from scstream_app.ui import dialogs, housekeeping, theme
+from scstream_app.session import Recorded
+from scstream_app.ui import dialogs, theme
 from scstream_app.ui.actions import SPECS, Actions
-from scstream_app.ui.camera_dialog import CameraDialog
-from scstream_app.ui.carrying import settings_of
+from scstream_app.ui.addresses import Addresses
+from scstream_app.ui.camera_dialog import choose_camera
+from scstream_app.ui.chores import Chores
 from scstream_app.ui.controls import ControlsPanel
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.feed import TARGETS, Feed
-from scstream_app.ui.lights import OpacitySlider, SettledLight
 from scstream_app.ui.live import LiveBar
 from scstream_app.ui.message_bar import MessageBar
 from scstream_app.ui.models import Models
 from scstream_app.ui.objects import ObjectsPanel
+from scstream_app.ui.opening import Opening
+from scstream_app.ui.panels import Panels
 from scstream_app.ui.player import Player
 from scstream_app.ui.preferences import Preferences, PreferencesDialog
 from scstream_app.ui.preferring import Preferring
+from scstream_app.ui.saving import Saving
 from scstream_app.ui.segments import SegmentsPanel
 from scstream_app.ui.statistics import StatisticsPanel
+from scstream_app.ui.status import Status
 from scstream_app.ui.timeline import Timeline
 from scstream_app.ui.transport import Transport
 from scstream_app.ui.viewer import Viewer
 from scstream_app.ui.welcome import Welcome
 
-if TYPE_CHECKING:
-    from scstream import VideoSegmenter
-
-_RECENT = 12
-_PANEL_WIDTH = 400
 #: Frames a second that a live source is to be held at before anybody says otherwise.
 _USUAL_TARGET = 20.0
-_STATE_TEXT = {
-    State.EMPTY: "",
-    State.OPENING: "Opening…",
-    State.WARMING: "Preparing the engine (compiles for half a minute the first time)…",
-    State.SETTLING: "The first frame settles…",
-    State.SEGMENTING: "Segmenting",
-    State.PAUSED: "Segmentation paused",
-    State.STOPPED: "Segmentation stopped",
-    State.DONE: "Segmented",
-}
 
 
 class MainWindow(QMainWindow):
@@ -80,8 +63,6 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("ScStream Studio")
         self.resize(1280, 800)
         self._settings = settings
-        self._open_panels: dict[str, bool] = {}
-        self._panels_shown = True
         self.preferences = Preferences(settings, self)
         self._own_library = library or Library()
         self.library = self._own_library
@@ -90,14 +71,18 @@ class MainWindow(QMainWindow):
         self.feed = Feed(self.document, _target(settings), self)
         self.actions_ = Actions(self, settings)
         self.models = Models(self.document, self)
+        self.addresses = Addresses(settings)
+        # A list of sessions is not to wait until a large one has been moved.
+        self._files, self._lists = Chores(self), Chores(self)
+        self.opening = Opening(self.document, self.addresses, lambda: self.library, self._files, self)
+        self.saving = Saving(self.document, self.addresses, self.opening, self._files, self)
         self._build_centre()
         self._build_panels()
         self._build_menus()
-        self._build_status()
+        self.status = Status(self.document, self.statusBar())
         self._bind_actions()
         self._connect()
-        self._layout = self.saveState()
-        self._restore()
+        self.panels.restore(settings if self.preferences["remember_layout"] else None)
         self._apply_preferences()
         self._refresh()
 
@@ -135,37 +120,13 @@ class MainWindow(QMainWindow):
         self.objects = ObjectsPanel(self.document)
         self.statistics = StatisticsPanel(self.document)
         self.controls = ControlsPanel(self.document)
-        self._docks = {
-            "segments": self._dock("Segments", self.segments),
-            "objects": self._dock("Objects", self.objects),
-            "controls": self._dock("Controls", self.controls),
-            "statistics": self._dock("Statistics", self.statistics),
+        widgets = {
+            "segments": self.segments,
+            "objects": self.objects,
+            "controls": self.controls,
+            "statistics": self.statistics,
         }
-        for name in ("objects", "controls"):
-            self.tabifyDockWidget(self._docks["segments"], self._docks[name])
-        self._docks["segments"].raise_()
-        corner = Qt.Corner.BottomRightCorner
-        self.setCorner(corner, Qt.DockWidgetArea.RightDockWidgetArea)
-        docks = [self._docks["segments"], self._docks["statistics"]]
-        self.resizeDocks(docks[:1], [_PANEL_WIDTH], Qt.Orientation.Horizontal)
-        self.resizeDocks(docks, [420, 320], Qt.Orientation.Vertical)
-
-    def _dock(self, title: str, widget: QWidget) -> QDockWidget:
-        dock = QDockWidget(title, self)
-        dock.setObjectName(f"dock_{title.lower()}")
-        dock.setWidget(widget)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        return dock
-
-    def _show_panels(self, shown: bool) -> None:
-        """There is nothing in the panels before something is open; those that a person closed stay closed."""
-        for name, dock in self._docks.items():
-            if not shown and self._panels_shown:
-                self._open_panels[name] = not dock.isHidden()
-            dock.setVisible(shown and self._open_panels.get(name, True))
-        self._panels_shown = shown
-        if shown:
-            self._docks["segments"].raise_()
+        self.panels = Panels(self, widgets, below="statistics")
 
     def _build_menus(self) -> None:
         menus = {name: self.menuBar().addMenu(name) for name in dict.fromkeys(spec.menu for spec in SPECS)}
@@ -180,22 +141,7 @@ class MainWindow(QMainWindow):
             if spec.group:
                 groups[spec.group].addAction(action)
         menus["View"].addSeparator()
-        for dock in self._docks.values():
-            menus["View"].addAction(dock.toggleViewAction())
-
-    def _build_status(self) -> None:
-        self._state_label, self._hover_label, self._rate_label = QLabel(), QLabel(), QLabel()
-        self._progress = QProgressBar()
-        self._progress.setMaximumWidth(180)
-        self._progress.setTextVisible(False)
-        bar = self.statusBar()
-        bar.addWidget(self._state_label)
-        bar.addWidget(self._progress)
-        bar.addWidget(self._hover_label, 1)
-        self.settled_light = SettledLight(self.document)
-        bar.addPermanentWidget(self.settled_light)
-        bar.addPermanentWidget(self._rate_label)
-        bar.addPermanentWidget(OpacitySlider(self.document))
+        menus["View"].addActions(list(self.panels.actions()))
 
     # --- wiring
 
@@ -208,8 +154,8 @@ class MainWindow(QMainWindow):
                 "open_camera": self._ask_camera,
                 "open_url": self._ask_url,
                 "open_session": self._ask_session,
-                "save": self.save,
-                "save_as": self.save_as,
+                "save": self.saving.save,
+                "save_as": self.saving.save_as,
                 "export": self._export,
                 "save_model": self.models.save,
                 "use_model": self.models.use_this,
@@ -250,7 +196,7 @@ class MainWindow(QMainWindow):
                 "clear_range": player.clear_range,
                 "pause_segmenting": lambda: self.document.pause(self.actions_["pause_segmenting"].isChecked()),
                 "record": self._toggle_recording,
-                "restart": lambda: self.segment_again(self.document.settings),
+                "restart": lambda: self.opening.segment_again(self.document.settings),
                 "shortcuts": lambda: dialogs.show_keys(self, self.actions_),
                 "about": lambda: dialogs.show_about(self),
                 **{spec.id: partial(self._show_view, spec.id) for spec in SPECS if spec.group == "view"},
@@ -276,25 +222,30 @@ class MainWindow(QMainWindow):
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.state_changed.connect(self._refresh)
-        document.progressed.connect(self._on_progress)
         document.look_changed.connect(self._on_look)
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
-        self.viewer.dropped.connect(self.open_dropped)
-        self.viewer.hovered.connect(self._on_hover)
+        self.viewer.dropped.connect(self.opening.open_dropped)
+        self.viewer.hovered.connect(self.status.tell_hover)
         self.viewer.menu_asked.connect(self._show_viewer_menu)
         self.timeline.menu_asked.connect(self._show_timeline_menu)
-        self.models.wanted.connect(self._open_with_model)
-        self.models.said.connect(self.message.say)
+        self.models.wanted.connect(self.opening.open_with_model)
+        for part in (self.models, self.opening, self.saving):
+            part.said.connect(self.message.say)
+        for part in (self.opening, self.saving):
+            part.leaving.connect(self.message.clear)
+        self.opening.began.connect(self._on_began)
+        self.opening.discarded.connect(self.welcome.refresh)
         self.actions_.keys_changed.connect(self._tell_keys)
         document.undo.undoTextChanged.connect(self._tell_undo)
         document.undo.redoTextChanged.connect(self._tell_undo)
         self._tell_keys()
-        self.welcome.dropped.connect(self.open_dropped)
-        self.welcome.chosen.connect(self.open_address)
-        self.welcome.session_chosen.connect(self._open_session_text)
+        self.welcome.dropped.connect(self.opening.open_dropped)
+        self.welcome.chosen.connect(self.opening.open_address)
+        self.welcome.session_chosen.connect(self.opening.open_session_text)
+        self.welcome.stale.connect(self._fill_welcome)
         self.welcome.asked.connect(self._trigger)
-        self.controls.restart_requested.connect(self.segment_again)
+        self.controls.restart_requested.connect(self.opening.segment_again)
         self.preferences.changed.connect(self._on_preference)
         self.feed.changed.connect(self._on_feed)
         self.feed.recorded.connect(self._on_recorded)
@@ -313,17 +264,18 @@ class MainWindow(QMainWindow):
         self._apply_theme()
         self._apply_library()
         self.preferring = Preferring(self.preferences, self.document)
+        self.opening.choosing.connect(self.preferring.use_preset)
         days = self.preferences["keep_days"]
         if days is not None:
-            housekeeping.clear(self.library, days)
+            self._files.do(partial(self.library.clear, days), lambda _count: self.welcome.refresh())
 
     @Slot(str)
     def _on_preference(self, name: str) -> None:
         if name == "theme":
             self._apply_theme()
-        elif name == "library" and self.document.session is None:
+        elif name == "library":
             self._apply_library()
-            self._refresh()
+            self.welcome.refresh()
 
     def _apply_library(self) -> None:
         folder = self.preferences["library"]
@@ -335,25 +287,24 @@ class MainWindow(QMainWindow):
             case "keys":
                 dialogs.show_keys(self, self.actions_)
             case "layout":
-                self._reset_layout()
+                self.panels.reset(self._settings, share=self.document.is_open)
             case "clear":
                 self._clear_unsaved()
 
-    def _reset_layout(self) -> None:
-        shown = self._panels_shown
-        self._settings.remove("window")
-        self._open_panels.clear()
-        self.restoreState(self._layout)
-        self._panels_shown = True
-        self._show_panels(shown)
-
     def _clear_unsaved(self) -> None:
-        count = len(list(housekeeping.unsaved(self.library)))
+        library = self.library
+        self._files.do(lambda: len(list(library.forgotten())), self._ask_to_clear)
+
+    def _ask_to_clear(self, count: int) -> None:
+        sessions = "1 unsaved session" if count == 1 else f"{count} unsaved sessions"
         if not count:
             self.message.say("There are no unsaved sessions to delete.", "notice")
-        elif self._confirm(f"Delete {count} unsaved sessions and what was marked in them? The one that is open stays."):
-            self.message.say(f"{housekeeping.clear(self.library)} unsaved sessions deleted.", "notice")
-            self._refresh()
+        elif self._confirm(f"Delete {sessions} and what was marked there? The one that is open stays."):
+            self._files.do(self.library.clear, self._tell_cleared)
+
+    def _tell_cleared(self, count: int) -> None:
+        self.message.say(f"{count} unsaved {'session' if count == 1 else 'sessions'} deleted.", "notice")
+        self.welcome.refresh()
 
     @Slot()
     def _tell_keys(self) -> None:
@@ -397,62 +348,9 @@ class MainWindow(QMainWindow):
 
     # --- opening
 
-    @Slot(str)
     def open_address(self, address: str) -> None:
         """Open whatever a person means: a video, images, a camera, a URL, or a session."""
-        if Path(address).suffix == SUFFIX:
-            self._open_session_text(address)
-            return
-        self._discard_unwanted()
-        self._remember(address)
-        self.preferring.use_preset()
-        self._open_source(address)
-
-    @Slot(str, object)
-    def _open_with_model(self, address: str, model: VideoSegmenter) -> None:
-        self._discard_unwanted()
-        self._remember(address)
-        self.document.set_settings(settings_of(model, self.document.settings))
-        self.document.open_source(address, self.library.new_path(address), model)
-        self._pages.setCurrentWidget(self._stage)
-
-    def _open_source(self, address: str) -> None:
-        self.document.open_source(address, self.library.new_path(address))
-        self._pages.setCurrentWidget(self._stage)
-
-    @Slot(list)
-    def open_dropped(self, addresses: list[str]) -> None:
-        """Open what was dropped: one thing, or several images as a sequence."""
-        if addresses:
-            self.open_address(addresses[0] if len(addresses) == 1 else "\n".join(addresses))
-
-    @Slot(str)
-    def _open_session_text(self, path: str) -> None:
-        self._discard_unwanted()
-        self._remember(path)
-        self.document.open_session(Path(path))
-        self._pages.setCurrentWidget(self._stage)
-
-    @Slot(object)
-    def segment_again(self, settings: Settings) -> None:
-        """Segment the same source from its start, with these settings."""
-        facts, session = self.document.facts, self.document.session
-        if facts is not None:
-            address = facts.address if session is None else session.source_address
-            self._discard_unwanted()
-            self.document.set_settings(settings)
-            self._open_source(address)
-
-    def _discard_unwanted(self) -> None:
-        """A session that nobody saved or marked anything in can go when another one comes."""
-        session = self.document.session
-        # The pictures of a recording are nowhere else.
-        if session is None or not self.library.holds(session.path) or session.recorded:
-            return
-        if self.document.undo.count() == 0 and not self.document.objects:
-            path = session.path
-            self.document.close()
-            self.library.discard(path)
+        self.opening.open_address(address)
 
     def _ask_video(self) -> None:
         path, _ = QFileDialog.getOpenFileName(self, "Open Video", self._folder(), dialogs.VIDEO_FILTER)
@@ -465,74 +363,26 @@ class MainWindow(QMainWindow):
             self.open_address(path)
 
     def _ask_camera(self) -> None:
-        # It may be the one that is on now: a camera is for one at a time.
-        if self.document.live:
-            self.document.close()
-        dialog = CameraDialog(self)
-        dialog.chosen.connect(self.open_address)
-        dialog.open()
+        if self.feed.recording:
+            if not self._confirm("A recording is being made. Stop it and choose a camera?"):
+                return
+            self.feed.stop()
+        choose_camera(self.document, self, self.open_address)
 
     def _ask_url(self) -> None:
-        url, accepted = QInputDialog.getText(self, "Open URL", "Address of a video or stream:")
-        if accepted and url.strip():
-            self.open_address(url.strip())
+        url = dialogs.ask_url(self)
+        if url is not None:
+            self.open_address(url)
 
     def _ask_session(self) -> None:
         path = QFileDialog.getExistingDirectory(self, "Open Session (a folder NAME.scstream)", self._folder())
         if path:
-            self._open_session_text(path)
+            self.opening.open_session(Path(path))
 
     def _folder(self) -> str:
-        recent = [Path(address) for address in self.recent() if Path(address).exists()]
-        return str(recent[0].parent) if recent else str(Path.home())
+        return str(self.addresses.folder())
 
-    def recent(self) -> list[str]:
-        """What was opened lately, newest first."""
-        value = self._settings.value("recent", [])
-        return [str(address) for address in value] if isinstance(value, list) else [str(value)]
-
-    def _remember(self, address: str) -> None:
-        kept = [address, *(other for other in self.recent() if other != address)]
-        self._settings.setValue("recent", kept[:_RECENT])
-
-    # --- saving and exporting
-
-    def save(self) -> None:
-        """Everything is on the disk already; a session that has no place of its own gets one."""
-        session = self.document.session
-        if session is not None and self.library.holds(session.path):
-            self.save_as()
-        elif session is not None:
-            self.message.say(f"Saved in '{session.path}'.", "notice")
-
-    def save_as(self) -> None:
-        """Move the session to where a person wants it, and go on with it there."""
-        session = self.document.session
-        if session is None:
-            return
-        suggested = Path(self._folder()) / session.path.name
-        path, _ = QFileDialog.getSaveFileName(self, "Save Session", str(suggested), f"Sessions (*{SUFFIX})")
-        if path:
-            self.move_session(Path(path).with_suffix(SUFFIX))
-
-    def move_session(self, target: Path) -> None:
-        """Put the session elsewhere and open it there; segmentation goes on where it was."""
-        session = self.document.session
-        if session is None or session.path == target:
-            return
-        path = session.path
-        self.document.close()
-        self.document.when_idle(lambda: self._moved(path, target))
-
-    def _moved(self, path: Path, target: Path) -> None:
-        try:
-            move_session(path, target)
-        except StudioError as error:
-            self.message.say(str(error), "error")
-            self.document.open_session(path)
-            return
-        self._open_session_text(str(target))
-        self.message.say(f"Saved in '{target}'.", "notice")
+    # --- exporting
 
     def _export(self) -> None:
         if self.document.session is not None:
@@ -541,21 +391,24 @@ class MainWindow(QMainWindow):
     # --- what happens
 
     @Slot()
+    def _on_began(self) -> None:
+        self._pages.setCurrentWidget(self._stage)
+
+    @Slot()
     def _on_opened(self) -> None:
         facts = self.document.facts
         self.setWindowTitle(f"{facts.name} – ScStream Studio" if facts else "ScStream Studio")
-        self.message.hide()
         self.viewer.fit()
         self._pages.setCurrentWidget(self._stage)
-        self._show_panels(True)
+        self.panels.show(True, share=self.document.is_open)
         self._refresh()
 
     @Slot()
     def _on_closed(self) -> None:
         self.setWindowTitle("ScStream Studio")
-        self._apply_library()
         self._pages.setCurrentWidget(self.welcome)
-        self._show_panels(False)
+        # There is nothing in them before something is open.
+        self.panels.show(False)
         self._refresh()
 
     @Slot()
@@ -573,38 +426,17 @@ class MainWindow(QMainWindow):
         self.actions_.enable([*always, "full_screen", "preferences"], True)
         self.actions_.enable(["pause_segmenting"], busy)
         self.actions_["pause_segmenting"].setChecked(document.state is State.PAUSED)
-        live = document.live and document.state is State.SEGMENTING
-        self._state_label.setText("Live" if live else _STATE_TEXT[document.state])
         self._on_look()
-        self._on_progress()
-        if not open_ and document.state is State.EMPTY:
-            self.welcome.set_recent(self.recent())
-            self.welcome.set_recovered(list(self.library.left_behind()))
+
+    @Slot()
+    def _fill_welcome(self) -> None:
+        self.welcome.set_recent(self.addresses.recent())
+        self._lists.do(self.library.left_behind, self.welcome.set_recovered)
 
     @Slot()
     def _on_look(self) -> None:
         action = f"view_{self.document.look.view}"
         self.actions_[action].setChecked(True)
-
-    @Slot()
-    def _on_progress(self) -> None:
-        document = self.document
-        working = document.state not in (State.EMPTY, State.DONE, State.STOPPED)
-        self._progress.setVisible(working and not (document.live and len(document.trace)))
-        length = document.facts.length if document.facts is not None else None
-        self._progress.setRange(0, length or 0)
-        self._progress.setValue(len(document.trace))
-        times = document.trace.column("engine")[-30:]
-        if len(times) and working:
-            self._rate_label.setText(f"{1000.0 / times.mean():.1f} frames/s · {len(document.trace)} frames")
-        elif len(document.trace):
-            self._rate_label.setText(f"{len(document.trace)} frames")
-        else:
-            self._rate_label.setText("")
-
-    @Slot(object)
-    def _on_hover(self, text: object) -> None:
-        self._hover_label.setText("" if text is None else str(text))
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
@@ -639,8 +471,8 @@ class MainWindow(QMainWindow):
         elif facts is not None and self.document.live:
             try:
                 self.feed.record(self.library.new_path(facts.name))
-            except OSError as error:
-                self.message.say(f"Cannot record in '{self.library.folder}': {reason(error)}.", "error")
+            except StudioError as error:
+                self.message.say(f"Cannot record. {error}", "error")
         self._on_feed()
 
     @Slot()
@@ -651,7 +483,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _on_recorded(self, recorded: Recorded) -> None:
         left_out = f" {recorded.dropped} frames came too fast to be written and were left out." * bool(recorded.dropped)
-        open_ = ("Open It", lambda: self._open_session_text(str(recorded.path))) if recorded.frames else None
+        open_ = ("Open It", lambda: self.opening.open_session(recorded.path)) if recorded.frames else None
         if recorded.failure:
             kept = f" Its {recorded.frames} frames are kept." * bool(recorded.frames)
             self.message.say(f"Recording has stopped. {recorded.failure}{kept}{left_out}", "error", open_)
@@ -661,6 +493,7 @@ class MainWindow(QMainWindow):
             text = f"{recorded.frames} frames were recorded in '{recorded.path}'.{left_out}"
             self.message.say(text, "notice", open_)
         self._refresh()
+        self.welcome.refresh()
 
     def _toggle_full_screen(self) -> None:
         if self.isFullScreen():
@@ -670,28 +503,19 @@ class MainWindow(QMainWindow):
 
     # --- remembering and closing
 
-    def _restore(self) -> None:
-        remember = self.preferences["remember_layout"]
-        kept = (self._settings.value(f"window/{name}") for name in ("state", "geometry"))
-        state, geometry = kept if remember else (None, None)
-        if isinstance(state, QByteArray):
-            self.restoreState(state)
-        # Panels that are hidden at first must not widen the window.
-        self._show_panels(False)
-        if isinstance(geometry, QByteArray):
-            self.restoreGeometry(geometry)
-
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what is being done, keep it, and remember how the window was."""
         if self.document.exporting and not self._confirm("An export is still running. Stop it and close?"):
             event.ignore()
             return
-        self._settings.setValue("window/geometry", self.saveGeometry())
-        self._show_panels(True)
-        self._settings.setValue("window/state", self.saveState())
+        self.panels.keep(self._settings)
         self.player.pause()
         self.document.shut_down()
+        # A session that is to be moved or discarded waited for this.
+        QApplication.sendPostedEvents(self.document, QEvent.Type.MetaCall.value)
         self.feed.shut_down()
+        for chores in (self._files, self._lists):
+            chores.shut_down()
         event.accept()
 
     def _confirm(self, question: str) -> bool:

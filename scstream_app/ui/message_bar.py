@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, Qt, QTimer, Slot
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyle, QToolButton, QWidget
 
 _NOTICE_MILLISECONDS = 8000
+#: What the window's colour is mixed with, and how much of it.
+_ERROR, _NOTICE, _TINT = QColor(213, 60, 40), QColor(60, 130, 200), 0.22
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    """What is to be said, and a button's text and deed, if it offers something."""
+
+    text: str
+    error: bool
+    offer: tuple[str, Callable[[], object]] | None
+
+    @property
+    def lasting(self) -> bool:
+        """Whether it stays until it is closed."""
+        return self.error or self.offer is not None
 
 
 class MessageBar(QWidget):
-    """Shows one message: an error stays until it is closed, a notice goes by itself."""
+    """Shows one message: an error stays until it is closed, and so does an offer; any other notice goes by itself.
+
+    What is not to push aside the one that is shown waits for its turn: offers one after another, then the last notice.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("messageBar")
         self.setAccessibleName("Message")
+        self.setAutoFillBackground(True)
         self._icon, self._text = QLabel(), QLabel()
         self._text.setWordWrap(True)
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -26,10 +48,11 @@ class MessageBar(QWidget):
         self._copy.clicked.connect(self._copy_text)
         self._offer = self._button("", "")
         self._offer.clicked.connect(self._take_offer)
-        self._taken: Callable[[], object] | None = None
-        self._error = False
+        self._shown: _Message | None = None
+        self._offers: deque[_Message] = deque()
+        self._notice: _Message | None = None
         close = self._button("✕", "Close the message")
-        close.clicked.connect(self.hide)
+        close.clicked.connect(self._go_on)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 4, 4)
         layout.addWidget(self._icon)
@@ -39,7 +62,7 @@ class MessageBar(QWidget):
         layout.addWidget(close)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.hide)
+        self._timer.timeout.connect(self._go_on)
         self.hide()
 
     def _button(self, text: str, tip: str) -> QToolButton:
@@ -57,30 +80,75 @@ class MessageBar(QWidget):
     def say(
         self, text: str, kind: Literal["error", "notice"], offer: tuple[str, Callable[[], object]] | None = None
     ) -> None:
-        """Show a message; a notice does not push an error aside. One with an offer, a button's text and deed, stays."""
-        error = kind == "error"
-        if not error and self.isVisible() and self._error:
-            return
-        self._error = error
+        """Show a message, or have it wait: only an error pushes aside what stays, and then an offer comes back."""
+        message, shown = _Message(text, kind == "error", offer), self._shown
+        if shown is None or not shown.lasting:
+            self._put(message)
+        elif message.error:
+            if shown.offer is not None:
+                self._offers.appendleft(shown)
+            self._put(message)
+        elif offer is not None:
+            self._offers.append(message)
+        else:
+            self._notice = message
+
+    def clear(self) -> None:
+        """Take away what is said of something that is about to be closed; offers stay, until they are taken."""
+        self._notice = None
+        if self._shown is not None and self._shown.offer is None:
+            self._go_on()
+
+    def _put(self, message: _Message) -> None:
+        self._shown = message
+        self._tint()
+        error = message.error
         pixmap = QStyle.StandardPixmap.SP_MessageBoxWarning if error else QStyle.StandardPixmap.SP_MessageBoxInformation
         self._icon.setPixmap(self.style().standardIcon(pixmap).pixmap(18, 18))
-        self._text.setText(text)
+        self._text.setText(message.text)
         self._copy.setVisible(error)
-        self._taken = None
-        if offer is not None:
-            text, self._taken = offer
-            self._offer.setText(text)
-            self._offer.setAccessibleName(text)
-        self._offer.setVisible(offer is not None)
+        title = "" if message.offer is None else message.offer[0]
+        self._offer.setText(title)
+        self._offer.setAccessibleName(title)
+        self._offer.setVisible(message.offer is not None)
         self._timer.stop()
-        if not error and offer is None:
+        if not message.lasting:
             self._timer.start(_NOTICE_MILLISECONDS)
         self.show()
 
+    @Slot()
+    def _go_on(self) -> None:
+        """Show what waits, or nothing."""
+        self._timer.stop()
+        self._shown = None
+        if self._offers:
+            self._put(self._offers.popleft())
+        elif self._notice is not None:
+            notice, self._notice = self._notice, None
+            self._put(notice)
+        else:
+            self.hide()
+
+    def _tint(self) -> None:
+        """An error is seen from the corner of the eye, on light and on dark ground."""
+        ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
+        tint = _ERROR if self._shown is not None and self._shown.error else _NOTICE
+        pairs = ((ground.red(), tint.red()), (ground.green(), tint.green()), (ground.blue(), tint.blue()))
+        colours = self.palette()
+        mixed = QColor(*(round((1.0 - _TINT) * a + _TINT * b) for a, b in pairs))
+        colours.setColor(QPalette.ColorRole.Window, mixed)
+        self.setPalette(colours)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationPaletteChange:
+            self._tint()
+
     def _take_offer(self) -> None:
-        self.hide()
-        if self._taken is not None:
-            self._taken()
+        shown = self._shown
+        self._go_on()
+        if shown is not None and shown.offer is not None:
+            shown.offer[1]()
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(self._text.text())

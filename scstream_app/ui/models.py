@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-import scstream
-from scstream import ModelFileError
-from scstream_app.errors import SessionError, StudioError, reason
-from scstream_app.session import Session
+from scstream_app import carrying
+from scstream_app.errors import StudioError
 from scstream_app.ui import dialogs
 from scstream_app.ui.document import Document
 
@@ -20,32 +18,6 @@ if TYPE_CHECKING:
 
 SUFFIX = ".npz"
 _FILTER = f"Models (*{SUFFIX});;All files (*)"
-
-
-def newest(session: Session) -> tuple[int, VideoSegmenter]:
-    """The newest model that the session keeps, and the frame that it is of; a SessionError if there is none yet."""
-    frame = session.latest_snapshot()
-    if frame is None:
-        raise SessionError("There is no model yet: it comes with the first frame.")
-    return frame, session.load_snapshot(frame)
-
-
-def save(segmenter: VideoSegmenter, path: Path) -> None:
-    """Write a model; a SessionError says why that cannot be done."""
-    try:
-        segmenter.save(path)
-    except OSError as error:
-        raise SessionError(f"Cannot save the model as '{path}': {reason(error)}.") from error
-
-
-def load(path: Path) -> VideoSegmenter:
-    """Read a model; a SessionError says why that cannot be done."""
-    try:
-        return scstream.VideoSegmenter.load(path)
-    except ModelFileError as error:
-        raise SessionError(f"{error}.") from error
-    except OSError as error:
-        raise SessionError(f"Cannot load '{path}': {reason(error)}.") from error
 
 
 class Models(QObject):
@@ -73,8 +45,8 @@ class Models(QObject):
             return
         target = Path(path) if Path(path).suffix else Path(path).with_suffix(SUFFIX)
         try:
-            frame, segmenter = newest(session)
-            save(segmenter, target)
+            frame, segmenter = carrying.newest(session)
+            carrying.save(segmenter, target)
         except StudioError as error:
             self.said.emit(str(error), "error")
             return
@@ -86,7 +58,7 @@ class Models(QObject):
         session = self._document.session
         if session is not None:
             try:
-                self._ask_clip(newest(session)[1])
+                self._ask_clip(carrying.newest(session)[1])
             except StudioError as error:
                 self.said.emit(str(error), "error")
 
@@ -95,7 +67,7 @@ class Models(QObject):
         path, _ = QFileDialog.getOpenFileName(self._window, "Open Model", str(Path.home()), _FILTER)
         if path:
             try:
-                self._ask_clip(load(Path(path)))
+                self._ask_clip(carrying.load(Path(path)))
             except StudioError as error:
                 self.said.emit(str(error), "error")
 

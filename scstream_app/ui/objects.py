@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QPalette, QShowEvent
@@ -26,6 +27,7 @@ from superqt.utils import QSignalThrottler
 
 from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
+from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
@@ -166,11 +168,11 @@ def ask_object(document: Document, parent: QWidget, start: str | None = None) ->
     """Ask which object the selected segments go to, a new one or one that is there."""
     ids = document.selection
 
-    def put(name: str) -> None:
+    def put(name: str, present: frozenset[int]) -> None:
         if name in {thing.name for thing in document.objects}:
-            commands.add_to_object(document, name, ids)
+            commands.add_to_object(document, name, present)
         else:
-            commands.make_object(document, name, ids)
+            commands.make_object(document, name, present)
 
     dialog = ObjectDialog(
         parent,
@@ -179,10 +181,31 @@ def ask_object(document: Document, parent: QWidget, start: str | None = None) ->
         prompt=f"Add {commands.told(ids)} to the object:",
         start=start or free_name(document.objects),
         existing=bool(document.objects),
-        done=put,
+        done=_with_selected(document, put),
     )
     dialog.open()
     return dialog
+
+
+def _with_selected(document: Document, put: Callable[[str, frozenset[int]], None]) -> Callable[[str], None]:
+    """Call ``put`` with a name, when there is one, and what has become by then of the segments that are selected now.
+
+    Frames go on while a person thinks of a name, and an object is made of segments of the frame at hand.
+    """
+    ids, frame, trace = document.selection, document.index, document.trace
+
+    def done(name: str) -> None:
+        index = document.index
+        if document.trace is not trace or frame is None or index is None:
+            # Something else is open.
+            return
+        present = trace.followed(ids, frame, index) if index > frame else ids
+        if present:
+            put(name, present)
+        else:
+            document.noticed.emit(Notice("edit", index, f"There is nothing left of {commands.told(ids)}."))
+
+    return done
 
 
 class ObjectsPanel(QWidget):
@@ -273,7 +296,7 @@ class ObjectsPanel(QWidget):
                 prompt=f"Name of the object made of {commands.told(ids)}:",
                 start=free_name(self._document.objects),
                 existing=False,
-                done=lambda name: commands.make_object(self._document, name, ids),
+                done=_with_selected(self._document, partial(commands.make_object, self._document)),
             ).open()
 
     @Slot()
@@ -293,7 +316,7 @@ class ObjectsPanel(QWidget):
         document = self._document
         chosen = document.selection
         names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
-        of = {thing.name: commands.members(document, thing) & chosen for thing in document.objects}
+        of = {thing.name: document.members_of(thing) & chosen for thing in document.objects}
         for name in names:
             if of[name]:
                 commands.remove_from_object(document, name, of[name])
@@ -351,7 +374,7 @@ class ObjectsPanel(QWidget):
             for row, thing in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, thing, len(commands.members(self._document, thing)))
+                self._fill(item, thing, len(self._document.members_of(thing)))
                 if thing.name == current:
                     self._tree.setCurrentItem(item)
         self._hint.setText(_USE if objects else _MAKE)
@@ -384,7 +407,7 @@ class ObjectsPanel(QWidget):
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
         thing = next(thing for thing in self._document.objects if thing.name == item.text(_NAME))
-        self._document.select(commands.members(self._document, thing))
+        self._document.select(self._document.members_of(thing))
 
     def _show_menu(self, where: object) -> None:
         menu = QMenu(self)

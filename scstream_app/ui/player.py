@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from time import monotonic
 
-import numpy as np
-import numpy.typing as npt
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from scstream_app.trace import Trace
 from scstream_app.ui.document import Document, State
 
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
@@ -70,7 +69,7 @@ class Player(QObject):
         self._here = document.index
         self._lost = True
         self._wall = self._media = 0.0
-        self._known = np.zeros(1)
+        self._known = Times()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -289,13 +288,15 @@ class Player(QObject):
         self._wall, self._media, self._lost = self._clock(), self._time(place), False
 
     def _time(self, place: int) -> float:
-        return float(self._times()[place])
+        return self._times().at(place)
 
-    def _times(self) -> npt.NDArray[np.float64]:
-        """When each frame is shown, and when the last one ends."""
+    def _times(self) -> Times:
+        """When frames are shown."""
         trace, facts = self._document.trace, self._document.facts
-        if len(self._known) != len(trace) + 1:
-            self._known = presentation_times(trace.column("time"), _DEFAULT_RATE if facts is None else facts.rate)
+        first = trace.frames[0] if len(trace) else 0
+        if (trace, first) != (self._known.trace, self._known.first) or len(self._known) > len(trace):
+            self._known = Times(trace, first, _DEFAULT_RATE if facts is None else facts.rate)
+        self._known.take(trace.tail("time", len(self._known)))
         return self._known
 
     # --- going on
@@ -349,7 +350,7 @@ class Player(QObject):
 
     def _due(self, place: int, last: int) -> int:
         """The place of the frame whose time it is."""
-        due = int(np.searchsorted(self._times(), self._now() + _ROUNDING, side="right")) - 1
+        due = self._times().place(self._now() + _ROUNDING)
         due = max(min(due, last), place)
         # Late by less than a frame: nothing is left out for that.
         return place + 1 if due == place + 2 and self.speed <= 1.0 else due
@@ -405,21 +406,51 @@ class Player(QObject):
         self.in_point = self.out_point = None
         self.playing = self.waiting = False
         self._timer.stop()
-        self._known = np.zeros(1)
+        self._known = Times()
         self.changed.emit()
 
 
-def presentation_times(seconds: npt.NDArray[np.float64], rate: float) -> npt.NDArray[np.float64]:
-    """When each of n frames begins, never before the one in front, and when the last one ends (n + 1,).
+class Times:
+    """When each frame of a trace begins, never before the one in front, and when the last one ends.
 
-    >>> presentation_times(np.array([0.0, 0.5, 0.4]), 10.0).tolist()
-    [0.0, 0.5, 0.5, 0.6]
+    >>> times = Times(rate=10.0)
+    >>> times.take([0.0, 0.5])
+    >>> times.take([0.4])
+    >>> [round(times.at(place), 3) for place in range(4)], times.place(0.55)
+    ([0.0, 0.5, 0.5, 0.6], 2)
     """
-    if not np.isfinite(seconds).all():
-        seconds = np.arange(len(seconds)) / rate
-    begins = np.maximum.accumulate(seconds)
-    end = begins[-1] + 1.0 / rate if len(begins) else 0.0
-    return np.append(begins, end)
+
+    def __init__(self, trace: Trace | None = None, first: int = 0, rate: float = _DEFAULT_RATE) -> None:
+        self.trace, self.first = trace, first
+        self._rate = rate
+        self._begins = array("d")
+        self._even = False
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    def take(self, seconds: Iterable[float]) -> None:
+        """More frames; one whose time is not known makes all follow each other evenly."""
+        for time in seconds:
+            if not self._even and not math.isfinite(time):
+                self._even = True
+                self._begins = array("d", (place / self._rate for place in range(len(self._begins))))
+            if self._even:
+                self._begins.append(len(self._begins) / self._rate)
+            else:
+                self._begins.append(max(time, self._begins[-1]) if self._begins else time)
+
+    def at(self, place: int) -> float:
+        """When the frame at this place begins; behind the last one, when that ends."""
+        if place < len(self._begins):
+            return self._begins[place]
+        return self._begins[-1] + 1.0 / self._rate if self._begins else 0.0
+
+    def place(self, time: float) -> int:
+        """The frame whose time it is; behind all of them when the last one has ended."""
+        if self._begins and time >= self.at(len(self._begins)):
+            return len(self._begins)
+        return bisect_right(self._begins, time) - 1
 
 
 def timecode(seconds: float) -> str:

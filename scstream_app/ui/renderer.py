@@ -23,17 +23,21 @@ _STOP_MILLISECONDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """A frame to be shown: its index, or the result itself if it is at hand."""
+    """A frame to be shown: its index, or the result itself if it is at hand.
+
+    ``colour`` is the colour space that it was segmented in.
+    """
 
     frame: int | FrameResult
     look: Look
+    colour: str = "rgb"
 
 
 class Renderer(QObject):
     """Draws what was wished for last; wishes that were overtaken are left out.
 
-    ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none. ``colour`` is the colour
-    space of results that are of no session.
+    ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none. Neither is ever about another
+    session than the one that was loaded last.
     """
 
     drawn = Signal()
@@ -43,11 +47,15 @@ class Renderer(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.colour = "rgb"
         self.ready: Mailbox[Shown] = Mailbox()
         self._wishes: Mailbox[Wish] = Mailbox()
-        self._lock = threading.Lock()
+        #: Held for moments only, by both threads.
+        self._gate = threading.Lock()
         self._session: Session | None = None
+        self._loaded = 0
+        #: Held while frames are read, which may take seconds: the window's thread never waits for it.
+        self._reading = threading.Lock()
+        self._held = 0
         self._source: Source | None = None
         self._last: FrameResult | None = None
         self._thread = QThread()
@@ -59,13 +67,20 @@ class Renderer(QObject):
     # --- called from the window's thread
 
     def load(self, session: Session | None) -> None:
-        """Read frames of this session from now on."""
-        self._wishes.take()
-        with self._lock:
-            self._session, self._last = session, None
-            if self._source is not None:
-                self._source.close()
-            self._source = None
+        """Read frames of this session from now on; what was wished for, or drawn, of another is forgotten."""
+        with self._gate:
+            self._session = session
+            self._loaded += 1
+            self._wishes.take()
+            self.ready.take()
+        if self._reading.acquire(blocking=False):
+            try:
+                self._let_go()
+            finally:
+                self._reading.release()
+        else:
+            # Whoever reads lets go of the source afterwards.
+            self._wished.emit()
 
     def wish(self, wish: Wish) -> None:
         """Draw this next, whatever was wished for before."""
@@ -83,41 +98,48 @@ class Renderer(QObject):
 
     @Slot()
     def _work(self) -> None:
-        wish = self._wishes.take()
-        if wish is None:
-            return
+        with self._gate:
+            wish, session, loaded = self._wishes.take(), self._session, self._loaded
+        shown, trouble = None, ""
         try:
-            with self._lock:
-                result = self._result(wish.frame)
-            if result is None:
-                return
-            doubt = self._doubt(result) if wish.look.view == "uncertainty" else None
-            shown = draw(result, wish.look, doubt)
+            shown = self._drawn(wish, session, loaded)
         except StudioError as error:
-            self.failed.emit(str(error))
-            return
+            trouble = str(error)
         except Exception as error:
-            self.failed.emit(f"Cannot draw the frame: {type(error).__name__}: {error}.")
-            return
-        if self.ready.put(shown):
+            trouble = f"Cannot draw the frame: {type(error).__name__}: {error}."
+        with self._gate:
+            if loaded != self._loaded:
+                return
+            fresh = shown is not None and self.ready.put(shown)
+        if trouble:
+            self.failed.emit(trouble)
+        elif fresh:
             self.drawn.emit()
 
-    def _doubt(self, result: FrameResult) -> npt.NDArray[np.float32]:
-        colour = self.colour if self._session is None else self._session.manifest.settings.colour
-        # The engine takes a second or two to import, and the window need not wait for it.
-        from scstream.video import uncertainty
+    def _drawn(self, wish: Wish | None, session: Session | None, loaded: int) -> Shown | None:
+        with self._reading:
+            if loaded != self._held:
+                self._let_go()
+                self._held = loaded
+            result = None if wish is None else self._result(wish.frame, session)
+        if wish is None or result is None:
+            return None
+        doubt = _doubt(result, wish.colour) if wish.look.view == "uncertainty" else None
+        return draw(result, wish.look, doubt)
 
-        return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)
+    def _let_go(self) -> None:
+        source, self._source, self._last = self._source, None, None
+        if source is not None:
+            source.close()
 
-    def _result(self, frame: int | FrameResult) -> FrameResult | None:
+    def _result(self, frame: int | FrameResult, session: Session | None) -> FrameResult | None:
         if isinstance(frame, FrameResult):
             self._last = frame
         elif self._last is None or self._last.index != frame:
-            self._last = self._read(frame)
+            self._last = self._read(frame, session)
         return self._last
 
-    def _read(self, index: int) -> FrameResult | None:
-        session = self._session
+    def _read(self, index: int, session: Session | None) -> FrameResult | None:
         if session is None or session.manifest.source.live:
             return None
         if self._source is None:
@@ -133,3 +155,10 @@ class Renderer(QObject):
             return None
         nowhere = np.full(frame.rgb.shape[:2], NO_ID, np.int32)
         return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))
+
+
+def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
+    # The engine takes a second or two to import, and the window need not wait for it.
+    from scstream.video import uncertainty
+
+    return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)

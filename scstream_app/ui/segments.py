@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QToolBar,
     QToolButton,
@@ -25,7 +26,20 @@ from superqt.utils import QSignalThrottler
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
 from scstream_app.ui.objects import ask_colour, ask_object, show_boxes
-from scstream_app.ui.segments_model import COLOUR, EMPTY, HEADERS, NAME, SHOWN, SIZE, WIDEST, Index, SegmentsModel, runs
+from scstream_app.ui.segments_model import (
+    COLOUR,
+    EMPTY,
+    HEADERS,
+    NAME,
+    POSITION,
+    SHARE,
+    SHOWN,
+    SIZE,
+    WIDEST,
+    Index,
+    SegmentsModel,
+    runs,
+)
 
 #: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
 _PAUSE_MILLISECONDS = 250
@@ -105,6 +119,7 @@ class SegmentsPanel(QWidget):
         table.setAccessibleName("Segments")
         table.setModel(self._model)
         table.setItemDelegateForColumn(NAME, _NameDelegate(table))
+        table.setItemDelegateForColumn(COLOUR, _ColourDelegate(table))
         show_boxes(table)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -118,13 +133,15 @@ class SegmentsPanel(QWidget):
         header = table.horizontalHeader()
         header.setHighlightSections(False)
         header.setSectionsMovable(True)
-        header.setStretchLastSection(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # What a narrow panel has no room for is what the size says too.
+        header.moveSection(SHARE, POSITION)
         metrics = table.fontMetrics()
         for column, text in enumerate(WIDEST):
-            # A box, a swatch and the sort mark take room of their own.
-            room = {SHOWN: 48, COLOUR: 40}.get(column, 20)
-            table.setColumnWidth(column, max(metrics.horizontalAdvance(text), 0) + room)
+            # A box with a swatch, and the mark of the sorted column, take room of their own.
+            room = {SHOWN: 42, SIZE: 20}.get(column, 10)
+            widest = max(metrics.horizontalAdvance(text), metrics.horizontalAdvance(HEADERS[column]))
+            table.setColumnWidth(column, widest + room)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._show_menu)
         table.doubleClicked.connect(self._on_double_click)
@@ -140,7 +157,8 @@ class SegmentsPanel(QWidget):
             "merge": ("Merge", "Make the selected segments one, from the next frame on", self.merge_selected),
             "split": (
                 "Split",
-                "Divide the selected segments into their sub-clusters, from the next frame on",
+                "Divide the selected segments into their sub-clusters, from the next frame on; "
+                "the dashed line in the newest frame shows where",
                 self.split_selected,
             ),
             "lock": ("Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked),
@@ -354,12 +372,29 @@ class _NameDelegate(QStyledItemDelegate):
             super().setEditorData(editor, index)
 
 
+class _ColourDelegate(QStyledItemDelegate):
+    """In a narrow column a swatch without its number: half of one says nothing."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        swatch = option.decorationSize.width() + 12
+        if option.rect.width() < swatch + option.fontMetrics.horizontalAdvance("#000000"):
+            option.text = ""
+
+
 class _Table(QTableView):
-    """Keys that the window's menu has too come here only when there is no such menu."""
+    """Names get the room that is left. Keys that the window's menu has too come here only when there is none."""
 
     def __init__(self, panel: SegmentsPanel) -> None:
         super().__init__(panel)
         self._panel = panel
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        header = self.horizontalHeader()
+        left = self.viewport().width() - header.length() + header.sectionSize(NAME)
+        least = self.fontMetrics().horizontalAdvance(WIDEST[NAME]) + 10
+        self.setColumnWidth(NAME, max(left, least))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         plain = event.modifiers() == Qt.KeyboardModifier.NoModifier

@@ -35,9 +35,23 @@ _TIPS = (
     "How far its centre has moved since it was first seen, in pixels, and how far its colour has changed, "
     "in per cent of black to white",
 )
-#: Widths as texts that must fit.
-WIDEST = ("", "0000", "segment 00 · locked", "0000000", "100.0 %", "00000", "#000000", "0000, 0000", "000 px, 00 %")
+#: Widths as texts that must fit; names get what is left of the table besides.
+WIDEST = ("", "000", "segment 00", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
 _RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
+#: Plain numbers: a view asks for thousands of cells a second, and gives its roles so.
+_DISPLAY, _EDIT, _TIP, _CHECK = (
+    int(r) for r in (Role.DisplayRole, Role.EditRole, Role.ToolTipRole, Role.CheckStateRole)
+)
+_DECORATION, _ALIGNMENT, _INK = (int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole))
+#: What columns that are numbers are sorted by.
+_FIELDS = {ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age", POSITION: "column"}
+_SIDE = [
+    int(
+        (Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft)
+        | Qt.AlignmentFlag.AlignVCenter
+    )
+    for column in range(len(HEADERS))
+]
 EMPTY: Rows = np.empty(0, STATISTICS)
 
 
@@ -53,7 +67,10 @@ class SegmentsModel(QAbstractTableModel):
         self._document = document
         self._all: Rows = EMPTY
         self._rows: Rows = EMPTY
+        self._ids: list[int] = []
         self._place: dict[int, int] = {}
+        self._texts: dict[int, tuple[str | None, ...]] = {}
+        self._swatches: dict[tuple[int, int], QColor] = {}
         self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
         self._filter = ""
         self._origins = Origins(document)
@@ -86,8 +103,11 @@ class SegmentsModel(QAbstractTableModel):
         self._append(kept)
         # The rows' order is the old one still: values first, then the order as a change of layout.
         place = {int(id): n for n, id in enumerate(kept["id"])}
-        self._rows = kept[[place[int(id)] for id in self._rows["id"]]] if len(kept) else EMPTY
+        self._rows = kept[[place[id] for id in self._ids]] if len(kept) else EMPTY
         self._index()
+        # What cells show is made once, when it is first seen.
+        self._texts.clear()
+        self._swatches.clear()
         self._arrange()
         if len(self._rows):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
@@ -112,7 +132,8 @@ class SegmentsModel(QAbstractTableModel):
             self.endInsertRows()
 
     def _index(self) -> None:
-        self._place = {id: row for row, id in enumerate(self._rows["id"].tolist())}
+        self._ids = self._rows["id"].tolist()
+        self._place = {id: row for row, id in enumerate(self._ids)}
 
     def _arrange(self) -> None:
         order = self._sorted()
@@ -137,20 +158,17 @@ class SegmentsModel(QAbstractTableModel):
         return order
 
     def _key(self) -> npt.NDArray[Any]:
-        rows = self._rows
-        match self._column:
-            case 0:
-                return np.array([id in self._document.names.hidden for id in rows["id"].tolist()], bool)
-            case 2:
-                return np.array([self._sort_name(id) for id in rows["id"].tolist()], str)
-            case 6:
-                return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
-            case 7:
-                return np.asarray(rows["column"])
-            case 8:
-                drifts = (self.drift(row) for row in rows)
-                return np.array([-1.0 if drift is None else drift.size for drift in drifts])
-        return np.asarray(rows[{ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age"}[self._column]])
+        rows, column = self._rows, self._column
+        if column == SHOWN:
+            return np.array([id in self._document.names.hidden for id in self._ids], bool)
+        if column == NAME:
+            return np.array([self._sort_name(id) for id in self._ids], str)
+        if column == COLOUR:
+            return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
+        if column == DRIFT:
+            drifts = (self.drift(row) for row in rows)
+            return np.array([-1.0 if drift is None else drift.size for drift in drifts])
+        return np.asarray(rows[_FIELDS[column]])
 
     def _sort_name(self, id: int) -> str:
         # Those with a name come first; the others in the order of their numbers.
@@ -161,7 +179,7 @@ class SegmentsModel(QAbstractTableModel):
 
     def id(self, row: int) -> int:
         """The segment of a row."""
-        return int(self._rows["id"][row])
+        return self._ids[row]
 
     def row(self, id: int) -> int | None:
         """The row of a segment, if it is there."""
@@ -170,7 +188,7 @@ class SegmentsModel(QAbstractTableModel):
     @property
     def ids(self) -> list[int]:
         """Segments from top to bottom."""
-        return [int(id) for id in self._rows["id"]]
+        return list(self._ids)
 
     def name(self, id: int) -> str:
         """What the segment is called."""
@@ -185,7 +203,7 @@ class SegmentsModel(QAbstractTableModel):
         return self._origins.drift(row)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
-        return 0 if parent.isValid() else len(self._rows)
+        return 0 if parent.isValid() else len(self._ids)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
         return 0 if parent.isValid() else len(HEADERS)
@@ -194,12 +212,12 @@ class SegmentsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Role.DisplayRole:
-            return HEADERS[section]
+            # The mark of the sorted column would touch the word.
+            return f"{HEADERS[section]} " if section in _RIGHT else HEADERS[section]
         if role == Role.ToolTipRole:
             return _TIPS[section]
         if role == Role.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if section in _RIGHT else Qt.AlignmentFlag.AlignLeft
-            return side | Qt.AlignmentFlag.AlignVCenter
+            return _SIDE[section]
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -211,50 +229,55 @@ class SegmentsModel(QAbstractTableModel):
         return flags
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        if not index.isValid() or index.row() >= len(self._rows):
+        row, column = index.row(), index.column()
+        if not 0 <= row < len(self._ids):
             return None
-        row, column = self._rows[index.row()], index.column()
-        id = int(row["id"])
-        if role == Role.DisplayRole:
-            return self._text(row, id, column)
-        if role == Role.EditRole and column == NAME:
-            return self._document.names.names.get(id, "")
-        if role == Role.CheckStateRole and column == SHOWN:
+        id = self._ids[row]
+        if role == _DISPLAY:
+            return self._text(id)[column]
+        if role == _ALIGNMENT:
+            return _SIDE[column]
+        if role == _INK:
+            pale = self._pale(id, column)
+            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText) if pale else None
+        if role == _CHECK and column == SHOWN:
             return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
-        if role == Role.DecorationRole and column in (SHOWN, COLOUR):
-            return QColor(*(self.colour(id) if column == SHOWN else _mean(row)))
-        if role == Role.TextAlignmentRole and column in _RIGHT:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Role.ForegroundRole and self._pale(id, column):
-            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText)
-        if role == Role.ToolTipRole:
-            return f"{self.name(id)}, id {id}{', locked' if id in self._document.locked else ''}"
+        if role == _DECORATION and column in (SHOWN, COLOUR):
+            return self._swatch(id, column)
+        if role == _EDIT and column == NAME:
+            return self._document.names.names.get(id, "")
+        if role == _TIP:
+            locked = ", locked" if id in self._document.locked else ""
+            return f"{self.name(id)}, id {id}{locked}, mean colour {self._text(id)[COLOUR]}"
         return None
 
     def _pale(self, id: int, column: int) -> bool:
         names = self._document.names
         return id in names.hidden or (column == NAME and id not in names.names)
 
-    def _text(self, row: np.void, id: int, column: int) -> str | None:
-        match column:
-            case 1:
-                return str(id)
-            case 2:
-                return f"{self.name(id)} · locked" if id in self._document.locked else self.name(id)
-            case 3:
-                return str(int(row["pixels"]))
-            case 4:
-                return f"{100.0 * float(row['share']):.1f} %"
-            case 5:
-                return str(int(row["age"]))
-            case 6:
-                return "#{:02x}{:02x}{:02x}".format(*_mean(row))
-            case 7:
-                return f"{float(row['column']):.0f}, {float(row['row']):.0f}"
-            case 8:
-                drift = self.drift(row)
-                return "" if drift is None else str(drift)
-        return None
+    def _swatch(self, id: int, column: int) -> QColor:
+        key = id, column
+        if key not in self._swatches:
+            self._swatches[key] = QColor(*(self.colour(id) if column == SHOWN else _mean(self._rows[self._place[id]])))
+        return self._swatches[key]
+
+    def _text(self, id: int) -> tuple[str | None, ...]:
+        """What the cells of a segment say, from left to right."""
+        if id not in self._texts:
+            row = self._rows[self._place[id]]
+            drift = self.drift(row)
+            self._texts[id] = (
+                None,
+                str(id),
+                f"{self.name(id)} · locked" if id in self._document.locked else self.name(id),
+                str(int(row["pixels"])),
+                f"{100.0 * float(row['share']):.1f} %",
+                str(int(row["age"])),
+                "#{:02x}{:02x}{:02x}".format(*_mean(row)),
+                f"{float(row['column']):.0f}, {float(row['row']):.0f}",
+                "" if drift is None else str(drift),
+            )
+        return self._texts[id]
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         id = self.id(index.row())

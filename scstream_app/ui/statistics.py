@@ -32,7 +32,7 @@ class StatisticsPanel(QWidget):
         self.colours = ColoursPlot(document)
         self._tabs = QTabWidget()
         self._tabs.setDocumentMode(True)
-        self.setMinimumHeight(2 * LOWEST)
+        self.setMinimumHeight(4 * LOWEST)
         for title, plots in self._plots().items():
             self._tabs.addTab(plots, title)
         self._tabs.currentChanged.connect(self._refresh)
@@ -59,7 +59,7 @@ class StatisticsPanel(QWidget):
 
     def sizeHint(self) -> QSize:
         """Room enough for all plots."""
-        return QSize(480, 5 * LOWEST + 80)
+        return QSize(480, 12 * LOWEST)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

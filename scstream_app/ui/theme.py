@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from PySide6.QtCore import QSettings, Qt
+from PySide6.QtCore import QObject, QSettings, Qt, Slot
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
@@ -38,6 +38,9 @@ _DARK = {
     QPalette.ColorRole.Shadow: "#000000",
 }
 _FAINT = "#7b8087"
+#: Fields to type in, and what Qt's own style takes their frames from: on dark ground it is too dark to be seen.
+_FIELDS = ("QLineEdit", "QAbstractSpinBox")
+_FRAME = "#9aa0a8"
 _MIDDLE_GREY = 128
 
 
@@ -49,11 +52,39 @@ def chosen(settings: QSettings) -> Theme:
 
 def apply(app: QApplication, theme: Theme) -> None:
     """Show the whole application in the theme."""
+    follower = app.findChild(_Follower) or _Follower(app)
+    follower.theme = theme
     app.styleHints().setColorScheme(_SCHEMES[theme])
     app.setPalette(QPalette())
     # Where no desktop tells Qt its colours, it stays light whatever is asked of it.
     if theme == "dark" and app.palette().color(QPalette.ColorRole.Window).lightness() > _MIDDLE_GREY:
         app.setPalette(_dark())
+    _frame_fields(app)
+
+
+class _Follower(QObject):
+    """Goes with the system from light to dark and back: the frames of fields would not by themselves."""
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        self._app = app
+        self.theme: Theme = "system"
+        app.styleHints().colorSchemeChanged.connect(self._follow)
+
+    @Slot()
+    def _follow(self) -> None:
+        if self.theme == "system":
+            apply(self._app, "system")
+
+
+def _frame_fields(app: QApplication) -> None:
+    palette = app.palette()
+    if palette.color(QPalette.ColorRole.Window).lightness() < _MIDDLE_GREY:
+        # The style darkens this colour for frames, and fields show it nowhere else.
+        palette.setColor(QPalette.ColorRole.Window, QColor(_FRAME))
+        for field in _FIELDS:
+            # Qt's stub asks for bytes, which its binding refuses.
+            app.setPalette(palette, field)  # type: ignore[arg-type]
 
 
 def _dark() -> QPalette:

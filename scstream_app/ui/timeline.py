@@ -178,7 +178,7 @@ class Timeline(QWidget):
 
     def _take_peak(self) -> None:
         """The curve's scale, a round number at least as large as any value."""
-        values = self.trace.column("segments")[self._measured :]
+        values = self.trace.tail("segments", self._measured)
         self._measured += len(values)
         if len(values) and values.max() > self.peak:
             self.peak = _round_up(_HEADROOM * float(values.max()))
@@ -228,7 +228,7 @@ class Timeline(QWidget):
         place = trace.place(index)
         if place is None:
             return f"Frame {index}: not segmented" + (" yet" if index > trace.frames[-1] else "")
-        return f"{self._moment(index)}\n{trace.column('segments')[place]:.0f} segments"
+        return f"{self._moment(index)}\n{trace.value('segments', place):.0f} segments"
 
     def _moment(self, frame: int) -> str:
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"

@@ -121,7 +121,7 @@ class Layer:
         line, painter = self._line, self._painter
         place = max(bisect_left(self._trace.frames, first) - 1, 0)
         frames = np.array(self._trace.frames[place:])
-        xs, values = _condense(self._xs(frames), self._trace.column("segments")[place:])
+        xs, values = _condense(self._xs(frames), self._trace.tail("segments", place))
         top, bottom = line.curve()
         ys = bottom - (bottom - top) * values / max(line.peak, 1.0)
         # The last frame has a width too, and the first one.

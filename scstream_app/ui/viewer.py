@@ -22,12 +22,15 @@ from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
 from scstream_app.results import Picture
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.halving import Mask
 from scstream_app.ui.hover import Hover, HoverLabel, Membership, measure
 from scstream_app.ui.look import Shown
 from scstream_app.ui.placement import MAX_SCALE, Placement
+from scstream_app.ui.split_preview import SplitPreview
 from scstream_app.ui.viewer_painting import (
     as_image,
     average,
+    dashed,
     ground,
     paint_checkers,
     paint_divider,
@@ -75,6 +78,8 @@ class Viewer(QWidget):
         self._shown: Shown | None = None
         self._image: QImage | None = None
         self._averaged: tuple[Picture, QImage] | None = None
+        self._split = SplitPreview(document, self)
+        self._dashes: tuple[Mask, Picture] | None = None
         self._placement = Placement()
         self._placed_in = QSize()
         self._fitting = True
@@ -101,6 +106,7 @@ class Viewer(QWidget):
         document.state_changed.connect(self._on_state)
         document.look_changed.connect(self._on_look)
         document.marks_changed.connect(self._follow_mouse)
+        self._split.changed.connect(self.update)
         self._on_shown()
 
     def _make_start(self) -> QPushButton:
@@ -205,7 +211,7 @@ class Viewer(QWidget):
             self.update()
 
     def _put_start(self) -> None:
-        self._start.setVisible(self._shown is None and self._document.state is State.PAUSED)
+        self._start.setVisible(not len(self._document.trace) and self._document.state is State.PAUSED)
         if not self._start.isHidden():
             self._start.adjustSize()
             self._start.move(self.rect().center() - self._start.rect().center())
@@ -262,7 +268,7 @@ class Viewer(QWidget):
     def _member(self, shown: Shown) -> Membership:
         """Prepared once a frame: under a resting mouse while frames go by as well as for a mouse that moves."""
         if self._membership is None or self._membership.result is not shown.result:
-            self._membership = Membership(shown.result, self._document.settings.colour)
+            self._membership = Membership(shown.result, self._document.colour_at(shown.result.index))
         return self._membership
 
     # --- the divider of the wipe
@@ -425,6 +431,7 @@ class Viewer(QWidget):
             # Everything is reckoned in screen pixels, whatever a logical pixel is.
             painter.scale(1.0 / ratio, 1.0 / ratio)
             self._paint_picture(painter, self._image)
+            self._paint_split(painter, self._image)
             painter.restore()
             if self._shown is not None and self._shown.look.view == "matte" and not self._document.objects:
                 paint_note(painter, self.rect(), _NO_OBJECT)
@@ -451,6 +458,17 @@ class Viewer(QWidget):
         smooth = scale < _PIXELATED_FROM and scale != 1.0
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
         painter.drawImage(target, image)
+
+    def _paint_split(self, painter: QPainter, image: QImage) -> None:
+        """Where the selected segment would divide, in views that outline it too."""
+        shown = self._shown
+        line = None if shown is None else self._split.line(shown)
+        if line is None or image.hasAlphaChannel() or line.shape != (image.height(), image.width()):
+            return
+        if self._dashes is None or self._dashes[0] is not line:
+            self._dashes = line, dashed(line)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._placement.scale < 1.0)
+        painter.drawImage(self._placement.target(image.size()), as_image(self._dashes[1]))
 
 
 def _addresses(data: QMimeData) -> list[str]:

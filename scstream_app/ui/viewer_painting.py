@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPalette, QPen
 
 from scstream_app.results import Picture
 
 _CHECKER = 8
+#: Pixels of the picture.
+_DASH = 3
 _LIGHT_CHECK, _DARK_CHECK = QColor(204, 204, 204), QColor(160, 160, 160)
 
 
@@ -28,6 +31,15 @@ def average(picture: Picture, scale: float) -> Picture:
     height, width = picture.shape[:2]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     return np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def dashed(line: npt.NDArray[np.bool_]) -> Picture:
+    """A line (H, W) in black and white dashes, to be seen on anything, on clear ground (H, W, 4)."""
+    picture = np.zeros((*line.shape, 4), np.uint8)
+    rows, columns = np.nonzero(line)
+    picture[rows, columns, :3] = np.where((rows + columns) // _DASH % 2, 255, 0)[:, None]
+    picture[rows, columns, 3] = 255
+    return picture
 
 
 def ground(palette: QPalette) -> QColor:

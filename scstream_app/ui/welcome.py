@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -18,8 +18,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scstream_app.ui.addresses import short_name
+
 #: Sample clips lie beside the packages in a source tree; an installed program may have none.
 SAMPLES = Path(__file__).parents[2] / "sample_videos"
+
+#: The window that the page is made for; in a larger one it grows, up to this many times.
+_USUAL, _LARGEST = QSize(1280, 800), 2.0
+_LIST = QSize(270, 190)
+#: Times as large as plain text.
+_TITLE = 2.2
 
 _ABOUT_SAMPLES = {
     "kite_surf": "A surfer drifts over a moving sea",
@@ -30,12 +38,16 @@ _ABOUT_SAMPLES = {
 
 
 class Welcome(QWidget):
-    """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id."""
+    """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id.
+
+    ``stale`` says that somebody looks at its lists, and that they may not be as things are.
+    """
 
     chosen = Signal(str)
     session_chosen = Signal(str)
     asked = Signal(str)
     dropped = Signal(list)
+    stale = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,10 +56,11 @@ class Welcome(QWidget):
         column = QVBoxLayout(self)
         column.setSpacing(14)
         column.addStretch(2)
-        title = QLabel("ScStream Studio")
+        self._plain = self.font().pointSizeF()
+        title = self._title = QLabel("ScStream Studio")
         title.setObjectName("title")
         font = title.font()
-        font.setPointSizeF(2.2 * font.pointSizeF())
+        font.setPointSizeF(_TITLE * self._plain)
         font.setWeight(font.Weight.DemiBold)
         title.setFont(font)
         hint = QLabel("Drop a video or a folder of images here. Segments appear by themselves.")
@@ -64,7 +77,12 @@ class Welcome(QWidget):
         lists.addStretch(1)
         column.addLayout(lists)
         column.addStretch(3)
+        self._asking = QTimer(self)
+        self._asking.setSingleShot(True)
+        self._asking.timeout.connect(self._ask)
         self._fill_samples()
+        self._hide_empty(self.recent)
+        self._hide_empty(self.recovered)
         self.samples.itemActivated.connect(self._choose)
         self.samples.itemClicked.connect(self._choose)
         self.recent.itemActivated.connect(self._choose)
@@ -94,7 +112,7 @@ class Welcome(QWidget):
         entries = QListWidget()
         entries.setAccessibleName(title)
         entries.setFrameShape(QFrame.Shape.NoFrame)
-        entries.setFixedSize(QSize(270, 190))
+        entries.setFixedSize(_LIST)
         entries.setSpacing(3)
         entries.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         label.setBuddy(entries)
@@ -104,6 +122,19 @@ class Welcome(QWidget):
         holder.setLayout(column)
         row.addWidget(holder)
         return entries
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Grow with the window: on a large screen the page would be lost in the middle."""
+        super().resizeEvent(event)
+        size = event.size()
+        grown = min(size.width() / _USUAL.width(), size.height() / _USUAL.height(), _LARGEST)
+        grown = max(grown, 1.0)
+        for widget, times in ((self, 1.0), (self._title, _TITLE)):
+            font = widget.font()
+            font.setPointSizeF(times * grown * self._plain)
+            widget.setFont(font)
+        for entries in (self.samples, self.recent, self.recovered):
+            entries.setFixedSize(_LIST * grown)
 
     def _fill_samples(self) -> None:
         for path in sorted(SAMPLES.glob("*.mp4")):
@@ -115,8 +146,23 @@ class Welcome(QWidget):
         """What was opened lately, newest first."""
         self.recent.clear()
         for address in addresses:
-            self._add(self.recent, Path(address).name or address, address)
+            self._add(self.recent, short_name(address), address)
         self._hide_empty(self.recent)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Ask for the lists anew, once, however often this is called, and only if the page is still there then."""
+        self._asking.start()
+
+    @Slot()
+    def _ask(self) -> None:
+        if self.isVisible():
+            self.stale.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What was opened or left behind may have changed meanwhile."""
+        super().showEvent(event)
+        self.refresh()
 
     def set_recovered(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Sessions that were left behind: what to say of each, and its path."""
@@ -128,7 +174,7 @@ class Welcome(QWidget):
     def _add(self, entries: QListWidget, text: str, data: str) -> None:
         item = QListWidgetItem(text)
         item.setData(Qt.ItemDataRole.UserRole, data)
-        item.setToolTip(data)
+        item.setToolTip(data.partition("\n")[0])
         entries.addItem(item)
 
     def _hide_empty(self, entries: QListWidget) -> None:

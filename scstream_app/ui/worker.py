@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 import scstream
-from scstream import metrics
 from scstream_app import pipeline
+from scstream_app.carrying import carried_over
 from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
+from scstream_app.measures import MeasuringSession, measures
 from scstream_app.recent import Recent
-from scstream_app.results import FrameResult, IdMap
-from scstream_app.session import FrameRecord, Recorder, Session, SourceFacts, mend, record, resume
+from scstream_app.results import FrameResult
+from scstream_app.session import FrameRecord, Recorder, Session, SourceFacts, mend, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.carrying import carried_over
+from scstream_app.trace import Trace
+from scstream_app.ui.halving import Halver, Halves
 from scstream_app.ui.mailbox import Mailbox
-from scstream_app.ui.measuring import MeasuringSession, mean_uncertainty
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -48,22 +48,25 @@ class Task:
         Of a session to be made.
     model : VideoSegmenter, optional
         What a session to be made begins with, as it was left by another clip.
+    moved : bool
+        Whether it is the session of the task before, which now is elsewhere: what waits to be done to it still does.
     """
 
     path: Path
     address: str | None = None
     settings: Settings = field(default_factory=Settings)
     model: VideoSegmenter | None = None
+    moved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Advance:
-    """A new frame: its result, what the session notes of it, the share of changed ids, and when it was ready."""
+class Opened:
+    """A session that is open, and what it says of its frames; ``trouble`` is why some of that cannot be read."""
 
-    result: FrameResult
-    record: FrameRecord
-    churn: float
-    ready: float
+    session: Session
+    trace: Trace
+    edits: Sequence[Edit]
+    trouble: str = ""
 
 
 class Worker(QObject):
@@ -71,6 +74,8 @@ class Worker(QObject):
 
     ``advanced`` and ``previewed`` say that there is something in the mailboxes `newest` and `preview`: a window that
     is slow finds only the newest there, and never slows the engine. ``noted`` comes for every frame, and is small.
+    ``opened`` carries what is `Opened`. ``halved`` says that the mailbox `halves` holds where the segment that the
+    window watches would be split.
 
     A live source is segmented without a session: ``opened_live`` carries its facts. Its last frames are in `recent`.
 
@@ -85,9 +90,10 @@ class Worker(QObject):
     opened = Signal(object)
     opened_live = Signal(object)
     warming = Signal(int, int)
-    noted = Signal(object, float)
+    noted = Signal(object)
     advanced = Signal()
     previewed = Signal()
+    halved = Signal()
     noticed = Signal(object)
     failed = Signal(str)
     finished = Signal(bool)
@@ -96,8 +102,10 @@ class Worker(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.newest: Mailbox[Advance] = Mailbox()
+        self.newest: Mailbox[FrameResult] = Mailbox()
         self.preview: Mailbox[Preview] = Mailbox()
+        self.halves: Mailbox[Halves] = Mailbox()
+        self._halver = Halver()
         self._cancel = threading.Event()
         self._paused = threading.Event()
         self.recent = Recent()
@@ -143,6 +151,10 @@ class Worker(QObject):
         """Take an edit back that has not reached the model; False if it is too late for that."""
         return self._edits.withdraw(edit)
 
+    def watch(self, id: int | None) -> None:
+        """Tell with every frame, and while paused, where this segment would be split; None: of none."""
+        self._halver.ask(id)
+
     def shut_down(self) -> bool:
         """Stop for good; True if the thread has ended."""
         self.cancel()
@@ -153,7 +165,7 @@ class Worker(QObject):
 
     @Slot(object, object)
     def _work(self, task: Task, cancel: threading.Event) -> None:
-        if task.address is not None or task.path != self._path:
+        if task.address is not None or not (task.moved or task.path == self._path):
             self._edits.clear()
         self._path = task.path
         if cancel.is_set():
@@ -167,16 +179,17 @@ class Worker(QObject):
                     assert source is not None
                     self._go_live(source, task.settings, task.model)
                     return
-                self.opened.emit(session)
+                self.opened.emit(_read(session, cancel))
                 if source is not None:
                     scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
-                    self._segment(session, source, task)
+                    self._segment(session, source, task.settings.threads)
                 ended = session.manifest.complete
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
             self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
         finally:
+            self._halver.move_on(None)
             self.finished.emit(ended)
 
     def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
@@ -188,7 +201,8 @@ class Worker(QObject):
             source = stack.enter_context(open_source(task.address))
             if source.live:
                 return None, source
-            return MeasuringSession.create(task.path, source, task.settings, overwrite=True), source
+            model = None if task.model is None else carried_over(task.model, 0, (source.height, source.width))
+            return MeasuringSession.create(task.path, source, task.settings, model=model, unsaved=True), source
         session = MeasuringSession.open(task.path, writable=True)
         try:
             mend(session)
@@ -199,40 +213,17 @@ class Worker(QObject):
             session.close()
             raise
 
-    def _segment(self, session: Session, source: Source, task: Task) -> None:
-        with closing(self._results(session, source, task.settings.threads, task.model)) as results:
+    def _segment(self, session: Session, source: Source, threads: int | None) -> None:
+        resumption = resume(session, source, threads)
+        results = resumption.run(cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear)
+        with closing(results):
             for result in results:
                 self._edits.settle(result.edits)
-                noted = session.record(result.index)
-                churn = noted.measures.get("churn", float("nan"))
-                self.noted.emit(noted, churn)
-                if self.newest.put(Advance(result, noted, churn, monotonic())):
+                self.noted.emit(session.record(result.index))
+                if self.newest.put(result):
                     self.advanced.emit()
-
-    def _results(
-        self, session: Session, source: Source, threads: int | None, model: VideoSegmenter | None
-    ) -> Generator[FrameResult]:
-        manifest = session.manifest
-        if len(session):
-            return resume(session, source, threads).run(
-                cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear
-            )
-        size = (manifest.source.height, manifest.source.width)
-        segmenter = manifest.settings.segmenter() if model is None else carried_over(model, manifest.start, size)
-        segmenter.model_.threads = threads
-        results = pipeline.run(
-            source,
-            segmenter,
-            start=manifest.start,
-            stop=manifest.stop,
-            masks=session.masks,
-            cancel=self._cancel,
-            scene_cuts=manifest.settings.scene_cuts,
-            edits=self._wanted,
-            on_preview=self._show,
-            on_notice=self._hear,
-        )
-        return record(session, results, segmenter, self._cancel)
+                self._halver.move_on((result, resumption.segmenter))
+                self._halve()
 
     def _go_live(self, source: Source, settings: Settings, model: VideoSegmenter | None) -> None:
         self.recent.clear()
@@ -248,7 +239,7 @@ class Worker(QObject):
             nonlocal uncounted
             paused = self._paused.is_set()
             while self._paused.is_set() and not self._cancel.wait(_GLANCE):
-                pass
+                self._halve()
             if paused:
                 uncounted = source.dropped - self.dropped
             return paused
@@ -272,26 +263,33 @@ class Worker(QObject):
                 self.dropped = source.dropped - uncounted
                 self._edits.settle(result.edits)
                 self._show_live(result)
-                self._note_live(replace(result, measures=_measures(before, result, segmenter.colour)), segmenter)
+                self._note_live(replace(result, measures=measures(before, result, segmenter.colour)), segmenter)
+                self._halver.move_on((result, segmenter))
+                self._halve()
                 before = result.ids
 
     def _show_live(self, result: FrameResult) -> None:
         """First to the screen: whatever is done before makes it late."""
         self.recent.add(result)
-        if self.newest.put(Advance(result, _record_of(result), float("nan"), monotonic())):
+        if self.newest.put(result):
             self.advanced.emit()
 
     def _note_live(self, result: FrameResult, segmenter: VideoSegmenter) -> None:
         recorder = self.recorder
         if recorder is not None:
             recorder.put(result, segmenter)
-        self.noted.emit(_record_of(result), result.measures.get("churn", float("nan")))
+        self.noted.emit(_record_of(result))
 
     def _wanted(self, index: int) -> Sequence[Edit]:
         """Called before every frame: the place to wait while paused, and to fetch what a person did."""
         while self._paused.is_set() and not self._cancel.wait(_GLANCE):
-            pass
+            self._halve()
         return self._edits.waiting()
+
+    def _halve(self) -> None:
+        found = self._halver.find()
+        if found is not None and self.halves.put(found):
+            self.halved.emit()
 
     def _hear(self, notice: pipeline.Notice) -> None:
         if notice.edit is not None:
@@ -308,9 +306,19 @@ def _record_of(result: FrameResult) -> FrameRecord:
     return FrameRecord.of(result, (0, 0), (0, len(result.statistics), 0))
 
 
-def _measures(before: IdMap | None, result: FrameResult, colour: str) -> dict[str, float]:
-    """What a session would note of a frame besides; ``before`` are the ids of the one before."""
-    found = {} if before is None else {"churn": metrics.label_churn(before, result.ids)}
-    if len(result.statistics):
-        found["uncertainty"] = mean_uncertainty(result.picture, result.statistics, colour)
-    return found
+def _read(session: Session, cancel: threading.Event) -> Opened:
+    """What a session says of its frames: of hours of them that takes seconds, and no window is to wait for it."""
+    trace, edits, trouble = Trace(), list[Edit](), ""
+    try:
+        for record in session.records():
+            if cancel.is_set():
+                break
+            trace.add(record)
+            edits.extend(record.edits)
+        for index, found in session.measured():
+            trace.fill(index, found)
+    except StudioError as error:
+        trouble = str(error)
+    except Exception as error:
+        trouble = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
+    return Opened(session, trace, edits, trouble)

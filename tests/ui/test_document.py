@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream_app.edits import Edit
-from scstream_app.session import MarkedObject, Names, Session
+from scstream_app.errors import SessionError
+from scstream_app.pipeline import Notice
+from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.settings import Settings
+from scstream_app.ui import commands
 from scstream_app.ui.document import Document, State
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
@@ -166,3 +173,242 @@ def test_opening_another_source_at_once_leaves_the_first(document: Document, qtb
     assert document.facts is not None
     assert document.facts.name == "second.mp4"
     assert len(document.trace) == 4
+
+
+# --- in the midst of segmenting
+
+
+@pytest.fixture
+def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
+    """Long enough to be still at work when something else is asked for."""
+    clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
+    document.open_source(clip, tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    return document
+
+
+def failures(document: Document) -> list[str]:
+    told: list[str] = []
+    document.failed.connect(told.append)
+    return told
+
+
+def test_another_clip_opens_though_the_session_before_is_thrown_away(
+    running: Document, qtbot: QtBot, clip: str, tmp_path: Path
+) -> None:
+    told = failures(running)
+    running.close()
+    running.when_idle(partial(shutil.rmtree, tmp_path / "a.scstream"))
+    segmented(running, qtbot, clip, tmp_path / "b.scstream")
+    assert told == []
+    assert not (tmp_path / "a.scstream").exists()
+    assert running.facts.name == "clip.mp4"
+
+
+def test_segmenting_again_in_the_midst_begins_anew(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    told = failures(running)
+    running.set_settings(Settings(max_init_sweeps=20, threads=1, decay=1.0))
+    running.open_source(str(tmp_path / "long.mp4"), tmp_path / "b.scstream")
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    assert told == []
+    assert running.session.path == tmp_path / "b.scstream"
+    assert list(running.trace.frames) == list(range(60))
+    assert running.session.manifest.settings.decay == 1.0
+
+
+def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    told = failures(running)
+    running.pause(True)
+    qtbot.waitUntil(lambda: running.state is State.PAUSED, timeout=LONG)
+    commands.rename(running, 0, "sky")
+    running.edit(Edit("lock", (0,)))
+    running.edit(Edit("change", values={"decay": 1.0}))
+    running.set_aside()
+
+    def move() -> None:
+        shutil.move(tmp_path / "a.scstream", tmp_path / "b.scstream")
+        running.open_session(tmp_path / "b.scstream", moved=True)
+
+    running.when_idle(move)
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    assert told == []
+    assert running.session.path == tmp_path / "b.scstream"
+    assert list(running.trace.frames) == list(range(60))
+    made = [edit for record in running.session.records() for edit in record.edits]
+    assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
+    assert (running.locked, running.settings.decay) == ({0}, 1.0)
+    running.undo.undo()
+    assert running.session.names == Names()
+
+
+def test_what_is_done_while_a_session_is_set_aside_is_not_told_as_late(
+    running: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    running.pause(True)
+    qtbot.waitUntil(lambda: running.state is State.PAUSED, timeout=LONG)
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def hold(record: FrameRecord) -> None:
+        if record.edits:
+            reached.set()
+            assert go_on.wait(LONG / 1000)
+
+    running.worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
+    running.edit(Edit("change", values={"decay": 1.0}))
+    running.pause(False)
+    assert reached.wait(LONG / 1000)
+    running.set_aside()
+    go_on.set()
+    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    assert notices == []
+    assert running.settings.decay == 1.0
+
+
+def test_an_edit_that_waited_while_the_session_was_closed_shows_when_it_is_made(
+    running: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    running.pause(True)
+    qtbot.waitUntil(lambda: running.state is State.PAUSED, timeout=LONG)
+    running.edit(Edit("change", values={"decay": 1.0}))
+    running.edit(Edit("lock", (0,)))
+    running.open_session(tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    made = [edit.kind for record in running.session.records() for edit in record.edits]
+    assert made == ["change", "lock"]
+    assert (running.settings.decay, running.locked) == (1.0, {0})
+
+
+def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
+    running.set_aside()
+    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    segmented(running, qtbot, clip, tmp_path / "b.scstream")
+    assert running.session.path == tmp_path / "b.scstream"
+    assert running.undo.count() == 0
+
+
+def test_what_waits_for_idleness_waits_for_all_of_it(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    complete: list[bool] = []
+    running.set_aside()
+    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.when_idle(lambda: complete.append(running.session.manifest.complete))
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    assert complete == [True]
+
+
+def test_a_session_that_cannot_be_closed_is_told_and_keeps_nothing_from_opening(
+    running: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = failures(running)
+    fail_to_close(running.session, monkeypatch)
+    segmented(running, qtbot, clip, tmp_path / "b.scstream")
+    assert told == ["Cannot write it: the disk is full."]
+    fail_to_close(running.session, monkeypatch)
+    running.close()
+    assert running.state is State.EMPTY
+    assert told == ["Cannot write it: the disk is full."] * 2
+
+
+def fail_to_close(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    close = session.close
+
+    def failing() -> None:
+        close()
+        raise SessionError("Cannot write it: the disk is full.")
+
+    monkeypatch.setattr(session, "close", failing)
+
+
+def test_what_comes_after_closing_changes_nothing(running: Document, qtbot: QtBot) -> None:
+    running.close()
+    running.worker.preview.put(object())
+    running.worker.previewed.emit()
+    running.worker.warming.emit(1, 5)
+    idle: list[bool] = []
+    running.when_idle(lambda: idle.append(True))
+    qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
+    assert running.state is State.EMPTY
+    assert running.preview is None
+
+
+# --- what cannot be done
+
+
+def test_marks_that_cannot_be_kept_are_not_shown(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
+    segmented(document, qtbot, clip, tmp_path / "a.scstream")
+    told = failures(document)
+    document.session.close()
+    commands.rename(document, 0, "sky")
+    commands.make_object(document, "kite", [0])
+    assert len(told) == 2
+    assert document.names == Names()
+    assert document.objects == ()
+
+
+def test_an_edit_that_the_model_refuses_is_taken_back(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    clip = str(write_video(tmp_path / "long.mp4", moving_square(20, width=120)))
+    document.open_source(clip, tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    document.pause(True)
+    qtbot.waitUntil(lambda: document.state is State.PAUSED, timeout=LONG)
+    notices: list[Notice] = []
+    document.noticed.connect(notices.append)
+    document.edit(Edit("change", values={"decay": 1.0}))
+    # Only a restart can change it.
+    document.edit(Edit("change", values={"detail": 4.0}))
+    assert document.settings.detail == 4.0
+    document.pause(False)
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert [notice.edit.values["detail"] for notice in notices] == [4.0]
+    assert document.settings.detail == QUICK.detail
+    assert document.settings.decay == 1.0
+
+
+def test_an_edit_that_comes_too_late_is_told_and_taken_back(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    clip = str(write_video(tmp_path / "one.mp4", moving_square(1)))
+    notices: list[Notice] = []
+    document.noticed.connect(notices.append)
+    asked: list[Edit] = []
+
+    def ask() -> None:
+        if not asked:
+            asked.append(Edit("change", values={"decay": 1.0}))
+            document.edit(asked[0])
+
+    # While the only frame settles, there is no next one to come.
+    document.previewed.connect(ask)
+    document.open_source(clip, tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert asked
+    assert ["change" in notice.text for notice in notices] == [True]
+    assert document.settings.decay == QUICK.decay
+
+
+def test_threads_are_all_ended_however_late_one_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    document, called = Document(), []
+    for thread in (document.worker, document.renderer, document.surveyor):
+        end = thread.shut_down
+        monkeypatch.setattr(thread, "shut_down", lambda end=end: bool(called.append(end())))
+    assert not document.shut_down()
+    assert called == [True, True, True]
+
+
+def test_frames_of_a_session_are_not_read_on_the_windows_thread(
+    document: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmented(document, qtbot, clip, tmp_path / "a.scstream")
+    document.close()
+    parse, readers = FrameRecord.parse, set()
+
+    def noting(line: bytes) -> FrameRecord:
+        readers.add(threading.current_thread())
+        return parse(line)
+
+    monkeypatch.setattr(FrameRecord, "parse", noting)
+    document.open_session(tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 0, timeout=LONG)
+    assert len(document.trace) == 12
+    assert readers
+    assert threading.main_thread() not in readers

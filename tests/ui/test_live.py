@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
@@ -9,7 +10,7 @@ from threading import Event
 import numpy as np
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QToolButton
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
@@ -18,11 +19,13 @@ from scstream_app.edits import Edit
 from scstream_app.library import Library
 from scstream_app.results import FrameResult, Picture
 from scstream_app.session import PICTURES, MarkedObject, Names, Session
+from scstream_app.session.pictures import PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
-from scstream_app.ui import camera_dialog, document, feed, worker
+from scstream_app.ui import camera_dialog, commands, document, feed, worker
 from scstream_app.ui.camera_dialog import CameraDialog
 from scstream_app.ui.document import State
+from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.live import Meter
 from scstream_app.ui.main_window import MainWindow
 
@@ -88,6 +91,15 @@ class Scene:
         self.device = self.rig.plug_in(self.picture())
         return self.device
 
+    def plug_in_when_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Have a device for the next opening, and not before: what is still being closed would take it."""
+
+        def opened(text: str) -> Camera:
+            self.replug()
+            return self.rig.open(text)
+
+        monkeypatch.setattr(worker, "open_source", opened)
+
 
 @pytest.fixture
 def scene(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> Scene:
@@ -128,14 +140,16 @@ def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate, measures = Event(), worker._measures
-    monkeypatch.setattr(worker, "_measures", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
+    gate, measures = Event(), worker.measures
+    monkeypatch.setattr(worker, "measures", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
     last = scene.given + 6
     scene.device.feed(*(scene.picture() for _ in range(6)))
     scene.device.settle()
     gate.set()
     wanted = PICTURES_OF_CAMERA[last % len(PICTURES_OF_CAMERA)]
     scene.wait(lambda: np.array_equal(scene.window.document.shown.result.picture, wanted))
+    # A frame is shown before it is noted.
+    scene.wait(lambda: scene.window.document.trace.frames[-1] == scene.window.document.index)
     dropped = scene.given - len(scene.window.document.trace)
     assert dropped >= 4
     assert scene.window.feed.dropped == dropped
@@ -232,6 +246,24 @@ def test_a_frozen_camera_is_told_and_taken_up_again(scene: Scene) -> None:
     assert not after.cut
     assert main_id(after) == main_id(before)
     scene.show(2)
+
+
+def test_a_silent_network_stream_is_waited_for(
+    window: MainWindow, qtbot: QtBot, rig: CameraRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def opened(text: str) -> Camera:
+        stream = rig.open(text)
+        stream.address = text
+        return stream
+
+    monkeypatch.setattr(worker, "open_source", opened)
+    rig.plug_in(PICTURES_OF_CAMERA[0])
+    window.open_address("rtsp://example.org/door")
+    qtbot.waitUntil(lambda: window.document.state is State.SEGMENTING, timeout=LONG)
+    rig.now += 2.0
+    qtbot.waitUntil(lambda: window.live_bar.state.startswith("no picture for"), timeout=LONG)
+    assert window.live_bar.state.endswith("– waiting")
+    assert window.live_bar.veiled
 
 
 def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
@@ -369,6 +401,96 @@ def test_objects_and_names_come_along(scene: Scene) -> None:
         assert session.names.names == {corner: "sky"}
 
 
+def test_marks_go_to_their_own_recording(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, gate, write = scene.window, Event(), PictureFile.write
+    monkeypatch.setattr(PictureFile, "write", lambda *given: (gate.wait(LONG / 1000), write(*given))[1])
+    scene.key(Qt.Key.Key_R)
+    scene.show(3)
+    corner = main_id(scene.results[-1])
+    window.document.set_names(Names({corner: "sky"}))
+    before = scene.device
+    scene.plug_in_when_opened(monkeypatch)
+    window.open_address("camera:0")
+    before.feed(None)
+    scene.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+    assert window.live_bar.state == "live"
+    window.document.set_names(Names({corner: "another"}))
+    with scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard:
+        gate.set()
+    with Session.open(heard.args[0].path) as session:
+        assert len(session) == 3
+        assert session.names.names == {corner: "sky"}
+
+
+@pytest.fixture
+def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after some minutes."""
+    monkeypatch.setattr(document, "_LIVE_FRAMES", 5)
+    monkeypatch.setattr(document, "_LIVE_SLACK", 2)
+
+
+@pytest.mark.usefixtures("short_memory")
+def test_objects_stay_where_they_were_marked_in_a_long_recording(scene: Scene) -> None:
+    window = scene.window
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    corner = main_id(scene.results[-1])
+    window.document.set_objects([MarkedObject("ground", (1, 2, 3), 2, frozenset({corner}))])
+    scene.show(10)
+    window.document.set_objects([*window.document.objects, MarkedObject("all", (4, 5, 6), 12, frozenset({corner}))])
+    scene.show(10)
+    window.document.set_names(Names({corner: "sky"}))
+    path = stop_recording(scene)
+    with Session.open(path) as session:
+        assert [(thing.name, thing.frame) for thing in session.objects] == [("ground", 1), ("all", 11)]
+        assert session.names.names == {corner: "sky"}
+
+
+@pytest.mark.usefixtures("short_memory")
+def test_undo_brings_no_object_back_that_nothing_is_known_of(scene: Scene) -> None:
+    window = scene.window
+    scene.show(2)
+    corner = main_id(scene.results[-1])
+    commands.rename(window.document, corner, "sky")
+    scene.show(10)
+    assert window.document.undo.canUndo()
+    commands.make_object(window.document, "ground", [corner])
+    commands.delete_object(window.document, "ground")
+    scene.show(2)
+    assert window.document.undo.undoText() == "Delete object 'ground'"
+    scene.show(10)
+    assert not window.document.undo.canUndo()
+    commands.rename(window.document, corner, "sea")
+    scene.show(10)
+    assert window.document.undo.canUndo()
+
+
+def test_a_stream_that_ends_ends_its_recording(scene: Scene) -> None:
+    scene.key(Qt.Key.Key_R)
+    scene.show(3)
+    with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG) as heard:
+        scene.window.document.worker.cancel()
+    check(Path(heard.args[0].path), scene.results)
+    assert scene.window.live_bar.state == "ended"
+    assert not scene.window.actions_["record"].isChecked()
+    assert not scene.window.actions_["record"].isEnabled()
+
+
+def test_an_export_is_named_after_the_recording(scene: Scene) -> None:
+    window = scene.window
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    path = stop_recording(scene)
+    scene.rig.let_go()
+    window.open_address(str(path))
+    scene.wait(lambda: window.document.state is State.DONE)
+    window.actions_["export"].trigger()
+    dialog = window.findChild(ExportDialog)
+    folders = [line.text() for line in dialog.findChildren(QLineEdit) if line.text().endswith("_segments")]
+    assert [Path(folder).name for folder in folders] == [f"{path.stem}_segments"]
+    dialog.reject()
+
+
 def test_unplugged_while_recording(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(3)
@@ -451,10 +573,11 @@ def test_rate_and_latency_are_those_of_the_last_seconds() -> None:
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot, rig: CameraRig, monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraDialog]:
-    cameras = [CameraInfo(0, "Front", "/dev/video0"), CameraInfo(2, "Desk", "/dev/video2")]
+def cameras(rig: CameraRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cameras to choose from."""
+    infos = [CameraInfo(0, "Front", "/dev/video0"), CameraInfo(2, "Desk", "/dev/video2")]
     modes = [CameraMode(320, 240, 30.0), CameraMode(640, 480, 15.0)]
-    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: cameras)
+    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: infos)
     monkeypatch.setattr(camera_dialog, "camera_modes", lambda device: modes)
 
     def opened(text: str) -> Camera:
@@ -463,6 +586,10 @@ def dialog(qtbot: QtBot, rig: CameraRig, monkeypatch: pytest.MonkeyPatch) -> Ite
         return rig.open(text)
 
     monkeypatch.setattr(camera_dialog, "open_source", opened)
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, rig: CameraRig, cameras: None) -> Iterator[CameraDialog]:
     dialog = CameraDialog()
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose, False)
     qtbot.addWidget(dialog)
@@ -505,7 +632,7 @@ def test_the_preview_lets_go_before_the_camera_is_opened(qtbot: QtBot, rig: Came
 def test_a_busy_camera_says_so(
     qtbot: QtBot, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
+    qtbot.waitUntil(lambda: has_picture(dialog) and dialog.modes.count() == 3, timeout=LONG)
     monkeypatch.setattr(camera_dialog, "open_source", rig.open)
     qtbot.keyClick(dialog.cameras, Qt.Key.Key_Down)
     dialog.cameras.activated.emit(dialog.cameras.currentIndex())
@@ -527,8 +654,76 @@ def test_the_menu_opens_what_was_chosen(
     qtbot: QtBot, window: MainWindow, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
-    monkeypatch.setattr("scstream_app.ui.main_window.CameraDialog", lambda parent: dialog)
+    monkeypatch.setattr(camera_dialog, "CameraDialog", lambda parent, fallback: dialog)
     dialog.chosen.connect(lambda address: rig.plug_in(PICTURES_OF_CAMERA[9]))
     window.actions_["open_camera"].trigger()
     dialog.buttons.button(QDialogButtonBox.StandardButton.Open).click()
     qtbot.waitUntil(lambda: window.live_bar.isVisible() and window.document.index == 0, timeout=LONG)
+
+
+def opened_dialog(scene: Scene) -> CameraDialog:
+    """The dialog that the menu shows, with a picture in it."""
+    scene.wait(lambda: scene.window.findChild(CameraDialog) is not None)
+    dialog = scene.window.findChild(CameraDialog)
+    scene.wait(lambda: has_picture(dialog))
+    return dialog
+
+
+def leave(scene: Scene, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
+    """Choose no camera; the one that was seen through is given."""
+    preview = scene.rig.devices[-1]
+    scene.plug_in_when_opened(monkeypatch)
+    scene.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    preview.feed(None)
+    return preview
+
+
+@pytest.mark.usefixtures("cameras")
+def test_the_camera_that_is_on_is_free_while_another_is_chosen_and_comes_back(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = scene.window
+    scene.show(3)
+    window.actions_["open_camera"].trigger()
+    assert window.findChild(CameraDialog) is None
+    scene.device.feed(None)
+    dialog = opened_dialog(scene)
+    assert scene.device.released
+    preview = leave(scene, dialog, monkeypatch)
+    scene.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+    assert preview.released
+    assert window.live_bar.isVisible()
+    scene.wait(lambda: window.findChild(CameraDialog) is None)
+    scene.show(2)
+
+
+@pytest.mark.usefixtures("cameras")
+def test_a_recording_is_not_ended_by_choosing_a_camera_without_a_question(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, answers = scene.window, [QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes]
+    monkeypatch.setattr(QMessageBox, "question", lambda *given: answers.pop(0))
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    window.actions_["open_camera"].trigger()
+    scene.show(2)
+    assert window.live_bar.state.startswith("recording")
+    with scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard:
+        window.actions_["open_camera"].trigger()
+        scene.device.feed(None)
+    check(Path(heard.args[0].path), scene.results)
+    leave(scene, opened_dialog(scene), monkeypatch)
+    scene.wait(lambda: window.document.index == 0)
+
+
+def test_cameras_found_after_the_dialog_has_gone_trouble_nobody(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, trouble = Event(), list[threading.ExceptHookArgs]()
+    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: gate.wait(LONG / 1000) and [])
+    monkeypatch.setattr(threading, "excepthook", trouble.append)
+    dialog = CameraDialog()
+    dialog.open()
+    with qtbot.waitSignal(dialog.destroyed):
+        dialog.reject()
+    gate.set()
+    qtbot.waitUntil(lambda: all(thread.name != "scstream-cameras" for thread in threading.enumerate()))
+    assert trouble == []

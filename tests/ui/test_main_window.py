@@ -95,7 +95,7 @@ def test_open_asks_for_a_file(window: MainWindow, qtbot: QtBot, clip: Path, monk
     button = window.welcome.findChild(QPushButton, "welcome_open")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
-    assert window.recent()[0] == str(clip)
+    assert window.addresses.recent()[0] == str(clip)
 
 
 def test_a_failing_source_shows_its_message(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,15 +15,17 @@ from clips import moving_square, write_video
 from export_scenes import story
 from scstream import VideoSegmenter, metrics
 from scstream.video import uncertainty
-from scstream_app.edits import Edit
+from scstream_app.edits import Edit, colour_after
+from scstream_app.measures import colour_at, mean_uncertainty
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, Session
+from scstream_app.session.arrivals import arrivals
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.trace import SETTLED_FRAMES, Trace
+from scstream_app.ui import measuring
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.lights import SettledLight
-from scstream_app.ui.measuring import arrivals, colour_at, colour_of, mean_uncertainty
 
 LONG = 20_000
 
@@ -63,6 +66,68 @@ def test_what_nobody_measured_is_found_out_afterwards(open_results: Callable[...
     assert np.isfinite(document.trace.column("uncertainty")).all()
 
 
+def test_what_was_found_out_is_kept(
+    open_results: Callable[..., Document], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = open_results(story((48, 64)))
+    path = document.session.path
+    kept = path / "measured.jsonl"
+    qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
+    expected = {name: document.trace.column(name) for name in ("churn", "uncertainty")}
+    document.close()
+    started: list[object] = []
+    monkeypatch.setattr(document.surveyor, "start", lambda *survey: started.append(survey))
+    with qtbot.waitSignal(document.opened, timeout=LONG):
+        document.open_session(path)
+    for name, values in expected.items():
+        np.testing.assert_allclose(document.trace.column(name), values, atol=1e-6)
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert started == []
+
+
+def test_damaged_lines_of_what_was_found_out_are_measured_again(
+    open_results: Callable[..., Document], qtbot: QtBot
+) -> None:
+    document = open_results(story((48, 64)))
+    path = document.session.path
+    kept = path / "measured.jsonl"
+    qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
+    expected = document.trace.column("uncertainty")
+    document.close()
+    lines = kept.read_bytes().splitlines(keepends=True)
+    strange = [b'{"index":1,"measures":7}\n', b"[]\n", b"nothing\n", b'{"index":-2,"measures":{}}\n']
+    kept.write_bytes(b"".join([lines[0], *strange, lines[4]]))
+    document.open_session(path)
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
+    np.testing.assert_allclose(document.trace.column("uncertainty"), expected, atol=1e-6)
+
+
+def test_a_frame_without_segments_has_no_uncertainty(open_results: Callable[..., Document], qtbot: QtBot) -> None:
+    results = story((48, 64))
+    results[2] = replace(results[2], statistics=results[2].statistics[:0])
+    document = open_results(results)
+    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("churn")[1:]).all(), timeout=LONG)
+    assert np.isfinite(document.trace.column("uncertainty")).tolist() == [True, True, False, True, True]
+
+
+def test_a_survey_that_fails_leaves_the_next_one_be(
+    open_results: Callable[..., Document], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = threading.Event()
+
+    def broken(survey: object) -> Iterator[tuple[int, dict[str, float]]]:
+        failed.set()
+        raise RuntimeError("not foreseen")
+
+    monkeypatch.setattr(measuring, "surveyed", broken)
+    document = open_results(story((48, 64)))
+    qtbot.waitUntil(failed.is_set, timeout=LONG)
+    monkeypatch.undo()
+    document.surveyor.start(document.session, list(document.trace.frames))
+    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
+
+
 def test_closing_in_the_midst_of_a_survey(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     document = open_results(story((48, 64)))
     document.close()
@@ -87,8 +152,8 @@ def test_segments_of_another_clip_begin_to_live_on_the_first_frame() -> None:
 
 def test_the_colour_space_is_the_one_in_force() -> None:
     change = Edit("restart", values={"colour": "lab"})
-    assert colour_of([Edit("lock", (1,)), change], "rgb") == "lab"
-    assert colour_of([Edit("change", values={"sweeps": 2})], "rgb") == "rgb"
+    assert colour_after([Edit("lock", (1,)), change], "rgb") == "lab"
+    assert colour_after([Edit("change", values={"sweeps": 2})], "rgb") == "rgb"
 
 
 def test_a_change_of_the_colour_space_is_measured_in_the_new_one(
@@ -152,5 +217,5 @@ def test_the_light_goes_with_the_frame(story_document: Document, qtbot: QtBot) -
     story_document.progressed.emit()
     story_document.shown = replace(story_document.shown, result=replace(story_document.shown.result, index=20))
     story_document.shown_changed.emit()
-    assert light.text == "settled"
+    assert light.text == "this frame: settled"
     assert "1.0 %" in light.toolTip()

@@ -12,11 +12,13 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from scstream import VideoSegmenter
+from scstream_app import carrying
+from scstream_app.errors import SessionError
 from scstream_app.library import Library
 from scstream_app.session import Session, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui import models
 from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
 
@@ -88,7 +90,7 @@ def test_a_saved_model_is_small_and_used_later(
 
 
 def test_such_a_session_can_be_resumed(window: MainWindow, qtbot: QtBot, other: Path, tmp_path: Path) -> None:
-    model = models.newest(window.document.session)[1]
+    model = carrying.newest(window.document.session)[1]
     window.models.wanted.emit(str(other), model)
     whole = segmented(window, qtbot, other)
     expected = [whole.ids(index) for index in range(FRAMES)]
@@ -117,4 +119,82 @@ def test_what_is_no_model_is_refused(
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(broken), ""))
     window.actions_["open_model"].trigger()
     assert "broken.npz" in window.message.text
+    assert window.document.facts.name == "clip.mp4"
+
+
+def torn(path: Path, frames: int) -> None:
+    """Leave a session as a process does that was killed after so many frames, before any snapshot."""
+    for snapshot in (path / "models").glob("0*.npz"):
+        snapshot.unlink()
+    manifest = (path / "manifest.json").read_text()
+    (path / "manifest.json").write_text(manifest.replace('"complete": true', '"complete": false'))
+    lines = (path / "frames.jsonl").read_bytes().splitlines(keepends=True)
+    (path / "frames.jsonl").write_bytes(b"".join(lines[:frames]))
+
+
+@pytest.mark.parametrize("frames", [0, 1])
+def test_the_model_to_begin_with_is_not_lost_before_its_first_snapshot(
+    window: MainWindow, qtbot: QtBot, other: Path, frames: int
+) -> None:
+    window.models.wanted.emit(str(other), carrying.newest(window.document.session)[1])
+    whole = segmented(window, qtbot, other)
+    expected = [whole.ids(index) for index in range(FRAMES)]
+    lives = set(window.document.trace.lives)
+    path = whole.path
+    assert (path / "models" / "first.npz").exists()
+    window.document.close()
+    torn(path, frames)
+    window.document.open_session(path)
+    session = segmented(window, qtbot, other)
+    for index in range(FRAMES):
+        np.testing.assert_array_equal(session.ids(index), expected[index])
+    assert set(window.document.trace.lives) == lives
+
+
+def test_a_model_to_begin_with_that_was_tampered_with_is_refused(
+    window: MainWindow, qtbot: QtBot, other: Path, tmp_path: Path
+) -> None:
+    window.models.wanted.emit(str(other), carrying.newest(window.document.session)[1])
+    path = segmented(window, qtbot, other).path
+    window.document.close()
+    torn(path, 1)
+    stranger = VideoSegmenter(max_init_sweeps=20, decay=0.5)
+    stranger.segment(moving_square(1, 96, 128)[0])
+    stranger.save(path / "models" / "first.npz")
+    with open_source(str(other)) as source, Session.open(path) as session:
+        with pytest.raises(SessionError, match="belongs to other settings"):
+            resume(session, source)
+        (path / "models" / "first.npz").write_bytes(b"nothing of the kind")
+        with pytest.raises(SessionError, match=r"first\.npz is damaged"):
+            resume(session, source)
+
+
+def test_a_model_of_the_library_serves_though_it_has_no_seed(
+    window: MainWindow, qtbot: QtBot, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter = VideoSegmenter(max_init_sweeps=20)
+    segmenter.segment(moving_square(1)[0])
+    segmenter.save(tmp_path / "seedless.npz")
+    answers = iter([str(tmp_path / "seedless.npz"), str(other)])
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (next(answers), ""))
+    window.actions_["open_model"].trigger()
+    session = segmented(window, qtbot, other)
+    expected = session.ids(FRAMES - 1)
+    path = session.path
+    window.document.close()
+    torn(path, 3)
+    window.document.open_session(path)
+    np.testing.assert_array_equal(segmented(window, qtbot, other).ids(FRAMES - 1), expected)
+
+
+def test_a_model_that_no_settings_describe_is_refused(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    segmenter = VideoSegmenter(max_init_sweeps=20, burn_in=20_000)
+    segmenter.segment(moving_square(1)[0])
+    segmenter.save(tmp_path / "slow.npz")
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / "slow.npz"), ""))
+    window.actions_["open_model"].trigger()
+    assert "slow.npz" in window.message.text
+    assert "burn_in" in window.message.text
     assert window.document.facts.name == "clip.mp4"

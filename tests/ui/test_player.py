@@ -7,7 +7,7 @@ import pytest
 
 from export_scenes import merge, result, split
 from scstream_app.ui.document import Document, State
-from scstream_app.ui.player import SPEEDS, Player, presentation_times
+from scstream_app.ui.player import SPEEDS, Player, Times
 
 RATE = 25.0
 
@@ -350,5 +350,8 @@ def test_another_document_forgets_the_range(qtbot, document, player):
 
 
 def test_times_that_are_not_known():
-    assert presentation_times(np.array([np.nan, 0.1]), 10.0).tolist() == pytest.approx([0.0, 0.1, 0.2])
-    assert presentation_times(np.empty(0), 10.0).tolist() == [0.0]
+    times = Times(rate=10.0)
+    assert times.at(0) == 0.0
+    times.take([0.3, np.nan, 0.1])
+    assert [times.at(place) for place in range(4)] == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert [times.place(time) for time in (0.05, 0.15, 0.25, 0.35)] == [0, 1, 2, 3]

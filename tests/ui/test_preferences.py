@@ -191,7 +191,7 @@ def test_sessions_go_to_the_chosen_folder(
 
 def left_behind(library: Path, name: str, clip: Path, days: float) -> Path:
     path = library / f"{name}.scstream"
-    with open_source(str(clip)) as source, Session.create(path, source, Settings()):
+    with open_source(str(clip)) as source, Session.create(path, source, Settings(), unsaved=True):
         pass
     then = time() - days * 86_400
     for entry in (path / "manifest.json", path / "frames.jsonl", path):
@@ -210,7 +210,7 @@ def test_old_sessions_go_at_the_next_start(
     days.setValue(30)
     assert old.exists()
     make()
-    assert not old.exists()
+    qtbot.waitUntil(lambda: not old.exists(), timeout=LONG)
     assert new.exists()
 
 
@@ -224,9 +224,11 @@ def test_clearing_asks_and_spares_what_is_open(
     monkeypatch.setattr(QMessageBox, "question", lambda *words: (asked.append(words[2]), next(answers))[1])
     dialog = dialog_of(window, qtbot)
     press(dialog, qtbot, "clear")
+    qtbot.waitUntil(lambda: len(asked) == 1, timeout=LONG)
     assert other.exists()
     press(dialog, qtbot, "clear")
-    assert not other.exists()
+    qtbot.waitUntil(lambda: not other.exists(), timeout=LONG)
+    qtbot.waitUntil(lambda: window.message.text == "1 unsaved session deleted.", timeout=LONG)
     assert window.document.session.path.exists()
     assert asked[0].startswith("Delete 1 unsaved")
 

@@ -296,9 +296,14 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Iterator[Docume
     clip = write_video(tmp_path / "clip.mp4", moving_square(40))
     document.progressed.connect(lambda: document.pause(True))
     document.open_source(str(clip), tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: document.state is State.PAUSED and document.index is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.PAUSED and is_segmented(document), timeout=LONG)
     yield document
     document.pause(False)
+
+
+def is_segmented(document: Document) -> bool:
+    """Whether segments are shown, not the picture alone."""
+    return document.shown is not None and len(document.shown.result.statistics) > 0
 
 
 def advance(document: Document, qtbot: QtBot) -> None:
@@ -468,7 +473,7 @@ def test_members_told_from_events_are_the_sessions(story_document: Document, qtb
     story_document.set_objects(things)
     for index in range(5):
         show(story_document, qtbot, index)
-        told = {thing.name: commands.members(story_document, thing) for thing in things}
+        told = {thing.name: dict(story_document.session.members(thing))[index] for thing in things}
         assert told == story_document.members()
 
 
@@ -509,7 +514,7 @@ def test_objects_of_another_scene_are_gone(open_results: Callable[..., Document]
     document = open_results(results)
     commands.make_object(document, "kite", [1])
     show(document, qtbot, 3)
-    assert commands.members(document, document.objects[0]) == set()
+    assert document.members_of(document.objects[0]) == set()
 
 
 def test_marks_are_in_the_session_when_it_is_opened_again(

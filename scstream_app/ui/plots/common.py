@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,8 +21,13 @@ Array = npt.NDArray[np.float64]
 #: Okabe and Ito's colours, which everybody can tell apart, on light and on dark ground.
 BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
 RED, SKY = (213, 94, 0), (86, 180, 233)
-#: Pixels that a plot over time has at least.
-LOWEST = 80
+#: Pixels that a plot over time has at least: with them five fit into a dock of a small screen.
+LOWEST = 42
+
+#: Pixels from one number on an axis to the next, at least.
+_APART = 18.0
+#: From which number on an axis writes which unit, and its letter.
+_UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 
 def colour_of(document: Document, id: int) -> RGB:
@@ -53,6 +59,34 @@ def pairs(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
     curve.setData(x, y)
 
 
+def add_title(plot: Any, text: str) -> Any:
+    """What a plot is about, in its upper left corner: beside a low plot there is no room for it."""
+    title = pg.TextItem(text, anchor=(0.0, 0.0))
+    title.setParentItem(plot.getViewBox())
+    title.setPos(2.0, -2.0)
+    title.setZValue(100.0)
+    return title
+
+
+def paint_title(title: Any) -> None:
+    """Have a title follow the application's palette; curves shine through its ground."""
+    ground = QColor(QGuiApplication.palette().color(QPalette.ColorRole.Base))
+    ground.setAlpha(170)
+    title.setColor(QGuiApplication.palette().color(QPalette.ColorRole.Text))
+    title.fill = pg.mkBrush(ground)
+    title.update()
+
+
+class ShortAxis(pg.AxisItem):  # type: ignore[misc]
+    """An axis for low plots: few numbers, of few characters: 1.62M instead of 1.62e+06."""
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        return [(rounded_up(abs(maxVal - minVal) * _APART / max(size, _APART)), 0.0)]
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        return [brief(value * scale, spacing * scale) for value in values]
+
+
 def clicked(plot: Any, event: Any) -> QPointF | None:
     """Where in the plot's own units a left click went; None if it went elsewhere."""
     box = plot.getViewBox()
@@ -82,6 +116,27 @@ def ink(alpha: int, width: float = 1.0) -> Any:
 def html(colour: RGB) -> str:
     """The colour as HTML writes it."""
     return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def rounded_up(number: float) -> float:
+    """The next of 1, 2, 5, 10, 20, 50, ...
+
+    >>> rounded_up(1.2), rounded_up(30.0), rounded_up(0.05)
+    (2.0, 50.0, 0.05)
+    """
+    unit = 10.0 ** math.floor(math.log10(max(number, 1e-12)))
+    return next(times * unit for times in (1.0, 2.0, 5.0, 10.0) if times * unit >= number * (1.0 - 1e-9))
+
+
+def brief(value: float, spacing: float) -> str:
+    """A number on an axis with such a distance between its numbers, in few characters.
+
+    >>> brief(1_620_000.0, 20_000.0), brief(-500_000.0, 500_000.0), brief(2.5, 0.5)
+    ('1.62M', '-500k', '2.5')
+    """
+    unit, suffix = next(((unit, letter) for least, unit, letter in _UNITS if abs(value) >= least), (1.0, ""))
+    places = max(0, math.ceil(-math.log10(spacing / unit) - 1e-9))
+    return f"{value / unit:.{places}f}{suffix}"
 
 
 def short(number: int) -> str:

@@ -20,12 +20,15 @@ from scstream_app.ui.plots.common import (
     RED,
     SKY,
     Array,
+    ShortAxis,
     add_curve,
     add_line,
+    add_title,
     clicked,
     html,
     ink,
     paint_axes,
+    paint_title,
 )
 
 #: The row of the lowest plot.
@@ -34,7 +37,8 @@ _LAST = 4
 _STAGES = (("decode", SKY), ("engine", BLUE), ("write", ORANGE))
 #: Percentile of the milliseconds that there is room for: single frames can take a hundred times as long.
 _TYPICAL = 98.0
-_SMALL = {"font-size": "8pt"}
+#: Pixels for the numbers of an axis, and below the lowest plot for those of the frames.
+_LEFT, _BELOW = 44, 36
 
 
 class TimePlots(QWidget):
@@ -45,7 +49,10 @@ class TimePlots(QWidget):
         self._document = document
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Statistics over time")
+        self._view.ci.setSpacing(2)
+        self._view.ci.setContentsMargins(2, 6, 4, 0)
         self.plots: dict[str, Any] = {}
+        self.titles: dict[str, Any] = {}
         for row, (name, title) in enumerate(
             (
                 ("segments", "segments"),
@@ -55,7 +62,8 @@ class TimePlots(QWidget):
                 ("uncertainty", "uncertain, %"),
             )
         ):
-            self.plots[name] = self._plot(row, title)
+            self.plots[name] = self._plot(row)
+            self.titles[name] = add_title(self.plots[name], title)
         self.curves = {
             "segments": add_curve(self.plots["segments"], BLUE),
             "log_posterior": add_curve(self.plots["log_posterior"], GREEN),
@@ -79,7 +87,7 @@ class TimePlots(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         # In a low dock they are scrolled rather than squeezed.
-        self._view.setMinimumHeight(len(self.plots) * LOWEST)
+        self._view.setMinimumHeight(len(self.plots) * LOWEST + _BELOW)
         scroll = QScrollArea()
         scroll.setWidget(self._view)
         scroll.setWidgetResizable(True)
@@ -88,12 +96,12 @@ class TimePlots(QWidget):
         layout.addWidget(self._legend)
         self._view.scene().sigMouseClicked.connect(self._on_click)
 
-    def _plot(self, row: int, title: str) -> Any:
-        plot = self._view.addPlot(row=row, col=0)
-        plot.setLabel("left", title, **_SMALL)
-        plot.getAxis("left").setWidth(64)
+    def _plot(self, row: int) -> Any:
+        plot = self._view.addPlot(row=row, col=0, axisItems={"left": ShortAxis("left")})
+        plot.getAxis("left").setWidth(_LEFT)
         plot.getAxis("left").enableAutoSIPrefix(False)
         plot.getAxis("bottom").setStyle(showValues=row == _LAST)
+        plot.getAxis("bottom").setHeight(_BELOW if row == _LAST else 4)
         plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.setMouseEnabled(x=True, y=False)
         plot.setMenuEnabled(False)
@@ -146,6 +154,8 @@ class TimePlots(QWidget):
     def paint(self) -> None:
         """Follow the application's palette."""
         paint_axes(self._view, self.plots.values())
+        for title in self.titles.values():
+            paint_title(title)
         for line in self.now.values():
             line.setPen(ink(160))
 

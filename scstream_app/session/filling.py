@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Generator
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scstream_app.results import FrameResult
+from scstream_app.session.arrivals import arrivals
 from scstream_app.session.store import Session
 
 if TYPE_CHECKING:
@@ -43,6 +45,15 @@ def record(
         keep(session, segmenter)
     if len(session) and not (cancel is not None and cancel.is_set()):
         session.finish()
+
+
+def with_arrivals(results: Generator[FrameResult]) -> Generator[FrameResult]:
+    """Results from the start of a run on: segments that its model brought along begin to live on the first frame."""
+    with closing(results):
+        for first in results:
+            yield replace(first, events=(*arrivals(first), *first.events))
+            break
+        yield from results
 
 
 def keep(session: Session, segmenter: VideoSegmenter) -> None:

@@ -1,0 +1,72 @@
+"""What was opened lately: kept from one start to the next, but for passwords."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+
+from scstream_app.sources.containers import without_password
+
+_MOST = 12
+_KEY = "recent"
+
+
+class Addresses:
+    """Addresses of sources and paths of sessions, newest first."""
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+        self._whole: dict[str, str] = {}
+
+    def recent(self) -> list[str]:
+        """What was opened lately, newest first."""
+        value = self._settings.value(_KEY)
+        # One of them comes back as itself, none as nothing.
+        kept = value if isinstance(value, list) else [value] if value else []
+        return [public(str(address)) for address in kept]
+
+    def remember(self, address: str) -> None:
+        """Put an address first. A password in it is known until the program ends, and never written."""
+        shown = public(address)
+        if shown != address:
+            self._whole[shown] = address
+        kept = [shown, *(other for other in self.recent() if other != shown)]
+        self._settings.setValue(_KEY, kept[:_MOST])
+
+    def forget(self, address: str) -> None:
+        """Take an address out: there is nothing any more."""
+        self._settings.setValue(_KEY, [other for other in self.recent() if other != public(address)])
+
+    def whole(self, address: str) -> str:
+        """The address with the password that it was last opened with."""
+        return self._whole.get(address, address)
+
+    def folder(self) -> Path:
+        """Where files were opened last."""
+        firsts = (address.partition("\n")[0] for address in self.recent())
+        return next((Path(first).parent for first in firsts if os.path.exists(first)), Path.home())
+
+
+def public(address: str) -> str:
+    """An address without its password.
+
+    >>> public("rtsp://me:secret@10.0.0.7/door")
+    'rtsp://me@10.0.0.7/door'
+    """
+    if "://" not in address:
+        return address
+    try:
+        return without_password(address, keep_user=True)
+    except ValueError:
+        return re.sub("//.*@", "//", address)
+
+
+def short_name(address: str) -> str:
+    """An address for a list: the name of the file or folder, or how many images there are."""
+    lines = address.splitlines()
+    if len(lines) > 1:
+        return f"{Path(lines[0]).name} and {len(lines) - 1} more"
+    return Path(address).name or address

@@ -1,0 +1,55 @@
+"""A dock whose buttons can be seen on dark ground too."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen, QPixmap
+from PySide6.QtWidgets import QAbstractButton, QDockWidget, QWidget
+
+_ICON = 12
+_RATIOS = (1, 2, 3)
+#: Qt's own names of the buttons in a dock's title.
+_CLOSE, _FLOAT = "qt_dockwidget_closebutton", "qt_dockwidget_floatbutton"
+
+
+class Dock(QDockWidget):
+    """Draws the icons of its title in the colour of text: those of Qt's own style are made for light ground."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self.topLevelChanged.connect(self._draw_icons)
+        self.featuresChanged.connect(self._draw_icons)
+        self._draw_icons()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._draw_icons()
+
+    @Slot()
+    def _draw_icons(self) -> None:
+        colour = self.palette().color(QPalette.ColorRole.WindowText)
+        for name in (_CLOSE, _FLOAT):
+            button = self.findChild(QAbstractButton, name)
+            if button is not None:
+                button.setIcon(_icon(name, colour))
+
+
+def _icon(name: str, colour: QColor) -> QIcon:
+    icon = QIcon()
+    for ratio in _RATIOS:
+        pixmap = QPixmap(_ICON * ratio, _ICON * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(colour, 1.3))
+        if name == _CLOSE:
+            painter.drawLine(QPointF(2.5, 2.5), QPointF(9.5, 9.5))
+            painter.drawLine(QPointF(9.5, 2.5), QPointF(2.5, 9.5))
+        else:
+            painter.drawRect(QRectF(1.5, 4.5, 6.0, 6.0))
+            painter.drawPolyline([QPointF(4.5, 2.0), QPointF(10.0, 2.0), QPointF(10.0, 7.5)])
+        painter.end()
+        icon.addPixmap(pixmap)
+    return icon

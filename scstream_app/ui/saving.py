@@ -1,0 +1,115 @@
+"""Saving a session: putting it where a person wants it to stay."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from scstream_app.errors import StudioError
+from scstream_app.library import is_unsaved, keep, move_session
+from scstream_app.session import SUFFIX
+from scstream_app.ui.addresses import Addresses
+from scstream_app.ui.chores import Chores
+from scstream_app.ui.document import Document
+from scstream_app.ui.opening import Opening
+
+
+class Saving(QObject):
+    """Asks where, and moves the session there.
+
+    ``leaving`` comes before the session is closed for that; ``said`` carries a line for people, and whether it is an
+    error.
+    """
+
+    leaving = Signal()
+    said = Signal(str, str)
+
+    def __init__(
+        self, document: Document, addresses: Addresses, opening: Opening, chores: Chores, window: QWidget
+    ) -> None:
+        super().__init__(window)
+        self._document, self._addresses, self._opening, self._chores = document, addresses, opening, chores
+        self._window = window
+
+    def save(self) -> None:
+        """Everything is on the disk already; a session that has no place of its own gets one."""
+        session = self._document.session
+        if session is not None and is_unsaved(session.path):
+            self.save_as()
+        elif session is not None:
+            self._tell(session.path)
+
+    def save_as(self) -> None:
+        """Ask where a person wants the session, and go on with it there."""
+        session = self._document.session
+        if session is None:
+            return
+        if self._document.exporting:
+            self.said.emit("An export still reads this session. Save it when that is done.", "error")
+            return
+        suggested = str(self._addresses.folder() / session.path.name)
+        # The name may still get a suffix: whether it is taken is asked afterwards.
+        quiet = QFileDialog.Option.DontConfirmOverwrite
+        kinds = f"Sessions (*{SUFFIX})"
+        path, _ = QFileDialog.getSaveFileName(self._window, "Save Session", suggested, kinds, "", quiet)
+        if path:
+            target = Path(path if path.endswith(SUFFIX) else f"{path}{SUFFIX}")
+            if target == session.path or not os.path.lexists(target) or self._confirmed(target):
+                self.move_session(target)
+
+    def _confirmed(self, target: Path) -> bool:
+        question = f"'{target}' is there already. Replace it? What it holds will be gone."
+        answer = QMessageBox.question(self._window, "Save Session", question)
+        return answer == QMessageBox.StandardButton.Yes
+
+    def move_session(self, target: Path) -> None:
+        """Put the session elsewhere and open it there; segmentation goes on where it was."""
+        session = self._document.session
+        if session is None:
+            return
+        path = session.path
+        if path == target:
+            self._keep(path)
+            return
+        self.leaving.emit()
+        self._opening.moving = path
+        self._document.set_aside()
+        self.said.emit(f"Saving in '{target}'…", "notice")
+        self._document.when_idle(partial(self._move, path, target, self._opening.turn))
+
+    def _keep(self, path: Path) -> None:
+        try:
+            keep(path)
+        except StudioError as error:
+            self.said.emit(str(error), "error")
+        else:
+            self._tell(path)
+
+    def _move(self, path: Path, target: Path, turn: int) -> None:
+        self._chores.do(
+            partial(move_session, path, target),
+            lambda _nothing: self._moved(path, target, turn),
+            lambda message: self._not_moved(path, turn, message),
+        )
+
+    def _moved(self, path: Path, target: Path, turn: int) -> None:
+        self._addresses.forget(str(path))
+        self._go_on(target, turn)
+        self._tell(target)
+
+    def _not_moved(self, path: Path, turn: int, message: str) -> None:
+        self._go_on(path, turn)
+        self.said.emit(message, "error")
+
+    def _go_on(self, path: Path, turn: int) -> None:
+        """Open the session again, unless a person has opened something else meanwhile."""
+        self._opening.moving = None
+        if turn == self._opening.turn:
+            self._opening.open_session(path, moved=True)
+
+    def _tell(self, path: Path) -> None:
+        self.said.emit(f"Saved in '{path}'.", "notice")

@@ -1,0 +1,71 @@
+"""The line at the bottom of the window: what is being done, how fast, and what is under the mouse."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar
+
+from scstream_app.ui.document import Document, State
+from scstream_app.ui.lights import OpacitySlider, SettledLight
+
+_PROGRESS_WIDTH = 180
+#: Frames that the rate is the mean of.
+_RECENT = 30
+_TEXT = {
+    State.EMPTY: "",
+    State.OPENING: "Opening…",
+    State.WARMING: "Preparing the engine (compiles for half a minute the first time)…",
+    State.SETTLING: "The first frame settles…",
+    State.SEGMENTING: "Segmenting",
+    State.PAUSED: "Segmentation paused",
+    State.STOPPED: "Segmentation stopped",
+    State.DONE: "Segmented",
+}
+
+
+class Status(QObject):
+    """Fills a status bar, and keeps it as the document is."""
+
+    def __init__(self, document: Document, bar: QStatusBar) -> None:
+        super().__init__(bar)
+        self._document = document
+        self._state, self._hover, self._rate = QLabel(), QLabel(), QLabel()
+        self._progress = QProgressBar()
+        self._progress.setMaximumWidth(_PROGRESS_WIDTH)
+        self._progress.setTextVisible(False)
+        bar.addWidget(self._state)
+        bar.addWidget(self._progress)
+        bar.addWidget(self._hover, 1)
+        for widget in (SettledLight(document), self._rate, OpacitySlider(document)):
+            bar.addPermanentWidget(widget)
+        document.opened.connect(self._on_state)
+        document.state_changed.connect(self._on_state)
+        document.progressed.connect(self._on_progress)
+        self._on_state()
+
+    @Slot()
+    def _on_state(self) -> None:
+        document = self._document
+        live = document.live and document.state is State.SEGMENTING
+        self._state.setText("Live" if live else _TEXT[document.state])
+        self._on_progress()
+
+    @Slot()
+    def _on_progress(self) -> None:
+        document = self._document
+        count = len(document.trace)
+        working = document.state not in (State.EMPTY, State.DONE, State.STOPPED)
+        self._progress.setVisible(working and not (document.live and count))
+        length = document.facts.length if document.facts is not None else None
+        self._progress.setRange(0, length or 0)
+        self._progress.setValue(count)
+        times = document.trace.tail("engine", -_RECENT)
+        if len(times) and working:
+            self._rate.setText(f"{1000.0 / times.mean():.1f} frames/s · {count} frames")
+        else:
+            self._rate.setText(f"{count} frames" if count else "")
+
+    @Slot(object)
+    def tell_hover(self, text: object) -> None:
+        """What is under the mouse; None: nothing."""
+        self._hover.setText("" if text is None else str(text))

@@ -1,0 +1,84 @@
+"""A run at a glance: following ids, single values, and what was asked of it before."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scstream import Event
+from scstream.genealogy import Kind
+from scstream_app.edits import Edit
+from scstream_app.session import FrameRecord
+from scstream_app.trace import Trace
+
+
+def noted(index: int, *events: Event, cut: bool = False, edits: tuple[Edit, ...] = ()) -> FrameRecord:
+    return FrameRecord(index, index / 25, cut, 0.0, {"engine": float(index)}, events, 0, 0, 0, index, 0, edits)
+
+
+def split(index: int, whole: int, part: int) -> Event:
+    return Event(Kind.SPLIT, float(index), 1, (whole, part), 1.0, (5.0, 5.0))
+
+
+def story(frames: int = 8) -> Trace:
+    """Segment 0 gives birth to 1, 2, 3, ... by splits, one a frame."""
+    trace = Trace()
+    trace.extend(noted(index, *([split(index, 0, index)] if index else [])) for index in range(frames))
+    return trace
+
+
+def test_following_goes_on_from_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    trace, looked = story(), []
+    happened = trace.happened
+    monkeypatch.setattr(trace, "happened", lambda after, last: looked.append((after, last)) or happened(after, last))
+    for index in range(8):
+        assert trace.followed({0}, 0, index) == set(range(index + 1))
+    assert looked == [(0, 0), *((index, index + 1) for index in range(7))]
+
+
+def test_following_back_and_forth_gives_the_same() -> None:
+    trace = story()
+    expected = {index: set(range(index + 1)) for index in range(8)}
+    for index in (5, 2, 7, 0, 3):
+        assert trace.followed({0}, 0, index) == expected[index]
+
+
+def test_what_is_still_to_come_is_not_taken_for_passed() -> None:
+    trace = story(4)
+    assert trace.followed({0}, 0, 9) == {0, 1, 2, 3}
+    trace.add(noted(4, split(4, 0, 4)))
+    assert trace.followed({0}, 0, 9) == {0, 1, 2, 3, 4}
+
+
+def test_nothing_is_followed_beyond_a_cut() -> None:
+    trace = story(4)
+    trace.add(noted(4, cut=True))
+    assert trace.followed({0}, 0, 3) == {0, 1, 2, 3}
+    assert trace.followed({0}, 0, 4) == set()
+    assert trace.followed({7}, 4, 4) == {7}
+
+
+def test_following_after_the_oldest_frames_are_forgotten() -> None:
+    trace = story()
+    assert trace.followed({0}, 3, 4) == {0, 4}
+    trace.forget_before(4)
+    assert trace.followed({0}, 4, 6) == {0, 5, 6}
+
+
+def test_single_values_and_ends_of_columns() -> None:
+    trace = story()
+    assert trace.value("segments", 3) == 3.0
+    np.testing.assert_array_equal(trace.tail("engine", 5), [5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(trace.tail("engine", -2), [6.0, 7.0])
+    assert len(trace.tail("engine", 8)) == 0
+
+
+def test_the_colour_space_of_every_frame() -> None:
+    trace = story(3)
+    trace.add(noted(3, edits=(Edit("restart", values={"colour": "lab"}),)))
+    trace.add(noted(4))
+    trace.add(noted(5, edits=(Edit("restart", values={"colour": "rgb"}), Edit("lock", (1,)))))
+    told = [trace.colour(index, "rgb") for index in range(6)]
+    assert told == ["rgb", "rgb", "rgb", "lab", "lab", "rgb"]
+    trace.forget_before(4)
+    assert [trace.colour(index, "rgb") for index in (4, 5)] == ["lab", "rgb"]

@@ -1,0 +1,92 @@
+"""The message bar: nobody misses an error or an offer because something else was said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from scstream_app.ui import message_bar
+from scstream_app.ui.message_bar import MessageBar
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> Iterator[MessageBar]:
+    bar = MessageBar()
+    qtbot.addWidget(bar)
+    yield bar
+    bar.close()
+
+
+def press(bar: MessageBar, qtbot: QtBot, text: str) -> None:
+    button = next(button for button in bar.findChildren(QToolButton) if button.text() == text)
+    assert button.isVisible()
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_an_error_stays_until_it_is_closed(bar: MessageBar, qtbot: QtBot) -> None:
+    bar.say("broken", "error")
+    bar.say("by the way", "notice")
+    assert bar.text == "broken"
+    press(bar, qtbot, "✕")
+    assert bar.text == "by the way"
+    press(bar, qtbot, "✕")
+    assert bar.isHidden()
+
+
+def test_a_notice_goes_by_itself(bar: MessageBar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(message_bar, "_NOTICE_MILLISECONDS", 1)
+    bar.say("by the way", "notice")
+    assert bar.isVisible()
+    qtbot.waitUntil(bar.isHidden)
+
+
+def test_an_offer_outlasts_notices_and_errors(bar: MessageBar, qtbot: QtBot) -> None:
+    taken: list[str] = []
+    bar.say("recorded", "notice", ("Open It", lambda: taken.append("first")))
+    bar.say("by the way", "notice")
+    assert bar.text == "recorded"
+    bar.say("broken", "error")
+    assert bar.text == "broken"
+    bar.say("recorded again", "notice", ("Open It", lambda: taken.append("second")))
+    press(bar, qtbot, "✕")
+    assert bar.text == "recorded"
+    press(bar, qtbot, "Open It")
+    assert bar.text == "recorded again"
+    press(bar, qtbot, "Open It")
+    assert taken == ["first", "second"]
+    assert bar.text == "by the way"
+
+
+def test_the_newest_error_is_shown(bar: MessageBar, qtbot: QtBot) -> None:
+    bar.say("broken", "error")
+    bar.say("broken worse", "error")
+    assert bar.text == "broken worse"
+    press(bar, qtbot, "✕")
+    assert bar.isHidden()
+
+
+def test_what_an_offer_says_replaces_nothing_else(bar: MessageBar, qtbot: QtBot) -> None:
+    bar.say("recorded", "notice", ("Open It", lambda: bar.say("opened", "notice")))
+    press(bar, qtbot, "Open It")
+    assert bar.text == "opened"
+
+
+def test_clearing_leaves_offers(bar: MessageBar) -> None:
+    bar.say("recorded", "notice", ("Open It", bool))
+    bar.say("by the way", "notice")
+    bar.say("broken", "error")
+    bar.clear()
+    assert bar.text == "recorded"
+    bar.clear()
+    assert bar.isVisible()
+
+
+def test_clearing_takes_errors_and_notices(bar: MessageBar) -> None:
+    bar.say("broken", "error")
+    bar.say("by the way", "notice")
+    bar.clear()
+    assert bar.isHidden()

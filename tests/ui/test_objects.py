@@ -1,0 +1,84 @@
+"""Objects that are named while frames go on."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from scstream_app.pipeline import Notice
+from scstream_app.ui import commands
+from scstream_app.ui.document import Document
+from scstream_app.ui.objects import ObjectDialog, ObjectsPanel
+
+
+@pytest.fixture
+def panel(story_document: Document, qtbot: QtBot) -> ObjectsPanel:
+    panel = ObjectsPanel(story_document)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    return panel
+
+
+def go_on(document: Document, qtbot: QtBot, index: int) -> None:
+    document.show(index)
+    qtbot.waitUntil(lambda: document.index == index)
+
+
+def answer(panel: ObjectsPanel, qtbot: QtBot, name: str) -> None:
+    dialog = panel.findChild(ObjectDialog)
+    line = dialog.findChild(QLineEdit)
+    line.selectAll()
+    qtbot.keyClicks(line, name)
+    ok = dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok)
+    qtbot.mouseClick(ok, Qt.MouseButton.LeftButton)
+
+
+def test_a_split_while_a_name_is_typed_belongs_to_the_object(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    story_document.select([1])
+    panel.make()
+    go_on(story_document, qtbot, 3)
+    answer(panel, qtbot, "kite")
+    (kite,) = story_document.session.objects
+    assert (kite.name, kite.frame, kite.ids) == ("kite", 3, {1, 3})
+
+
+def test_a_split_while_an_object_is_chosen_comes_to_it(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    commands.make_object(story_document, "kite", [2])
+    story_document.select([1])
+    panel.add_selected()
+    go_on(story_document, qtbot, 3)
+    answer(panel, qtbot, "kite")
+    assert story_document.members() == {"kite": {1, 2, 3}}
+
+
+def test_segments_that_went_meanwhile_make_no_object(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    story_document.select([2])
+    panel.make()
+    go_on(story_document, qtbot, 4)
+    with qtbot.waitSignal(story_document.noticed) as heard:
+        answer(panel, qtbot, "kite")
+    (notice,) = heard.args
+    assert isinstance(notice, Notice)
+    assert notice.text == "There is nothing left of segment 2."
+    assert story_document.objects == ()
+
+
+def test_another_clip_gets_no_object_of_the_one_before(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    path = story_document.session.path
+    story_document.select([1])
+    panel.make()
+    with qtbot.waitSignal(story_document.shown_changed):
+        story_document.open_session(path)
+    answer(panel, qtbot, "kite")
+    assert story_document.objects == ()

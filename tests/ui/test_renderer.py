@@ -1,0 +1,144 @@
+"""Drawing on a thread of its own: nothing of a clip that is closed, and nobody waits for a slow one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from export_scenes import story
+from scstream_app.edits import Edit
+from scstream_app.errors import SourceError
+from scstream_app.results import FrameResult
+from scstream_app.session import Session
+from scstream_app.sources import open_source
+from scstream_app.ui import renderer as renderer_
+from scstream_app.ui.document import Document, State
+from scstream_app.ui.look import Look
+from scstream_app.ui.renderer import Renderer, Wish
+
+LONG = 20.0
+MakeSession = Callable[[Sequence[FrameResult]], Path]
+
+
+class Gate:
+    """Holds whoever calls it until it is opened."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    def pass_(self) -> None:
+        self.reached.set()
+        assert self.opened.wait(LONG)
+
+
+@pytest.fixture
+def renderer(qtbot: QtBot) -> Iterator[Renderer]:
+    made = Renderer()
+    yield made
+    assert made.shut_down()
+
+
+@pytest.fixture
+def session(finished_session: MakeSession) -> Iterator[Session]:
+    with Session.open(finished_session(story((48, 64)))) as session:
+        yield session
+
+
+def test_a_frame_that_is_being_drawn_when_another_clip_comes_is_dropped(
+    renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, draw, told = Gate(), renderer_.draw, []
+
+    def slow(*args: object) -> object:
+        gate.pass_()
+        return draw(*args)
+
+    monkeypatch.setattr(renderer_, "draw", slow)
+    renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
+    renderer.wish(Wish(story((48, 64))[3], Look()))
+    assert gate.reached.wait(LONG)
+    renderer.load(session)
+    gate.opened.set()
+    renderer.wish(Wish(1, Look()))
+    qtbot.waitUntil(lambda: any(shown is not None for shown in told))
+    assert [shown.result.index for shown in told if shown is not None] == [1]
+
+
+def test_a_frame_that_is_drawn_and_not_fetched_yet_goes_with_its_clip(renderer: Renderer, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(renderer.drawn):
+        renderer.wish(Wish(story((48, 64))[3], Look()))
+    renderer.load(None)
+    assert renderer.ready.take() is None
+
+
+def test_loading_does_not_wait_for_a_source_that_opens_slowly(
+    renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, closed, told = Gate(), threading.Event(), []
+
+    def slow(address: str) -> object:
+        gate.pass_()
+        source = open_source(address)
+        close = source.close
+        monkeypatch.setattr(source, "close", lambda: (closed.set(), close()))
+        return source
+
+    monkeypatch.setattr(renderer_, "open_source", slow)
+    renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
+    renderer.load(session)
+    renderer.wish(Wish(1, Look()))
+    assert gate.reached.wait(LONG)
+    renderer.load(None)
+    assert not gate.opened.is_set()
+    gate.opened.set()
+    # Nobody wants that source any more: it is let go of without being asked.
+    qtbot.waitUntil(closed.is_set)
+    assert [shown for shown in told if shown is not None] == []
+
+
+def test_what_goes_wrong_with_a_clip_that_is_closed_is_not_told(
+    renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, told = Gate(), []
+
+    def broken(address: str) -> object:
+        gate.pass_()
+        raise SourceError("Cannot open it.")
+
+    monkeypatch.setattr(renderer_, "open_source", broken)
+    renderer.failed.connect(told.append)
+    renderer.load(session)
+    renderer.wish(Wish(1, Look()))
+    assert gate.reached.wait(LONG)
+    renderer.load(None)
+    gate.opened.set()
+    with qtbot.waitSignal(renderer.drawn):
+        renderer.wish(Wish(story((48, 64))[3], Look()))
+    assert told == []
+
+
+def show(document: Document, qtbot: QtBot, index: int) -> None:
+    document.show(index)
+    qtbot.waitUntil(lambda: document.index == index and document.shown.look.view == "uncertainty")
+
+
+def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
+    document: Document, finished_session: MakeSession, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = story((48, 64))
+    change = Edit("restart", values={"colour": "lab"})
+    results[3] = replace(results[3], edits=(change,), cut=True)
+    used, doubt = [], renderer_._doubt
+    monkeypatch.setattr(renderer_, "_doubt", lambda result, colour: used.append(colour) or doubt(result, colour))
+    document.open_session(finished_session(results))
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 0)
+    document.set_look(view="uncertainty")
+    for index in (2, 3, 4):
+        show(document, qtbot, index)
+    assert [used[0], *used[-3:]] == ["rgb", "rgb", "lab", "lab"]
+    assert [document.colour_at(index) for index in range(5)] == ["rgb", "rgb", "rgb", "lab", "lab"]

@@ -1,0 +1,485 @@
+"""Opening, saving and leaving sessions: what a person did is never lost, and what nobody wants does not pile up."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_images, write_video
+from scstream_app.edits import Edit
+from scstream_app.library import Library, is_unsaved
+from scstream_app.session import Names, Session
+from scstream_app.settings import Settings
+from scstream_app.sources import Source
+from scstream_app.ui import opening, saving, worker
+from scstream_app.ui.addresses import Addresses
+from scstream_app.ui.document import State
+from scstream_app.ui.export_dialog import ExportDialog
+from scstream_app.ui.main_window import MainWindow
+
+QUICK = Settings(max_init_sweeps=20, threads=1)
+LONG = 20_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def window(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
+    window = MainWindow(settings, Library(tmp_path / "library"))
+    window.document.set_settings(QUICK)
+    qtbot.addWidget(window)
+    window.show()
+    with qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+    yield window
+    window.close()
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "clip.mp4", moving_square(6))
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "other.mp4", moving_square(4))
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "long.mp4", moving_square(60, width=160))
+
+
+def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
+    """Wait until a clip is wholly segmented; its session's path."""
+
+    def done() -> bool:
+        document = window.document
+        return document.state is State.DONE and document.facts.name == name and len(document.trace) == count
+
+    qtbot.waitUntil(done, timeout=LONG)
+    return window.document.session.path
+
+
+def opened(window: MainWindow, qtbot: QtBot, clip: Path, count: int = 6) -> Path:
+    window.open_address(str(clip))
+    return wait_for(window, qtbot, clip.name, count)
+
+
+def begun(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
+    """Wait until a clip is being segmented; its session's path."""
+    window.open_address(str(clip))
+    qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
+    assert window.document.state is State.SEGMENTING
+    return window.document.session.path
+
+
+def name_one(window: MainWindow) -> None:
+    window.document.set_names(Names(names={0: "sea"}))
+
+
+def answer_save(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
+
+
+def answer(monkeypatch: pytest.MonkeyPatch, *answers: QMessageBox.StandardButton) -> list[str]:
+    """Answer questions in this order; what was asked."""
+    asked: list[str] = []
+    left = iter(answers)
+    monkeypatch.setattr(QMessageBox, "question", lambda *words: (asked.append(words[2]), next(left))[1])
+    return asked
+
+
+def frames_of(path: Path) -> int:
+    with Session.open(path) as session:
+        return len(session)
+
+
+# --- while segmentation runs
+
+
+def test_another_clip_opens_while_one_is_segmented(window: MainWindow, qtbot: QtBot, long: Path, clip: Path) -> None:
+    path = begun(window, qtbot, long)
+    opened(window, qtbot, clip)
+    qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
+    assert window.message.isHidden()
+
+
+def test_segmenting_again_while_segmenting_begins_anew(window: MainWindow, qtbot: QtBot, long: Path) -> None:
+    path = begun(window, qtbot, long)
+    window.actions_["restart"].trigger()
+    wait_for(window, qtbot, "long.mp4", 60)
+    qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
+    assert window.message.isHidden()
+
+
+def test_saving_while_segmenting_goes_on_there(
+    window: MainWindow, qtbot: QtBot, long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = begun(window, qtbot, long), tmp_path / "mine.scstream"
+    answer_save(monkeypatch, target)
+    window.actions_["save"].trigger()
+    assert wait_for(window, qtbot, "long.mp4", 60) == target
+    assert not path.exists()
+    assert not is_unsaved(target)
+    assert window.message.text == f"Saved in '{target}'."
+
+
+def test_a_session_that_is_being_saved_is_saved_though_the_window_is_closed(
+    window: MainWindow, qtbot: QtBot, long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = begun(window, qtbot, long), tmp_path / "mine.scstream"
+    answer_save(monkeypatch, target)
+    window.actions_["save"].trigger()
+    window.close()
+    assert not path.exists()
+    assert frames_of(target) >= 2
+
+
+def test_what_is_opened_while_another_is_being_saved_stays_open(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    target, go_on = tmp_path / "mine.scstream", threading.Event()
+    real = saving.move_session
+    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    answer_save(monkeypatch, target)
+    window.actions_["save"].trigger()
+    window.open_address(str(path))
+    assert window.message.text == f"'{path.name}' is just being saved."
+    opened(window, qtbot, other, 4)
+    go_on.set()
+    qtbot.waitUntil(lambda: window.message.text == f"Saved in '{target}'.", timeout=LONG)
+    assert window.document.facts.name == "other.mp4"
+    assert frames_of(target) == 6
+
+
+# --- saving
+
+
+def test_a_name_with_a_full_stop_keeps_all_of_it(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, other, 4)
+    answer_save(monkeypatch, tmp_path / "clip v1")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: (tmp_path / "clip v1.scstream").exists(), timeout=LONG)
+    opened(window, qtbot, clip)
+    answer_save(monkeypatch, tmp_path / "clip v1.2")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.document.session is not None and window.document.state is State.DONE, timeout=LONG)
+    assert window.document.session.path == tmp_path / "clip v1.2.scstream"
+    assert frames_of(tmp_path / "clip v1.scstream") == 4
+
+
+def test_saving_in_the_place_of_another_session_asks(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "mine.scstream"
+    answer_save(monkeypatch, tmp_path / "mine")
+    opened(window, qtbot, other, 4)
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.document.session is not None and not is_unsaved(target), timeout=LONG)
+    path = opened(window, qtbot, clip)
+    asked = answer(monkeypatch, QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes)
+    window.actions_["save"].trigger()
+    assert str(target) in asked[0]
+    assert window.document.session.path == path
+    assert frames_of(target) == 4
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: not path.exists() and window.document.state is State.DONE, timeout=LONG)
+    assert len(asked) == 2
+    assert frames_of(target) == 6
+
+
+def test_why_it_could_not_be_saved_stays_to_be_read(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    name_one(window)
+    answer_save(monkeypatch, tmp_path / "nowhere" / "mine")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.message.text.startswith("Cannot save"), timeout=LONG)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == path
+    assert window.message.isVisible()
+    assert window.message.text.startswith("Cannot save")
+    assert window.document.names.names == {0: "sea"}
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.message.text.startswith("Saved in"), timeout=LONG)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
+    assert window.addresses.recent() == [str(tmp_path / "mine.scstream"), str(clip)]
+
+
+def test_the_window_does_not_wait_while_a_session_is_moved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(saving, "move_session", lambda *_: threads.append(threading.current_thread()))
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: bool(threads), timeout=LONG)
+    assert threads[0] is not threading.main_thread()
+
+
+def test_a_session_can_be_saved_where_it_is(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    answer_save(monkeypatch, path)
+    window.actions_["save"].trigger()
+    assert window.message.text == f"Saved in '{path}'."
+    opened(window, qtbot, other, 4)
+    window.actions_["close"].trigger()
+    assert window.library.clear() == 1
+    assert frames_of(path) == 6
+
+
+# --- what stays and what goes
+
+
+def test_a_clip_that_nobody_did_anything_with_goes(window: MainWindow, qtbot: QtBot, clip: Path, other: Path) -> None:
+    path = opened(window, qtbot, clip)
+    opened(window, qtbot, other, 4)
+    qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
+
+
+def test_a_clip_that_another_was_opened_before_it_was_open_leaves_nothing(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path
+) -> None:
+    made = threading.Event()
+    window.document.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
+    window.open_address(str(clip))
+    # Nothing is delivered to the window's thread meanwhile.
+    assert made.wait(LONG / 1000)
+    path = opened(window, qtbot, other, 4)
+    qtbot.waitUntil(lambda: list((tmp_path / "library").iterdir()) == [path], timeout=LONG)
+
+
+def test_deleting_it_does_not_hold_the_window_up(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    threads: list[threading.Thread] = []
+    monkeypatch.setattr(opening, "discard", lambda _path: threads.append(threading.current_thread()))
+    opened(window, qtbot, other, 4)
+    qtbot.waitUntil(lambda: bool(threads), timeout=LONG)
+    assert threads[0] is not threading.main_thread()
+
+
+def test_hours_of_work_stay(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_WORTH", 0.0)
+    path = opened(window, qtbot, clip)
+    opened(window, qtbot, other, 4)
+    window.actions_["close"].trigger()
+    recovered = window.welcome.recovered
+    qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
+    assert frames_of(path) == 6
+
+
+def rename(window: MainWindow) -> None:
+    name_one(window)
+
+
+def recolour(window: MainWindow) -> None:
+    window.document.set_names(Names(colours={0: (1, 2, 3)}))
+
+
+@pytest.mark.parametrize("mark", [rename, recolour])
+def test_what_was_marked_stays(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, mark: Callable[[MainWindow], None]
+) -> None:
+    path = opened(window, qtbot, clip)
+    mark(window)
+    opened(window, qtbot, other, 4)
+    assert frames_of(path) == 6
+
+
+def test_what_was_changed_in_the_model_stays(window: MainWindow, qtbot: QtBot, long: Path, clip: Path) -> None:
+    path = begun(window, qtbot, long)
+    window.document.edit(Edit("lock", (int(window.document.session.ids(0)[0, 0]),)))
+    qtbot.waitUntil(lambda: next(window.document.session.edited_records(1 << 40), None) is not None, timeout=LONG)
+    opened(window, qtbot, clip)
+    assert frames_of(path) >= 2
+
+
+@pytest.mark.parametrize("names", [Names(), Names(names={0: "sea"})])
+def test_a_session_that_was_opened_again_stays(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, names: Names
+) -> None:
+    path = opened(window, qtbot, clip)
+    window.document.set_names(names)
+    window.actions_["close"].trigger()
+    item_of(window, qtbot, path)
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert window.document.undo.count() == 0
+    opened(window, qtbot, other, 4)
+    assert frames_of(path) == 6
+    with Session.open(path) as session:
+        assert session.names == names
+
+
+def item_of(window: MainWindow, qtbot: QtBot, path: Path) -> None:
+    """Click on a session on the welcome page."""
+    entries = window.welcome.recovered
+    qtbot.waitUntil(lambda: entries.isVisible() and entries.count() == 1, timeout=LONG)
+    item = entries.item(0)
+    assert item.data(Qt.ItemDataRole.UserRole) == str(path)
+    qtbot.mouseClick(entries.viewport(), Qt.MouseButton.LeftButton, pos=entries.visualItemRect(item).center())
+
+
+def test_opening_what_is_open_changes_nothing(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    path = opened(window, qtbot, clip)
+    session = window.document.session
+    window.open_address(str(path))
+    assert window.document.session is session
+    assert window.viewer.isVisible()
+    assert frames_of(path) == 6
+
+
+# --- where sessions go
+
+
+def test_a_library_that_cannot_be_used_is_said_and_what_is_open_stays(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path
+) -> None:
+    path = opened(window, qtbot, clip)
+    (tmp_path / "file").write_text("")
+    window.preferences["library"] = str(tmp_path / "file" / "sessions")
+    window.open_address(str(other))
+    assert "Not a directory" in window.message.text
+    window.actions_["restart"].trigger()
+    assert window.document.session.path == path
+    assert frames_of(path) == 6
+
+
+def test_another_folder_counts_from_the_next_clip_on(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path
+) -> None:
+    assert opened(window, qtbot, clip).parent == tmp_path / "library"
+    window.preferences["library"] = str(tmp_path / "elsewhere")
+    assert opened(window, qtbot, other, 4).parent == tmp_path / "elsewhere"
+
+
+# --- the welcome page
+
+
+def test_sessions_are_listed_without_being_opened_or_waited_for(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    threads: list[threading.Thread] = []
+    real = Library.left_behind
+
+    def left_behind(library: Library) -> list[tuple[str, str]]:
+        threads.append(threading.current_thread())
+        return real(library)
+
+    monkeypatch.setattr(Library, "left_behind", left_behind)
+    monkeypatch.setattr(Session, "open", lambda *_: pytest.fail("a session was opened"))
+    window.actions_["close"].trigger()
+    recovered = window.welcome.recovered
+    qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 1, timeout=LONG)
+    assert recovered.item(0).text() == "clip.mp4\n6 frames"
+    assert len(threads) == 1
+    assert threads[0] is not threading.main_thread()
+
+
+def test_nothing_is_listed_on_a_page_that_nobody_sees(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    listed: list[Library] = []
+    monkeypatch.setattr(Library, "left_behind", lambda library: listed.append(library) or [])
+    opened(window, qtbot, other, 4)
+    assert listed == []
+
+
+# --- addresses
+
+
+def test_many_dropped_images_do_not_hinder_what_comes_then(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_images(tmp_path / ("a walk in the park " * 8).strip(), moving_square(30))
+    paths = sorted(folder.glob("*.png"))
+    assert len("\n".join(map(str, paths))) > 4096
+    window.opening.open_dropped([str(path) for path in paths])
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    folders: list[str] = []
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *words: (folders.append(words[2]), ("", ""))[1])
+    window.actions_["open"].trigger()
+    assert folders == [str(folder)]
+    window.actions_["export"].trigger()
+    dialog = window.findChild(ExportDialog)
+    texts = [line.text() for line in dialog.findChildren(QLineEdit) if line.accessibleName() == "Folder"]
+    assert texts == [str(folder / "00000_segments")]
+    dialog.close()
+    window.actions_["close"].trigger()
+    recent = window.welcome.recent
+    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 1, timeout=LONG)
+    assert recent.item(0).text() == "00000.png and 29 more"
+
+
+def test_a_password_is_neither_kept_nor_shown_but_used_again(
+    window: MainWindow, qtbot: QtBot, clip: Path, settings: QSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, asked = "http://me:secret@10.0.0.7/clip.mp4", []
+    real = worker.open_source
+
+    def open_source(text: str) -> Source:
+        asked.append(text)
+        source = real(str(clip))
+        source.address = text
+        return source
+
+    monkeypatch.setattr(worker, "open_source", open_source)
+    window.open_address(address)
+    first = wait_for(window, qtbot, "clip.mp4", 6)
+    window.actions_["restart"].trigger()
+    qtbot.waitUntil(lambda: not first.exists(), timeout=LONG)
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert asked == [address, address]
+    window.actions_["close"].trigger()
+    recent = window.welcome.recent
+    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 1, timeout=LONG)
+    item = recent.item(0)
+    settings.sync()
+    for text in (item.text(), item.toolTip(), Path(settings.fileName()).read_text(), str(first)):
+        assert "secret" not in text
+    qtbot.mouseClick(recent.viewport(), Qt.MouseButton.LeftButton, pos=recent.visualItemRect(item).center())
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert asked == [address] * 3
+
+
+def test_an_address_that_makes_no_sense_is_said(window: MainWindow, qtbot: QtBot) -> None:
+    window.open_address("http://me:secret@[10")
+    qtbot.waitUntil(window.message.isVisible, timeout=LONG)
+    assert "Cannot open" in window.message.text
+    assert "secret" not in str(window.addresses.recent())
+
+
+def test_addresses_come_back_however_many_there_are(tmp_path: Path) -> None:
+    def kept() -> Addresses:
+        return Addresses(QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat))
+
+    assert kept().recent() == []
+    kept().remember("a")
+    assert kept().recent() == ["a"]
+    kept().remember("b")
+    assert kept().recent() == ["b", "a"]
+    for address in "ba":
+        kept().forget(address)
+    assert kept().recent() == []
