@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
 _STOP_MILLISECONDS = 30_000
+#: Sweeps over a first frame of a live source, at most: nobody waits for seconds at every cut, and the frames after it go
+#: on where it stops.
+_LIVE_SWEEPS = 30
 #: Seconds between looks at whether a pause is over.
 _GLANCE = 0.02
 
@@ -233,6 +236,7 @@ class Worker(QObject):
         size = (source.height, source.width)
         segmenter = settings.segmenter() if model is None else carried_over(model, 0, size)
         segmenter.model_.threads = settings.threads
+        segmenter.change(max_init_sweeps=min(segmenter.model_.max_init_sweeps, _LIVE_SWEEPS))
         uncounted = 0
 
         def stale() -> bool:

@@ -132,6 +132,14 @@ def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
     scene.wait(lambda: window.live_bar.latency.split()[0].isdecimal())
 
 
+def test_a_first_frame_is_not_waited_for(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> None:
+    window.document.set_settings(Settings(max_init_sweeps=200, threads=1))
+    sweeps, document = [0], window.document
+    document.previewed.connect(lambda: sweeps.append(document.preview.progress.sweep if document.preview else 0))
+    Scene(qtbot, window, rig)
+    assert 0 < max(sweeps) <= 30
+
+
 def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(4))))
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
