@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
 _STOP_MILLISECONDS = 30_000
-#: Sweeps over a first frame of a live source, at most: nobody waits for seconds at every cut, and the frames after it go
-#: on where it stops.
+#: Sweeps over a first frame of a live source, at most: nobody waits for seconds at every cut, and later frames go on
+#: where it stops.
 _LIVE_SWEEPS = 30
 #: Seconds between looks at whether a pause is over.
 _GLANCE = 0.02
