@@ -256,7 +256,7 @@ class Document(QObject):
     def _wish(self, frame: int | FrameResult) -> None:
         index, edits = (frame.index, frame.edits) if isinstance(frame, FrameResult) else (frame, ())
         # The newest frame of a live source is shown before it is noted.
-        self.renderer.wish(Wish(frame, self._full_look(), colour_after(edits, self.colour_at(index))))
+        self.renderer.wish(Wish(frame, self._full_look(index), colour_after(edits, self.colour_at(index))))
 
     def colour_at(self, index: int) -> str:
         """The colour space that a frame was segmented in; a person may have changed it on the way."""
@@ -282,8 +282,9 @@ class Document(QObject):
         self.look_changed.emit()
         self._draw_again()
 
-    def _full_look(self) -> Look:
-        members = frozenset[int]().union(*self.members().values())
+    def _full_look(self, index: int) -> Look:
+        """How a frame is to look, with what objects consist of there."""
+        members = frozenset[int]().union(*(self.members_of(thing, index) for thing in self.objects))
         return replace(
             self.look,
             colours=self.names.colours,
@@ -324,9 +325,9 @@ class Document(QObject):
         """The ids of every object on the frame that is shown."""
         return {thing.name: self.members_of(thing) for thing in self.objects}
 
-    def members_of(self, thing: MarkedObject) -> frozenset[int]:
-        """The ids of an object on the frame that is shown; none before it was marked."""
-        index = self.index
+    def members_of(self, thing: MarkedObject, index: int | None = None) -> frozenset[int]:
+        """The ids of an object on a frame, by default the one that is shown; none before it was marked."""
+        index = self.index if index is None else index
         if index is None:
             return thing.ids
         return frozenset() if index < thing.frame else self.trace.followed(thing.ids, thing.frame, index)
@@ -413,6 +414,7 @@ class Document(QObject):
         except StudioError as error:
             trouble = trouble or str(error)
         self.renderer.load(session)
+        self._leave_empty_matte()
         self.opened.emit()
         if trouble:
             self.failed.emit(trouble)
@@ -434,6 +436,11 @@ class Document(QObject):
         then = self._made.after(self._asked)
         self.settings, self.locked = then.settings, then.locked
 
+    def _leave_empty_matte(self) -> None:
+        """A clip without objects would be an empty matte, as if nothing were segmented."""
+        if self.look.view == "matte" and not self.objects:
+            self.set_look(view="overlay")
+
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
         gone = missing(self.trace.frames)
@@ -454,6 +461,7 @@ class Document(QObject):
             return
         self.facts = facts
         self._first_colour, self._made = self.settings.colour, Made(self.settings)
+        self._leave_empty_matte()
         self.opened.emit()
         self.marks_changed.emit()
 

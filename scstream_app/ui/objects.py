@@ -172,7 +172,7 @@ def ask_object(document: Document, parent: QWidget, start: str | None = None) ->
         if name in {thing.name for thing in document.objects}:
             commands.add_to_object(document, name, present)
         else:
-            commands.make_object(document, name, present)
+            _make(document, name, present)
 
     dialog = ObjectDialog(
         parent,
@@ -185,6 +185,15 @@ def ask_object(document: Document, parent: QWidget, start: str | None = None) ->
     )
     dialog.open()
     return dialog
+
+
+def _make(document: Document, name: str, ids: frozenset[int]) -> None:
+    """Make an object. It is followed forwards only: that is said where frames before it stay without it."""
+    commands.make_object(document, name, ids)
+    index = document.index
+    if index is not None and len(document.trace) and index > document.trace.frames[0] and not document.live:
+        text = f"'{name}' begins here, at frame {index}. To have it in all frames, make it on the first one."
+        document.noticed.emit(Notice("edit", index, text))
 
 
 def _with_selected(document: Document, put: Callable[[str, frozenset[int]], None]) -> Callable[[str], None]:
@@ -296,7 +305,7 @@ class ObjectsPanel(QWidget):
                 prompt=f"Name of the object made of {commands.told(ids)}:",
                 start=free_name(self._document.objects),
                 existing=False,
-                done=_with_selected(self._document, partial(commands.make_object, self._document)),
+                done=_with_selected(self._document, partial(_make, self._document)),
             ).open()
 
     @Slot()

@@ -82,3 +82,23 @@ def test_another_clip_gets_no_object_of_the_one_before(
         story_document.open_session(path)
     answer(panel, qtbot, "kite")
     assert story_document.objects == ()
+
+
+def test_the_matte_has_what_the_object_is_on_the_frame_that_comes(story_document: Document, qtbot: QtBot) -> None:
+    go_on(story_document, qtbot, 0)
+    commands.make_object(story_document, "kite", [1])
+    story_document.set_look(view="matte")
+    go_on(story_document, qtbot, 3)
+    assert story_document.shown.look.members == {1, 3}
+    go_on(story_document, qtbot, 0)
+    assert story_document.shown.look.members == {1}
+
+
+def test_an_object_that_begins_late_says_so(panel: ObjectsPanel, story_document: Document, qtbot: QtBot) -> None:
+    notices: list[Notice] = []
+    story_document.noticed.connect(notices.append)
+    go_on(story_document, qtbot, 3)
+    story_document.select([1])
+    panel.add_selected()
+    answer(panel, qtbot, "kite")
+    assert "begins here, at frame 3" in notices[-1].text
