@@ -6,7 +6,7 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,8 @@ import numpy.typing as npt
 from scstream import Event
 from scstream.genealogy import Kind, follow
 from scstream_app.edits import colour_after
-from scstream_app.session import FrameRecord
+from scstream_app.event_log import EventLog
+from scstream_app.session import FrameRecord, MarkedObject
 
 #: What is kept of every frame.
 COLUMNS = ("time", "segments", "log_posterior", "churn", "uncertainty", "decode", "engine", "write")
@@ -47,21 +48,24 @@ class Trace:
     ----------
     frames : sequence of int
         Indices of the frames that are there.
-    events : list of (frame, Event)
-        In order, without the births of first frames.
+    events : EventLog
+        Of (frame, Event) in order, without the births of first frames.
     cuts : list of int
         Frames at which a new scene begins.
     lives : dict of id to Life
     colours : list of (frame, str)
         Frames from which on the colour space is another one.
+    filled : sequence of int
+        Frames of which something became known later, in the order in which it did.
     """
 
     def __init__(self) -> None:
         self.frames = array("q")
-        self.events: list[tuple[int, Event]] = []
+        self.events = EventLog()
         self.cuts: list[int] = []
         self.lives: dict[int, Life] = {}
         self.colours: list[tuple[int, str]] = []
+        self.filled = array("q")
         self._columns = {name: array("d") for name in COLUMNS}
         self._followed: dict[tuple[frozenset[int], int], tuple[int, frozenset[int]]] = {}
 
@@ -79,6 +83,10 @@ class Trace:
     def tail(self, name: str, start: int) -> npt.NDArray[np.float64]:
         """A column from place ``start`` on; a negative one counts from the end."""
         return np.array(self._columns[name][start:], np.float64)
+
+    def between(self, name: str, start: int, stop: int) -> npt.NDArray[np.float64]:
+        """A column from place ``start`` to before place ``stop``."""
+        return np.array(self._columns[name][start:stop], np.float64)
 
     def add(self, record: FrameRecord) -> None:
         """Take in the next frame."""
@@ -103,7 +111,7 @@ class Trace:
         for event in record.events:
             self._live(index, event)
             if not (first and event.kind in (Kind.BIRTH, Kind.DEATH)):
-                self.events.append((index, event))
+                self.events.append(index, event)
 
     def forget_before(self, index: int) -> None:
         """Drop what happened before frame ``index``; a segment that still lives keeps the frame it was born in."""
@@ -111,7 +119,7 @@ class Trace:
         del self.frames[:count]
         for column in self._columns.values():
             del column[:count]
-        del self.events[: bisect_left(self.events, index, key=lambda entry: entry[0])]
+        self.events.forget_before(index)
         del self.cuts[: bisect_left(self.cuts, index)]
         del self.colours[: max(bisect_right(self.colours, index, key=lambda entry: entry[0]) - 1, 0)]
         self._followed.clear()
@@ -129,6 +137,16 @@ class Trace:
         for name, value in measures.items():
             if place is not None and name in MEASURES:
                 self._columns[name][place] = value
+        if place is not None:
+            self.filled.append(index)
+
+    def unmeasured(self, live: bool) -> list[int]:
+        """Frames of which churn is not known, or uncertainty, which nobody asks for of a ``live`` source."""
+        churn, uncertainty = (np.isnan(self.column(name)) for name in MEASURES)
+        # The first frame cannot differ from the one before.
+        churn[:1] = False
+        unknown = churn if live else churn | uncertainty
+        return [self.frames[place] for place in np.flatnonzero(unknown)]
 
     def _live(self, index: int, event: Event) -> None:
         first, last = event.ids[0], event.ids[-1]
@@ -167,10 +185,18 @@ class Trace:
         self._followed[key] = max(index, start), carried
         return carried
 
+    def carried(self, objects: Iterable[MarkedObject], index: int) -> tuple[MarkedObject, ...]:
+        """The same objects without what is before frame ``index``: they begin there as what they have become."""
+        return tuple(
+            replace(thing, frame=index, ids=self.followed(thing.ids, thing.frame, index))
+            if thing.frame < index
+            else thing
+            for thing in objects
+        )
+
     def happened(self, after: int, last: int) -> Iterator[Event]:
         """Events of the frames after + 1, ..., last."""
-        begin, end = (bisect_right(self.events, frame, key=lambda entry: entry[0]) for frame in (after, last))
-        return (self.events[place][1] for place in range(begin, end))
+        return self.events.between(after, last)
 
     def colour(self, index: int, first: str) -> str:
         """The colour space that a frame was segmented in, if it was ``first`` at the beginning."""
@@ -221,4 +247,4 @@ class Trace:
         return moments[place] if place >= 0 else None
 
     def _moments(self) -> list[int]:
-        return sorted({frame for frame, _ in self.events} | set(self.cuts))
+        return sorted({*self.events.frames, *self.cuts})

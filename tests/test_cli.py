@@ -4,10 +4,10 @@ import errno
 import json
 import os
 import re
+import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -766,26 +766,46 @@ def test_evaluate_for_people(clip, tmp_path, capsys):
     assert "j carried" in text
 
 
+def on_screen(screen):
+    """What a program writes to its terminal, as it comes, until it has ended."""
+    while select.select([screen], [], [], 300)[0]:
+        try:
+            text = os.read(screen, 4096)
+        except OSError:
+            # The way in which Linux says that nobody writes any more.
+            return
+        if not text:
+            return
+        yield text
+    pytest.fail("nothing was written for minutes")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_control_c(tmp_path):
+    import pty
+
     sample = str(ROOT / "sample_videos" / "kite_surf.mp4")
     command = [sys.executable, "-m", "scstream_app", "segment", sample, "--out", str(tmp_path / "out")]
+    screen, terminal = pty.openpty()
     process = subprocess.Popen(
         command,
-        env=environment(),
-        stderr=subprocess.PIPE,
-        text=True,
+        env={**environment(), "TERM": "xterm", "COLUMNS": "120"},
+        stderr=terminal,
         # Where the tests themselves run in the background, Ctrl-C is ignored, and a child would inherit that.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    begun = tmp_path / "out" / "ids" / "00003.png"
-    limit = time.monotonic() + 300
-    while not begun.exists() and process.poll() is None and time.monotonic() < limit:
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "Traceback" not in error
+    os.close(terminal)
+    shown = b""
+    for text in on_screen(screen):
+        shown += text
+        # The bar counts frames.
+        if process.poll() is None and re.search(rb"(?<!\d)([4-9]|\d\d)/80\b", shown):
+            process.send_signal(signal.SIGINT)
+            break
+    shown += b"".join(on_screen(screen))
+    os.close(screen)
+    assert process.wait(60) == 130
+    assert b"Traceback" not in shown
     assert 3 <= len(read_video(tmp_path / "out" / "overlay.mp4")) < 80
     assert not leftovers(tmp_path / "out")
 

@@ -5,9 +5,8 @@ import sys
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Condition, Event
+from threading import Condition, Event, current_thread
 from threading import enumerate as enumerate_threads
-from time import monotonic, sleep
 
 import cv2_enumerate_cameras
 import numpy as np
@@ -41,6 +40,27 @@ class Clock:
 
     def __call__(self):
         return self.now
+
+
+class WatchedCamera(Camera):
+    """Counts how often its watchman has looked after it."""
+
+    looks = 0
+    looked = Condition()
+
+    @property
+    def state(self):
+        if current_thread().name == "scstream-camera-watch":
+            with self.looked:
+                self.looks += 1
+                self.looked.notify_all()
+        return super().state
+
+    def wait_for_looks(self, count=10):
+        """Wait until he must have done whatever he does about the time that it is."""
+        with self.looked:
+            end = self.looks + count
+            assert self.looked.wait_for(lambda: self.looks >= end, LONG)
 
 
 class FakeDevice:
@@ -107,7 +127,7 @@ class Bench:
             assert self.tried.wait_for(lambda: self.attempts >= count, LONG)
 
     def camera(self):
-        return Camera(0, opener=self.open, clock=self.clock, pause=0.01)
+        return WatchedCamera(0, opener=self.open, clock=self.clock, pause=0.01)
 
     def let_go(self):
         for device in self.all:
@@ -305,6 +325,13 @@ def camera_threads():
     return [thread for thread in enumerate_threads() if thread.name == "scstream-camera"]
 
 
+@pytest.fixture
+def watchful(monkeypatch):
+    """A watchman who looks at the clock all the time."""
+    monkeypatch.setattr("scstream_app.sources.camera.GLANCE", 0.002)
+
+
+@pytest.mark.usefixtures("watchful")
 def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, camera):
     before, end = len(camera_threads()), Event()
     found = bench.connect(PICTURES[3])
@@ -321,7 +348,7 @@ def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, ca
     bench.wait_for_attempts(2)
     for _ in range(5):
         bench.clock.now += 11.0
-        sleep(0.3)
+        camera.wait_for_looks()
     assert bench.attempts == 2
     assert len(camera_threads()) <= before + 1
     # It is not given up either: when the driver comes to, its pictures count.
@@ -329,11 +356,12 @@ def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, ca
     np.testing.assert_array_equal(read_patiently(camera).rgb, PICTURES[3])
 
 
+@pytest.mark.usefixtures("watchful")
 def test_few_threads_hang_in_a_driver_that_never_gives_a_picture(bench, camera):
     silent = [bench.connect() for _ in range(6)]
     for _ in range(6):
         bench.clock.now += 11.0
-        sleep(0.3)
+        camera.wait_for_looks()
     assert 2 <= bench.attempts <= 4
     assert len(camera_threads()) <= 4
     for device in silent:
@@ -386,11 +414,14 @@ def test_closing_ends_a_reading(bench, camera):
     assert camera.read() is None
 
 
-def test_closing_does_not_wait_for_a_driver_that_hangs(bench, camera):
-    begin = monotonic()
-    camera.close()
-    assert monotonic() - begin < 2.0
-    assert not bench.device.released.is_set()
+def test_closing_does_not_wait_for_a_driver_that_hangs(bench, camera, monkeypatch):
+    monkeypatch.setattr("scstream_app.sources.camera.PATIENCE", 0.1)
+    with ThreadPoolExecutor() as pool:
+        try:
+            pool.submit(camera.close).result(LONG)
+            assert not bench.device.released.is_set()
+        finally:
+            bench.let_go()
 
 
 # --- which cameras there are

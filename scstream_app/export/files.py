@@ -105,7 +105,7 @@ class Staged:
             self._reserve()
 
     def __getitem__(self, place: int) -> Path:
-        """Where to write the file for now."""
+        """Where the file is written before it gets its name."""
         return partial(self.paths[place])
 
     def place(self) -> None:

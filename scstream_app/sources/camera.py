@@ -11,9 +11,8 @@ import numpy as np
 
 from scstream_app.errors import SourceError, reason
 from scstream_app.picture import Picture
-from scstream_app.sources.base import Frame, Source, check_place
 from scstream_app.sources.devices import Device, open_device
-from scstream_app.sources.newest import GLANCE, PATIENCE, Slot, State
+from scstream_app.sources.newest import GLANCE, PATIENCE, LiveSource
 
 # Seconds that a camera may take from opening to its first picture.
 _WARM_UP = 10.0
@@ -23,7 +22,7 @@ _PAUSE = 0.5
 _MOST_HANGING = 2
 
 
-class Camera(Source):
+class Camera(LiveSource):
     """A camera, read by a thread of its own so that a slow reader always gets the newest frame.
 
     A camera without a new frame for 2 seconds is stalled: unplugged, hanging, or giving the same picture for ever
@@ -35,13 +34,9 @@ class Camera(Source):
     width, height, rate : what to ask for; the camera decides.
     opener : opens the device; for anything that gives pictures like a camera.
     clock : the seconds that go by.
-
-    Attributes
-    ----------
-    state : "live", "stalled" or "closed".
     """
 
-    live = True
+    _remedy = "Is it plugged in, and free of other programs?"
 
     def __init__(
         self,
@@ -54,11 +49,11 @@ class Camera(Source):
         clock: Callable[[], float] = monotonic,
         pause: float = _PAUSE,
     ) -> None:
+        super().__init__(clock)
         self.name = f"camera {device}"
         self.address = f"camera:{device}{_mode(width, height, rate)}"
         self._opener = opener or partial(open_device, device, width, height, rate)
         self._clock, self._pause = clock, pause
-        self._slot = Slot(clock)
         self._changed = self._slot.changed
         self._previous: Picture | None = None
         self._opened = clock()
@@ -92,34 +87,6 @@ class Camera(Source):
         self.height, self.width = first.shape[:2]
         self.rate = self._grabber.rate or rate or 30.0
         self.name = self._grabber.name or self.name
-
-    # --- for the reader ---------------------------------------------------------------------------------------
-
-    @property
-    def state(self) -> State:
-        """How the camera is doing."""
-        return self._slot.state
-
-    @property
-    def dropped(self) -> int:
-        """How many frames were overwritten by newer ones before they were read."""
-        return self._slot.dropped
-
-    def read(self) -> Frame | None:
-        """The newest frame that was not read yet, as soon as there is one; None after `close`.
-
-        Raises `CameraStalled` after 2 seconds without a new frame, at once if the camera is gone; every further call
-        waits 2 seconds more.
-        """
-        return self._slot.read(f"'{self.name}' gives no new pictures. Is it plugged in, and free of other programs?")
-
-    def interrupt(self) -> None:
-        """See `Source`."""
-        self._slot.interrupt()
-
-    def seek(self, index: int) -> None:
-        """Not for a camera: it only has a next frame."""
-        check_place(self, index)
 
     def close(self) -> None:
         """See `Source`. Takes 2 seconds at most; a device that hangs is left to itself."""

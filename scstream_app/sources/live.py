@@ -4,61 +4,32 @@ from __future__ import annotations
 
 from threading import Thread
 
-from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
-from scstream_app.sources.newest import Slot, State
+from scstream_app.sources.base import DamagedFrame, Source
+from scstream_app.sources.newest import LiveSource
 
 # Seconds that closing waits for the thread, which a silent stream can hold up for longer.
 _CLOSING = 1.0
 
 
-class LiveStream(Source):
+class LiveStream(LiveSource):
     """The newest frame of a live source that would otherwise give one after another, late and ever later.
 
-    Indices count the frames that are read; times are those of the stream. Damaged frames are passed over.
+    Times are those of the stream. Damaged frames are passed over.
 
     Parameters
     ----------
     stream : the source; it belongs to this one from now on.
-
-    Attributes
-    ----------
-    state : "live", "stalled" or "closed".
     """
 
-    live = True
+    _remedy = "Is its sender still there?"
 
     def __init__(self, stream: Source) -> None:
+        super().__init__()
         self.name, self.address, self.rate = stream.name, stream.address, stream.rate
         self.width, self.height = stream.width, stream.height
-        self._stream, self._slot = stream, Slot()
+        self._stream = stream
         self._thread = Thread(target=self._grab, name="scstream-stream", daemon=True)
         self._thread.start()
-
-    @property
-    def state(self) -> State:
-        """How the stream is doing."""
-        return self._slot.state
-
-    @property
-    def dropped(self) -> int:
-        """How many frames were overwritten by newer ones before they were read."""
-        return self._slot.dropped
-
-    def read(self) -> Frame | None:
-        """The newest frame that was not read yet, as soon as there is one; None at the end and after `close`.
-
-        Raises `CameraStalled` after 2 seconds without a new frame; reading again waits on. Raises `SourceError` once,
-        after the frames before it, if the stream fails.
-        """
-        return self._slot.read(f"'{self.name}' gives no new pictures. Is its sender still there?")
-
-    def seek(self, index: int) -> None:
-        """Not for a stream: it only has a next frame."""
-        check_place(self, index)
-
-    def interrupt(self) -> None:
-        """See `Source`."""
-        self._slot.interrupt()
 
     def close(self) -> None:
         """See `Source`. A stream that is silent is left to the thread that waits for it."""

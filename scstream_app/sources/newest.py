@@ -9,7 +9,7 @@ from typing import Literal
 
 from scstream_app.errors import SourceError
 from scstream_app.picture import Picture
-from scstream_app.sources.base import Frame
+from scstream_app.sources.base import Frame, Source, check_place
 
 #: Without a new frame for so many seconds a live source counts as stalled.
 PATIENCE = 2.0
@@ -123,3 +123,47 @@ class Slot:
     def closed(self) -> bool:
         """Whether it was closed."""
         return self._closed
+
+
+class LiveSource(Source):
+    """A source that does not wait: a thread of its own grabs what comes, and reading gives the newest of it.
+
+    Indices count the frames that are read. Whoever grabs puts pictures into ``_slot``.
+
+    Attributes
+    ----------
+    state : "live", "stalled" or "closed".
+    """
+
+    live = True
+    #: What to look after when no new picture comes.
+    _remedy: str
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._slot = Slot(clock)
+
+    @property
+    def state(self) -> State:
+        """How it is doing."""
+        return self._slot.state
+
+    @property
+    def dropped(self) -> int:
+        """How many frames were overwritten by newer ones before they were read."""
+        return self._slot.dropped
+
+    def read(self) -> Frame | None:
+        """The newest frame that was not read yet, as soon as there is one; None at the end and after `close`.
+
+        Raises `CameraStalled` after 2 seconds without a new frame, at once if the source is gone; every further call
+        waits 2 seconds more. Raises `SourceError` once, after the frames before it, if the source fails for good.
+        """
+        return self._slot.read(f"'{self.name}' gives no new pictures. {self._remedy}")
+
+    def seek(self, index: int) -> None:
+        """Not here: there is only a next frame."""
+        check_place(self, index)
+
+    def interrupt(self) -> None:
+        """See `Source`."""
+        self._slot.interrupt()

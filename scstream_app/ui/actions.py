@@ -47,7 +47,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("merge", "Edit", "Merge Segments", ("M",)),
     Spec("split", "Edit", "Split Segment", ("Alt+M",)),
     Spec("lock", "Edit", "Lock or Unlock Segments"),
-    Spec("group", "Edit", "Add to Object", ("G",)),
+    Spec("group", "Edit", "Add to Object…", ("G",)),
     Spec("ungroup", "Edit", "Remove from Object", ("Del",)),
     Spec("separator_6", "Edit", ""),
     Spec("preferences", "Edit", "Preferences…", ("Ctrl+,",)),

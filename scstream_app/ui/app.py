@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSettings, QTimer
-from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtGui import QGuiApplication, QIcon, QPixmapCache
 from PySide6.QtWidgets import QApplication
 
 from scstream_app import __version__
@@ -17,6 +17,8 @@ from scstream_app.ui.main_window import MainWindow
 
 #: How often Python gets a chance to notice Ctrl-C while Qt's loop runs.
 _GLANCE_MILLISECONDS = 200
+#: Room for pictures that Qt keeps to draw them again, such as every swatch of every colour that was ever in a table.
+_PIXMAP_KILOBYTES = 2048
 
 
 def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
@@ -41,6 +43,7 @@ def application(arguments: Sequence[str] = ()) -> QApplication:
     app.setOrganizationName("ScStream Studio")
     app.setApplicationVersion(__version__)
     QGuiApplication.setDesktopFileName("scstream-studio")
+    QPixmapCache.setCacheLimit(_PIXMAP_KILOBYTES)
     app.setWindowIcon(QIcon(str(asset("icon.svg"))))
     return app
 

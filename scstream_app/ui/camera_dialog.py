@@ -36,6 +36,8 @@ from scstream_app.ui.document import Document
 from scstream_app.ui.mailbox import Mailbox
 
 _SIZE = QSize(480, 300)
+#: Seconds between attempts to end a reading.
+_GLANCE = 0.05
 _NONE = "No camera was found.\nConnect one, allow this program to use it, and refresh."
 
 
@@ -72,9 +74,15 @@ class Preview(QObject):
     def stop(self) -> None:
         """Let go of the camera soon; ``ended`` follows."""
         self._stopped.set()
-        source = self._source
-        if source is not None:
-            source.interrupt()
+        Thread(target=self._wake, name="scstream-preview-end", daemon=True).start()
+
+    def _wake(self) -> None:
+        while self._thread.is_alive():
+            source = self._source
+            if source is not None:
+                # Again and again: a reading that was just about to begin has not heard it.
+                source.interrupt()
+            self._thread.join(_GLANCE)
 
     def join(self) -> None:
         """Wait until it has let go."""
@@ -111,17 +119,32 @@ class Preview(QObject):
 
 
 class _Search(QObject):
-    """Finds out which cameras there are, which may take a moment."""
+    """Finds out which cameras there are, which may take a moment; ``found`` carries the search's number and them.
 
-    found = Signal(object)
+    There is one for the whole program: searches outlive dialogs, and one that is made for a search and deleted after it
+    can make the next one's signal get lost.
+    """
 
-    def __init__(self) -> None:
-        # It may outlive the dialog, and must not be deleted by its own thread.
-        super().__init__(QApplication.instance())
-        self.found.connect(self.deleteLater)
+    found = Signal(int, object)
 
-    def start(self) -> None:
-        Thread(target=lambda: self.found.emit(list_cameras()), name="scstream-cameras", daemon=True).start()
+    def __init__(self, parent: QObject | None) -> None:
+        super().__init__(parent)
+        self._count = 0
+
+    @classmethod
+    def of_program(cls) -> _Search:
+        app = QApplication.instance()
+        there = None if app is None else app.findChild(cls)
+        return there or cls(app)
+
+    def start(self) -> int:
+        """Begin a search; its number."""
+        self._count += 1
+        Thread(target=self._run, args=(self._count,), name="scstream-cameras", daemon=True).start()
+        return self._count
+
+    def _run(self, number: int) -> None:
+        self.found.emit(number, list_cameras())
 
 
 class CameraDialog(QDialog):
@@ -155,6 +178,8 @@ class CameraDialog(QDialog):
         self.buttons.accepted.connect(self._on_open)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
+        self._search, self._searching = _Search.of_program(), 0
+        self._search.found.connect(self._on_found)
         self.search()
 
     def _box(self, name: str, act: Callable[[int], None]) -> QComboBox:
@@ -184,9 +209,7 @@ class CameraDialog(QDialog):
         self._say("Looking for cameras …")
         self._allow(False)
         self.refresh.setEnabled(False)
-        search = _Search()
-        search.found.connect(self._on_found)
-        search.start()
+        self._searching = self._search.start()
 
     @Slot(int)
     def _on_camera(self, place: int) -> None:
@@ -233,8 +256,10 @@ class CameraDialog(QDialog):
 
     # --- what happens
 
-    @Slot(object)
-    def _on_found(self, cameras: list[CameraInfo]) -> None:
+    @Slot(int, object)
+    def _on_found(self, number: int, cameras: list[CameraInfo]) -> None:
+        if number != self._searching:
+            return
         self.refresh.setEnabled(True)
         before = self.cameras.currentData()
         self.cameras.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,7 +15,13 @@ T = TypeVar("T")
 
 
 class Chores(QObject):
-    """Does one thing after another."""
+    """Does one thing after another.
+
+    Attributes
+    ----------
+    under_way : tuple of str
+        What is being done and what waits for that, in words.
+    """
 
     _over = Signal(object)
 
@@ -23,18 +30,22 @@ class Chores(QObject):
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chores")
         self._over.connect(self._call)
         self._ended = False
+        self.under_way: tuple[str, ...] = ()
 
     def do(
         self,
         work: Callable[[], T],
         then: Callable[[T], object] | None = None,
         failed: Callable[[str], object] | None = None,
+        *,
+        what: str,
     ) -> None:
         """Have something done. ``then`` gets what comes of it, ``failed`` the message of a StudioError instead.
 
-        Both are called on the thread of this object.
+        Both are called on the thread of this object. ``what`` says to people what it is.
         """
         if not self._ended:
+            self.under_way = (*self.under_way, what)
             self._thread.submit(self._do, work, then, failed)
 
     def _do(
@@ -46,18 +57,16 @@ class Chores(QObject):
         try:
             result = work()
         except StudioError as error:
-            message = str(error)
-            if failed is not None:
-                self._over.emit(lambda: failed(message))
+            self._over.emit(None if failed is None else partial(failed, str(error)))
         except Exception as error:
             self._over.emit(_raising(error))
         else:
-            if then is not None:
-                self._over.emit(lambda: then(result))
+            self._over.emit(None if then is None else partial(then, result))
 
     @Slot(object)
-    def _call(self, action: Callable[[], object]) -> None:
-        if not self._ended:
+    def _call(self, action: Callable[[], object] | None) -> None:
+        self.under_way = self.under_way[1:]
+        if action is not None and not self._ended:
             action()
 
     def shut_down(self) -> None:

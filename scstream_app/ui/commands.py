@@ -18,8 +18,37 @@ from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names
 from scstream_app.ui.document import Document, State
 
-#: Why merging, splitting and locking are not to be had.
-MODEL_ENDED = "Only while frames are being segmented. Afterwards, put segments together in an object (G)."
+#: What the model does: there has to be a next frame for it to be done before.
+_BY_THE_MODEL = {"merge": "merged", "split": "split", "lock": "locked"}
+#: What the selected segments are wanted for.
+_WANTED = {
+    "hide": "Select segments to hide them",
+    "isolate": "Select segments to see them alone",
+    "recolour": "Select segments to give them a colour",
+    "rename": "Select one segment to rename it",
+    "merge": "Select two segments or more to merge them (Ctrl+click adds one)",
+    "split": "Select one segment to split it",
+    "lock": "Select segments to lock them",
+    "group": "Select segments to add them to an object",
+    "ungroup": "Select segments to remove them from their object",
+}
+
+
+def lacking(document: Document, what: str) -> str:
+    """What is missing for this to be done to the selected segments, in words; nothing if it can be done."""
+    count = len(document.selection)
+    if what in _BY_THE_MODEL and not can_edit(document):
+        instead = ": add them to an object instead" if what == "merge" else ""
+        return f"Segments can be {_BY_THE_MODEL[what]} only while frames are being segmented{instead}"
+    if what == "isolate" and document.isolated:
+        return ""
+    if not count or (what == "merge" and count < 2) or (what == "rename" and count > 1):
+        return _WANTED[what]
+    if what == "group" and not can_group(document):
+        return "Wait until this frame has settled: its segments are not final yet"
+    if what == "ungroup" and not document.objects:
+        return "There is no object yet"
+    return ""
 
 
 def can_edit(document: Document) -> bool:
@@ -68,10 +97,11 @@ def _change(document: Document, names: Names, text: str) -> None:
 # --- objects
 
 
-def make_object(document: Document, name: str, ids: Iterable[int]) -> None:
-    """Put segments of the frame at hand together under a name."""
+def make_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
+    """Put segments of a frame, by default the one at hand, together under a name."""
     red, green, blue = (int(level) for level in palette.colours(len(document.objects) + 1)[-1])
-    thing = MarkedObject(name, (red, green, blue), document.index or 0, frozenset(ids))
+    begin = document.index if frame is None else frame
+    thing = MarkedObject(name, (red, green, blue), begin or 0, frozenset(ids))
     _regroup(document, (*document.objects, thing), f"Make object '{name}'")
 
 
@@ -85,13 +115,13 @@ def recolour_object(document: Document, name: str, colour: RGB) -> None:
     _exchange(document, replace(_object(document, name), colour=colour), name, f"Recolour object '{name}'")
 
 
-def add_to_object(document: Document, name: str, ids: Iterable[int]) -> None:
-    """Have segments of the frame at hand belong to an object."""
+def add_to_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
+    """Have segments of a frame, by default the one at hand, belong to an object."""
     thing, chosen = _object(document, name), frozenset(ids)
-    wanted = document.members_of(thing) | chosen
-    _exchange(
-        document, _made_up(document, thing, thing.ids | chosen, wanted), name, f"Add {told(chosen)} to object '{name}'"
-    )
+    begin = document.index if frame is None else frame
+    wanted = document.members_of(thing, begin) | chosen
+    made_up = _made_up(document, thing, thing.ids | chosen, wanted, begin)
+    _exchange(document, made_up, name, f"Add {told(chosen)} to object '{name}'")
 
 
 def remove_from_object(document: Document, name: str, ids: Iterable[int]) -> None:
@@ -99,7 +129,7 @@ def remove_from_object(document: Document, name: str, ids: Iterable[int]) -> Non
     thing, chosen = _object(document, name), frozenset(ids)
     wanted = document.members_of(thing) - chosen
     text = f"Remove {told(chosen)} from object '{name}'"
-    _exchange(document, _made_up(document, thing, thing.ids - chosen, wanted), name, text)
+    _exchange(document, _made_up(document, thing, thing.ids - chosen, wanted, document.index), name, text)
 
 
 def delete_object(document: Document, name: str) -> None:
@@ -107,14 +137,15 @@ def delete_object(document: Document, name: str) -> None:
     _regroup(document, [thing for thing in document.objects if thing.name != name], f"Delete object '{name}'")
 
 
-def _made_up(document: Document, thing: MarkedObject, ids: frozenset[int], wanted: frozenset[int]) -> MarkedObject:
-    """The object with ``wanted`` on the frame at hand.
+def _made_up(
+    document: Document, thing: MarkedObject, ids: frozenset[int], wanted: frozenset[int], index: int | None
+) -> MarkedObject:
+    """The object with ``wanted`` on a frame.
 
-    Where ``ids`` on its own frame lead to just that, it keeps its past; else it begins anew on the frame at hand.
+    Where ``ids`` on its own frame lead to just that, it keeps its past; else it begins anew on that frame.
     """
     kept = replace(thing, ids=ids)
-    index = document.index
-    if index is None or (index >= thing.frame and document.members_of(kept) == wanted):
+    if index is None or (index >= thing.frame and document.members_of(kept, index) == wanted):
         return kept
     return replace(thing, frame=index, ids=wanted)
 
@@ -130,7 +161,7 @@ def _exchange(document: Document, thing: MarkedObject, name: str, text: str) -> 
 def _regroup(document: Document, objects: Sequence[MarkedObject], text: str) -> None:
     after = tuple(objects)
     if after != document.objects:
-        document.undo.push(_Swap(document, text, document.set_objects, document.objects, after))
+        document.undo.push(_Regroup(document, text, document.set_objects, document.objects, after))
 
 
 class _Swap(QUndoCommand):
@@ -152,6 +183,15 @@ class _Swap(QUndoCommand):
         except StudioError as error:
             self.setObsolete(True)
             self._document.failed.emit(str(error))
+
+
+class _Regroup(_Swap):
+    """One state of the objects for another; see `document.HoldsObjects`."""
+
+    def begin_at(self, index: int) -> None:
+        """Have objects begin at this frame where they would begin earlier."""
+        trace = self._document.trace
+        self._before, self._after = trace.carried(self._before, index), trace.carried(self._after, index)
 
 
 # --- the model

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from enum import StrEnum
-from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 from scstream.statistics import STATISTICS
+from scstream_app import damage
+from scstream_app.asked import Asked, Left, Made, kinds
 from scstream_app.edits import Edit, colour_after
-from scstream_app.errors import StudioError
+from scstream_app.errors import SessionError, StudioError
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
@@ -47,10 +48,19 @@ class State(StrEnum):
     DONE = "done"
 
 
+@runtime_checkable
+class HoldsObjects(Protocol):
+    """A command that can be undone, and holds objects of frames that may be forgotten."""
+
+    def begin_at(self, index: int) -> None:
+        """Have the objects begin at this frame where they would begin earlier."""
+
+
 class Document(QObject):
     """One source with its session: the frame at hand, the selection, what a person marked, and what is being done.
 
-    Everything here happens on the window's thread; segmenting and drawing have threads of their own.
+    Everything here happens on the window's thread; segmenting and drawing have threads of their own. ``forgetting``
+    says that what happened before a frame of a live source is about to be forgotten.
 
     Attributes
     ----------
@@ -74,6 +84,8 @@ class Document(QObject):
         Whether a source that is opened is segmented at once, or waits for `pause` (False).
     exporting : int
         Exports under way.
+    saving : bool
+        Whether the session is closed because it is just being put elsewhere; all that is shown stays meanwhile.
     undo : QUndoStack
     """
 
@@ -87,6 +99,7 @@ class Document(QObject):
     look_changed = Signal()
     marks_changed = Signal()
     settings_changed = Signal()
+    forgetting = Signal(int)
     noticed = Signal(object)
     failed = Signal(str)
 
@@ -100,7 +113,7 @@ class Document(QObject):
         self.exporting = 0
         self._waiting: Task | None = None
         self._busy = False
-        self._asked: list[Edit] = []
+        self._left: Left | None = None
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
         self.worker = Worker()
@@ -110,6 +123,7 @@ class Document(QObject):
 
     def _forget(self) -> None:
         self.session: Session | None = None
+        self.saving = False
         self.facts: SourceFacts | None = None
         self.trace = Trace()
         self.shown: Shown | None = None
@@ -121,7 +135,7 @@ class Document(QObject):
         self.names = Names()
         self.objects: tuple[MarkedObject, ...] = ()
         self.locked: frozenset[int] = frozenset()
-        self._made = Made(self.settings)
+        self._asked = Asked(Made(self.settings))
         self._first_colour = self.settings.colour
         self._coming: int | FrameResult | None = None
 
@@ -162,15 +176,13 @@ class Document(QObject):
     def open_session(self, path: Path, moved: bool = False) -> None:
         """Show a session and go on with it if it is not complete; what was open is closed.
 
-        ``moved`` says that it is the one that was set aside: then nothing that waits to be done to it, nor what can be
-        undone, is lost.
+        ``moved`` says that it is the one that was set aside: then all stands as before: what is shown, what waits to
+        be done, and what can be undone.
         """
         self._start(Task(path, settings=self.settings, moved=moved))
 
     def _start(self, task: Task) -> None:
-        if task.moved:
-            self.set_aside()
-        else:
+        if not task.moved:
             self.close()
         self._waiting = task
         if not self._busy:
@@ -179,37 +191,75 @@ class Document(QObject):
     def _begin(self) -> None:
         task, self._waiting = self._waiting, None
         if task is not None:
+            self._settle_left(task)
             self._busy = True
-            self._set_state(State.OPENING)
-            self.worker.pause(task.address is not None and not self.autostart)
+            if not self.saving:
+                self._set_state(State.OPENING)
+                self.worker.pause(task.address is not None and not self.autostart)
             self.worker.begin(task)
 
     def close(self) -> None:
         """Let go of the source and the session; what is being done stops within a frame."""
-        self._asked.clear()
+        self._leave_edits()
         self.undo.clear()
-        self.set_aside()
-
-    def set_aside(self) -> None:
-        """Close in order to be opened again from elsewhere; see `open_session`."""
-        self._waiting = None
         self.worker.pause(False)
-        self.worker.cancel()
-        self.surveyor.cancel()
-        self.renderer.load(None)
+        trouble = self._let_go()
         self.worker.recent.clear()
-        trouble = ""
-        if self._busy and self.session is not None:
-            # The worker still writes; it is closed when that has ended.
-            self._closing = self.session
-        elif self.session is not None:
-            trouble = _closed(self.session)
         if self.state is not State.EMPTY:
             self._forget()
             self.closed.emit()
             self.state_changed.emit()
         if trouble:
             self.failed.emit(trouble)
+
+    def _leave_edits(self) -> None:
+        """What was asked for and has not been done still can be, if it is the same session that is opened next."""
+        waiting, self._asked.waiting = self._asked.waiting, []
+        if waiting and self.session is not None and self.facts is not None:
+            address = self.session.source_address
+            self._left = Left(self.session.path, address, self.facts.name, tuple(waiting))
+
+    def _settle_left(self, task: Task) -> None:
+        """Edits that were left wait on, or nothing comes of them, which is said; where all begins anew it is meant."""
+        left, self._left = self._left, None
+        # A frame that was under way then may have come to its end.
+        waiting = [] if left is None else [edit for edit in left.edits if edit in self.worker.waiting()]
+        if left is None or not waiting:
+            return
+        if task.address is None and task.path == left.path:
+            self._asked.waiting = waiting
+        elif task.address != left.address:
+            text = f"'{left.name}' was left before its next frame: nothing came of what was asked for"
+            self.noticed.emit(Notice("edit", 0, f"{text} ({kinds(waiting)})."))
+
+    def set_aside(self) -> None:
+        """Let go of the session in order to open it again from elsewhere; see `open_session`."""
+        if self.session is None:
+            return
+        self.saving = True
+        trouble = self._let_go()
+        self.state_changed.emit()
+        if trouble:
+            self.failed.emit(trouble)
+
+    def _let_go(self) -> str:
+        """Have the threads leave the session alone, and close it; why that failed, in words, or nothing."""
+        self._waiting = None
+        self.worker.cancel()
+        self.surveyor.cancel()
+        self.renderer.load(None)
+        if self.session is None:
+            return ""
+        if self._busy:
+            # The worker still writes; it is closed when that has ended.
+            self._closing = self.session
+            return ""
+        return _closed(self.session)
+
+    @property
+    def busy(self) -> bool:
+        """Whether the worker is at something, which may belong to what was closed before."""
+        return self._busy
 
     def when_idle(self, action: Callable[[], None]) -> None:
         """Call ``action`` as soon as nothing is being done: at once, or when the worker has stopped."""
@@ -306,6 +356,7 @@ class Document(QObject):
     def set_names(self, names: Names) -> None:
         """Names, colours and visibility of segments."""
         # First to the disk: what cannot be kept is not to look as if it were.
+        self._check_free()
         if self.session is not None:
             self.session.names = names
         self.names = names
@@ -315,11 +366,16 @@ class Document(QObject):
     def set_objects(self, objects: Iterable[MarkedObject]) -> None:
         """Named groups of segments."""
         wanted = tuple(objects)
+        self._check_free()
         if self.session is not None:
             self.session.objects = wanted
         self.objects = wanted
         self.marks_changed.emit()
         self._draw_again()
+
+    def _check_free(self) -> None:
+        if self.saving:
+            raise SessionError("The session is just being saved. Do that again in a moment.")
 
     def members(self) -> dict[str, frozenset[int]]:
         """The ids of every object on the frame that is shown."""
@@ -334,7 +390,7 @@ class Document(QObject):
 
     def edit(self, edit: Edit) -> None:
         """Have something done to the model before its next frame."""
-        self._asked.append(edit)
+        self._asked.waiting.append(edit)
         self.worker.edit(edit)
         self._reckon(edit)
 
@@ -347,13 +403,12 @@ class Document(QObject):
 
     def _unask(self, edit: Edit) -> None:
         """It will not be done."""
-        if edit in self._asked:
-            self._asked.remove(edit)
+        if self._asked.drop(edit):
             self._reckon(edit)
 
     def _reckon(self, edit: Edit) -> None:
         """Settings and locks that an edit is about are those there will be when all that was asked for is done."""
-        then = self._made.after(self._asked)
+        then = self._asked.then
         if edit.kind in ("lock", "unlock"):
             self.locked = then.locked
             self.marks_changed.emit()
@@ -365,23 +420,20 @@ class Document(QObject):
     def _note_made(self, edits: Iterable[Edit]) -> None:
         """These have reached the model. Of a live source, those that nobody asked for here are the program's own."""
         for edit in edits:
-            asked = edit in self._asked
-            if asked:
-                self._asked.remove(edit)
+            asked = self._asked.drop(edit)
             if asked or not self.live:
-                self._made = self._made.after([edit])
+                self._asked.made = self._asked.made.after([edit])
             if not asked and not self.live:
                 # It waited while the session was closed.
                 self._reckon(edit)
 
     def _tell_late(self) -> None:
         """Say what came too late for the last frame, and no longer count on it."""
-        late, self._asked = self._asked, []
+        late, self._asked.waiting = self._asked.waiting, []
         for edit in late:
             self._reckon(edit)
         if late:
-            kinds = ", ".join(dict.fromkeys(edit.kind for edit in late))
-            text = f"The last frame was on its way already: nothing came of what was asked for since ({kinds})."
+            text = f"The last frame was on its way already: nothing came of what was asked for since ({kinds(late)})."
             self.noticed.emit(Notice("edit", self.trace.frames[-1] if len(self.trace) else 0, text))
 
     def set_settings(self, settings: Settings) -> None:
@@ -406,6 +458,10 @@ class Document(QObject):
             # Closed again before it was open.
             self._closing = session
             return
+        saving, self.saving = self.saving, False
+        if saving and opened.trace.frames == self.trace.frames:
+            self._come_back(session)
+            return
         self.session, self.facts, self.trace = session, session.manifest.source, opened.trace
         self._first_colour = session.manifest.settings.colour
         self._take_settings(session.manifest.settings, opened.edits)
@@ -428,12 +484,20 @@ class Document(QObject):
             # Something to look at while the engine is made ready.
             self._wish(session.manifest.start)
 
+    def _come_back(self, session: Session) -> None:
+        """Go on with a session that was put elsewhere, as if nothing had happened."""
+        self.session, self.facts = session, session.manifest.source
+        self.renderer.load(session)
+        # What was wished for before, and not drawn yet, was forgotten.
+        self._draw_again()
+        self.state_changed.emit()
+
     def _take_settings(self, settings: Settings, edits: Iterable[Edit]) -> None:
         """Those of a session, after what was done on the way; threads belong to the machine."""
         threads = self.settings.threads
         made = Made(settings).after(edits)
-        self._made = replace(made, settings=replace(made.settings, threads=threads))
-        then = self._made.after(self._asked)
+        self._asked.made = replace(made, settings=replace(made.settings, threads=threads))
+        then = self._asked.then
         self.settings, self.locked = then.settings, then.locked
 
     def _leave_empty_matte(self) -> None:
@@ -443,16 +507,11 @@ class Document(QObject):
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
-        gone = missing(self.trace.frames)
+        gone, torn = damage.told_frames(self.trace.frames), damage.told_files(session)
         if gone:
-            text = f"Damaged in the source and left out: {gone}. All other frames are there."
-            self.noticed.emit(Notice("damaged", self.trace.frames[0], text))
-        if session.damage:
-            todo = (
-                f"Mark what is missing again; or repair that file, put it back into '{session.path}' "
-                "and open the session once more."
-            )
-            self.failed.emit(" ".join([*session.damage, todo]))
+            self.noticed.emit(Notice("damaged", self.trace.frames[0], gone))
+        if torn:
+            self.failed.emit(torn)
 
     @Slot(object)
     def _on_opened_live(self, facts: SourceFacts) -> None:
@@ -460,24 +519,22 @@ class Document(QObject):
             # Closed again before it was open.
             return
         self.facts = facts
-        self._first_colour, self._made = self.settings.colour, Made(self.settings)
+        self._first_colour, self._asked.made = self.settings.colour, Made(self.settings)
         self._leave_empty_matte()
         self.opened.emit()
         self.marks_changed.emit()
 
     @Slot(int, int)
     def _on_warming(self, done: int, total: int) -> None:
-        if not self.is_open:
+        # One that was put elsewhere goes on as it did.
+        if not self.is_open or self.state in (State.SEGMENTING, State.PAUSED):
             return
         ready = State.PAUSED if self.worker.paused else State.SETTLING
         self._set_state(State.WARMING if done < total else ready)
 
     @Slot(object)
     def _on_noted(self, record: FrameRecord) -> None:
-        if not self.is_open:
-            # Of a session that was set aside in the midst of a frame: that much has been done to it.
-            self._asked = [edit for edit in self._asked if edit not in record.edits]
-        elif record.index > (self.trace.frames[-1] if len(self.trace) else -1):
+        if self.is_open and record.index > (self.trace.frames[-1] if len(self.trace) else -1):
             self.trace.add(record)
             self._note_made(record.edits)
             if self.live and len(self.trace) > _LIVE_FRAMES + _LIVE_SLACK:
@@ -489,12 +546,12 @@ class Document(QObject):
 
     def _forget_before(self, index: int) -> None:
         """Nothing may grow for ever with a source that has no end; objects stay what they have become."""
-        self.objects = tuple(
-            replace(thing, frame=index, ids=self.trace.followed(thing.ids, thing.frame, index))
-            if thing.frame < index
-            else thing
-            for thing in self.objects
-        )
+        self.forgetting.emit(index)
+        self.objects = self.trace.carried(self.objects, index)
+        for place in range(self.undo.count()):
+            command = self.undo.command(place)
+            if isinstance(command, HoldsObjects):
+                command.begin_at(index)
         self.trace.forget_before(index)
 
     @Slot()
@@ -524,7 +581,8 @@ class Document(QObject):
     def _on_noticed(self, notice: Notice) -> None:
         if notice.edit is not None:
             self._unask(notice.edit)
-        self.noticed.emit(notice)
+        if self.is_open:
+            self.noticed.emit(notice)
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
@@ -544,11 +602,14 @@ class Document(QObject):
         if waiting is not None:
             # What a person asked for last counts, whatever an action has begun.
             self._start(waiting)
-        elif not self._busy:
+        elif not self._busy and not (self.saving and closing is not None):
             self._come_to_rest(ended)
 
     def _come_to_rest(self, ended: bool) -> None:
-        if self.session is not None:
+        if self.saving:
+            # It could not be opened again, and it has been said why.
+            self.close()
+        elif self.session is not None:
             self._set_state(State.DONE if ended else State.STOPPED)
             self._survey(self.session)
         else:
@@ -558,14 +619,9 @@ class Document(QObject):
 
     def _survey(self, session: Session) -> None:
         """Have measured what nobody has, in the background."""
-        frames = np.array(self.trace.frames)
-        unknown = np.isnan(self.trace.column("churn"))
-        if not session.manifest.source.live:
-            unknown |= np.isnan(self.trace.column("uncertainty"))
-        # The first frame cannot differ from the one before.
-        unknown[:1] &= np.isnan(self.trace.column("uncertainty")[:1]) & (not session.manifest.source.live)
-        if unknown.any():
-            self.surveyor.start(session, frames[unknown].tolist())
+        frames = self.trace.unmeasured(session.manifest.source.live)
+        if frames:
+            self.surveyor.start(session, frames)
 
     @Slot(object, object)
     def _on_measured(self, session: Session, found: Mapping[int, Mapping[str, float]]) -> None:
@@ -590,29 +646,6 @@ class Document(QObject):
             self.state_changed.emit()
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What a model is set to, and which segments it leaves alone."""
-
-    settings: Settings
-    locked: frozenset[int] = frozenset()
-
-    def after(self, edits: Iterable[Edit]) -> Made:
-        """The same when some edits have been made.
-
-        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
-        frozenset({1})
-        """
-        settings, locked = self.settings, self.locked
-        for edit in edits:
-            settings = replace(settings, **edit.values)
-            if edit.kind == "lock":
-                locked |= set(edit.ids)
-            elif edit.kind == "unlock":
-                locked -= set(edit.ids)
-        return Made(settings, locked)
-
-
 def _closed(session: Session) -> str:
     """Close a session; why that failed, in words, or nothing."""
     try:
@@ -620,16 +653,3 @@ def _closed(session: Session) -> str:
     except StudioError as error:
         return str(error)
     return ""
-
-
-def missing(frames: Sequence[int], most: int = 6) -> str:
-    """The frames between the first and the last that are not there, in words; nothing if all are.
-
-    >>> missing([0, 1, 3, 7, 8])
-    'frames 2, 4 to 6'
-    """
-    gaps = [(a + 1, b - 1) for a, b in pairwise(frames) if b > a + 1]
-    parts = [str(first) if first == last else f"{first} to {last}" for first, last in gaps[:most]]
-    more = f" and {len(gaps) - most} more gaps" if len(gaps) > most else ""
-    one = len(gaps) == 1 and gaps[0][0] == gaps[0][1]
-    return f"{'frame' if one else 'frames'} {', '.join(parts)}{more}" if gaps else ""

@@ -1,12 +1,14 @@
-"""A small round light."""
+"""A small round light, and the same as an icon."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
 from PySide6.QtWidgets import QWidget
 
 _SIZE = 10
+#: Icons are drawn for screens up to this ratio.
+_RATIOS = (1, 2, 3)
 
 
 class Dot(QWidget):
@@ -35,3 +37,20 @@ class Dot(QWidget):
         painter.setBrush(self._colour)
         painter.drawEllipse(self.rect().adjusted(1, 1, -1, -1))
         painter.end()
+
+
+def disc(colour: QColor) -> QIcon:
+    """A filled circle of this colour."""
+    icon = QIcon()
+    for ratio in _RATIOS:
+        pixmap = QPixmap(_SIZE * ratio, _SIZE * ratio)
+        pixmap.setDevicePixelRatio(ratio)
+        pixmap.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(pixmap)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(127, 127, 127))
+        painter.setBrush(colour)
+        painter.drawEllipse(QRectF(0.5, 0.5, _SIZE - 1.0, _SIZE - 1.0))
+        painter.end()
+        icon.addPixmap(pixmap)
+    return icon

@@ -55,7 +55,8 @@ class Origins:
         if session is None:
             # Of a stream that is not recorded only what one sees is known, and it may go on for ever.
             self._known = {int(row["id"]): self._known.get(int(row["id"]), _features(row)) for row in rows}
-        if session is None or not len(trace):
+        # What is just being saved cannot be read, and would count as unknown for good.
+        if session is None or not len(trace) or self._document.saving:
             return
         if len(self._known) > _MOST_KNOWN:
             shown = frozenset(rows["id"].tolist())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 
@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QMessageBox,
     QProgressBar,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +27,7 @@ from scstream_app.export.movie import Movies
 from scstream_app.headless import Order
 from scstream_app.ui import exporting
 from scstream_app.ui.document import Document
+from scstream_app.ui.export_folder import is_empty, trouble_with
 from scstream_app.ui.export_formats import FormatsTree
 from scstream_app.ui.export_options import ExportOptions, Preview
 from scstream_app.ui.exporting import Exporting, ExportTask
@@ -127,7 +129,7 @@ class ExportDialog(QDialog):
         self._formats.currentItemChanged.connect(self._on_format)
         self._options.changed.connect(self._check)
         self._options.redraw.connect(self._draw)
-        self._export.clicked.connect(self._start)
+        self._export.clicked.connect(self._on_export)
         self._leave.clicked.connect(self._on_leave)
         self._show.clicked.connect(self._show_folder)
         self._exporting.progressed.connect(self._on_progress)
@@ -174,11 +176,8 @@ class ExportDialog(QDialog):
             return "There is nothing to export: none of these frames is segmented yet."
         if not self.formats:
             return "Choose at least one format."
-        if not self._options.folder_text:
-            return "Choose a folder."
-        if self.folder.is_file():
-            return f"'{self.folder}' is a file: choose a folder."
-        return exporting.trouble(self._document, self.folder, self.order)
+        wrong = trouble_with(self._options.folder_text)
+        return wrong or exporting.trouble(self._document, self.folder, self.order)
 
     def _told_example(self) -> str:
         shown = self._document.shown
@@ -192,6 +191,7 @@ class ExportDialog(QDialog):
 
     def _say(self, text: str, error: bool) -> None:
         self._message.setText(text)
+        self._message.setToolTip(text)
         self._message.setProperty("error", error)
         # Red on dark needs to be lighter than red on light.
         dark = self.palette().window().color().lightness() < 128
@@ -230,7 +230,20 @@ class ExportDialog(QDialog):
     # --- doing it
 
     @Slot()
+    def _on_export(self) -> None:
+        if self._options.asks and not self._running and not is_empty(self.folder):
+            self._ask_to_replace()
+        else:
+            self._start()
+
+    def _ask_to_replace(self) -> None:
+        text = f"There are files in '{self.folder.name}' already. Those that are exported again will be replaced."
+        ask(self, text, "Replace", "Cancel", self._start)
+
+    @Slot()
     def _start(self) -> None:
+        # What was right when it was asked about may no longer be.
+        self._check()
         if self._running or self._trouble():
             return
         task = self._task()
@@ -317,13 +330,7 @@ class ExportDialog(QDialog):
             self._ask_to_stop()
 
     def _ask_to_stop(self) -> None:
-        box = QMessageBox(QMessageBox.Icon.Question, "Export", "The export is not finished. Stop it?", parent=self)
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
-        box.button(QMessageBox.StandardButton.Yes).setText("Stop")
-        box.button(QMessageBox.StandardButton.No).setText("Go on")
-        box.accepted.connect(self._stop_and_close)
-        box.open()
+        ask(self, "The export is not finished. Stop it?", "Stop", "Go on", self._stop_and_close)
 
     @Slot()
     def _stop_and_close(self) -> None:
@@ -342,6 +349,19 @@ class ExportDialog(QDialog):
         self.reject()
 
 
+def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], None]) -> None:
+    """Ask without stopping the program; ``then`` is called after a yes, which is the button ``yes``."""
+    box = QMessageBox(QMessageBox.Icon.Question, "Export", question, parent=parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
+    box.button(QMessageBox.StandardButton.Yes).setText(yes)
+    box.button(QMessageBox.StandardButton.No).setText(no)
+    box.setEscapeButton(QMessageBox.StandardButton.No)
+    box.setDefaultButton(QMessageBox.StandardButton.No)
+    box.accepted.connect(then)
+    box.open()
+
+
 def told_seconds(seconds: float) -> str:
     """A time in words.
 
@@ -358,5 +378,7 @@ def told_seconds(seconds: float) -> str:
 def _text() -> QLabel:
     label = QLabel()
     label.setWordWrap(True)
+    # A long path has no place to break a line at, and must not make the dialog wider than the screen.
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from scstream_app.export import FORMATS, needs_object, needs_picture
@@ -39,6 +39,8 @@ _TITLES: Mapping[str, str] = {
     "tiff": "TIFF stack",
     "npz": "NumPy archive",
 }
+#: What a person who looks at a view most likely wants of it; of all others the ids.
+_FITTING: Mapping[str, str] = {"matte": "matte", "overlay": "mp4"}
 _FORMAT = Qt.ItemDataRole.UserRole
 
 
@@ -55,6 +57,7 @@ class FormatsTree(QTreeWidget):
         self.setMinimumSize(230, 360)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._fill()
+        self.itemChanged.connect(self._on_ticked)
 
     def _fill(self) -> None:
         known = {name for names in _GROUPS.values() for name in names}
@@ -102,12 +105,24 @@ class FormatsTree(QTreeWidget):
         return tuple(name for name in FORMATS if name in items and items[name].checkState(0) == Qt.CheckState.Checked)
 
     def choose(self, names: Iterable[str]) -> None:
-        """Tick these, of those that can be chosen; ids if there are none. The first one is highlighted."""
-        wanted = [name for name in names if name in self._items and not self.unavailable(name)] or ["ids"]
+        """Tick these, of those that can be chosen; what fits the view if there are none. The first is highlighted."""
+        wanted = self._available(names) or self._available([self._fitting()]) or ["ids"]
         with QSignalBlocker(self):
             for name, item in self._items.items():
                 item.setCheckState(0, Qt.CheckState.Checked if name in wanted else Qt.CheckState.Unchecked)
         self.setCurrentItem(self._items[wanted[0]])
+
+    def _available(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name in self._items and not self.unavailable(name)]
+
+    def _fitting(self) -> str:
+        """The format that shows what is on the screen."""
+        return _FITTING.get(self._document.look.view, "ids")
+
+    @Slot(QTreeWidgetItem, int)
+    def _on_ticked(self, item: QTreeWidgetItem) -> None:
+        """Say what it is, and preview it."""
+        self.setCurrentItem(item)
 
     @property
     def highlighted(self) -> str:

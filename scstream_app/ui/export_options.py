@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
-from PySide6.QtCore import QSettings, Qt, Signal, Slot
-from PySide6.QtGui import QPixmap, QResizeEvent
+from PySide6.QtCore import QRectF, QSettings, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -29,8 +28,13 @@ from scstream_app.headless import Order
 from scstream_app.palette import PALETTES
 from scstream_app.render import VIEWS
 from scstream_app.ui.document import Document
+from scstream_app.ui.export_folder import clip_of, folder_of, proposed_folder
+from scstream_app.ui.viewer_painting import paint_checkers
 
+#: What is done about files that are there already, after a question or without.
+_ASK = "ask"
 _OVERWRITE: Mapping[str, str] = {
+    _ASK: "Ask before replacing",
     "replace": "Replace",
     "skip": "Keep, and write what is missing",
     "refuse": "Stop with an error",
@@ -68,8 +72,8 @@ class ExportOptions(QWidget):
         self._example.setObjectName("example")
         self._view = _choice(self._views())
         self._palette = _choice({name: name.capitalize() for name in PALETTES})
-        self._overwrite = _choice({name: _OVERWRITE.get(name, name) for name in get_args(Overwrite)})
-        self._folder = QLineEdit(str(default_folder(document)))
+        self._overwrite = _choice({name: _OVERWRITE.get(name, name) for name in (_ASK, *get_args(Overwrite))})
+        self._folder = QLineEdit()
         self._browse = QPushButton("Browse…")
         self._browse.setAutoDefault(False)
         self._lay_out()
@@ -140,10 +144,12 @@ class ExportOptions(QWidget):
         for box, name, default in (
             (self._view, "view", _FITTING if self._document.objects else "overlay"),
             (self._palette, "palette", look.palette),
-            (self._overwrite, "overwrite", usual.overwrite),
+            (self._overwrite, "overwrite", _ASK),
         ):
             place = box.findData(self._value(name, default))
             box.setCurrentIndex(place if place >= 0 else max(0, box.findData(default)))
+        last, last_clip = self._value("folder", ""), self._value("clip", "")
+        self._folder.setText(str(proposed_folder(self._document, last, last_clip)))
 
     def _value(self, name: str, default: str) -> str:
         value = None if self._kept is None else self._kept.value(f"{_KEY}/{name}")
@@ -151,8 +157,8 @@ class ExportOptions(QWidget):
         return str(value) if usable else default
 
     def kept_formats(self) -> list[str]:
-        """The formats that were chosen last time."""
-        return self._value("formats", "ids").split()
+        """The formats that were chosen last time; none if there was no such time."""
+        return self._value("formats", "").split()
 
     def remember(self, formats: tuple[str, ...]) -> None:
         """Keep the choices for the next time; those that are as in the window go on following it."""
@@ -161,6 +167,8 @@ class ExportOptions(QWidget):
         look = self._document.look
         values = {
             "formats": " ".join(formats),
+            "folder": str(self.folder),
+            "clip": clip_of(self._document),
             "scale": str(self._scale.value()),
             "pattern": self._pattern.text(),
             "view": self._view.currentData(),
@@ -184,7 +192,12 @@ class ExportOptions(QWidget):
     @property
     def folder(self) -> Path:
         """Where everything goes."""
-        return Path(self.folder_text).expanduser()
+        return folder_of(self.folder_text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person wants to be asked before files are replaced."""
+        return bool(self._overwrite.currentData() == _ASK)
 
     @property
     def view(self) -> str | None:
@@ -207,7 +220,7 @@ class ExportOptions(QWidget):
             formats,
             scale=self._scale.value() / 100.0,
             pattern=self._pattern.text(),
-            overwrite=self._overwrite.currentData(),
+            overwrite="replace" if self.asks else self._overwrite.currentData(),
             view=self.view,
             palette=self.palette_name,
             opacity=self.opacity,
@@ -226,6 +239,8 @@ class ExportOptions(QWidget):
     def tell(self, example: str, movies: bool) -> None:
         """Say what the choices come to; what movies show matters only if there are any."""
         self._view.setEnabled(movies)
+        # A long one does not fit into the field.
+        self._folder.setToolTip(self.folder_text)
         self._example.setText(example)
         facts = self._document.facts
         if facts is not None:
@@ -241,17 +256,6 @@ class ExportOptions(QWidget):
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._folder.setText)
         dialog.open()
-
-
-def default_folder(document: Document) -> Path:
-    """Beside the source if that is a file, named after it; of a recording, after that."""
-    facts, session = document.facts, document.session
-    # Of several images, the first.
-    address = Path(facts.address.partition("\n")[0]) if facts is not None else Path()
-    beside = address.parent if facts is not None and os.path.exists(address) else Path.home()
-    name = session.path.stem if session is not None and session.recorded else address.stem
-    stem = "".join(sign if sign.isalnum() or sign in " -_." else "_" for sign in name) or "video"
-    return beside / f"{stem}_segments"
 
 
 class Preview(QLabel):
@@ -279,7 +283,18 @@ class Preview(QLabel):
             self.setText("No preview")
             return
         way = Qt.TransformationMode.SmoothTransformation
-        self.setPixmap(self._pixmap.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio, way))
+        fitted = self._pixmap.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio, way)
+        self.setPixmap(on_checkers(fitted) if fitted.hasAlpha() else fitted)
+
+
+def on_checkers(pixmap: QPixmap) -> QPixmap:
+    """A picture on the ground that tells transparent places from black or white ones."""
+    whole = QPixmap(pixmap.size())
+    painter = QPainter(whole)
+    paint_checkers(painter, QRectF(whole.rect()), 1.0)
+    painter.drawPixmap(0, 0, pixmap)
+    painter.end()
+    return whole
 
 
 def _percent(low: int, high: int) -> QSpinBox:

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 import numpy as np
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import Signal
 
 from scstream_app import export, headless, render
 from scstream_app.errors import StudioError
@@ -18,6 +18,7 @@ from scstream_app.headless import Order
 from scstream_app.palette import Colouring
 from scstream_app.results import Picture
 from scstream_app.session import Session
+from scstream_app.ui.background import Background
 from scstream_app.ui.document import Document
 
 _STOP_MILLISECONDS = 30_000
@@ -85,8 +86,8 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
     return np.ascontiguousarray(render.draw("overlay" if view == "ids" else view, scene))
 
 
-class Exporting(QObject):
-    """Does one export at a time. Its signals are emitted on its own thread, which runs only meanwhile.
+class Exporting(Background[ExportTask]):
+    """Does one export at a time.
 
     ``progressed`` carries the number of frames done. ``finished`` comes at the end of every export: whether all
     frames were written. ``failed`` comes before it and says in one line what went wrong.
@@ -96,46 +97,22 @@ class Exporting(QObject):
     failed = Signal(str)
     finished = Signal(bool)
 
-    _begin = Signal(object)
-
     def __init__(self) -> None:
-        super().__init__()
-        self._cancel = threading.Event()
-        self._thread = QThread()
-        self._thread.setObjectName("export")
-        self.moveToThread(self._thread)
-        self._begin.connect(self._work)
-
-    # --- called from the window's thread
+        super().__init__("export", _STOP_MILLISECONDS)
 
     def start(self, task: ExportTask) -> None:
-        """Begin; `finished` follows."""
-        self._cancel.clear()
-        self._thread.start()
-        self._begin.emit(task)
+        """Begin; `finished` follows, also after `cancel`."""
+        self._do(task)
 
-    def cancel(self) -> None:
-        """Stop within a frame; `finished` follows."""
-        self._cancel.set()
-
-    def shut_down(self) -> bool:
-        """Stop, and end the thread; True if it has ended."""
-        self.cancel()
-        self._thread.quit()
-        return self._thread.wait(_STOP_MILLISECONDS)
-
-    # --- on its own thread
-
-    @Slot(object)
-    def _work(self, task: ExportTask) -> None:
+    def _work(self, task: ExportTask, cancel: threading.Event) -> None:
         done, told, complete = 0, 0.0, False
         try:
-            for _ in _frames(task, self._cancel):
+            for _ in _frames(task, cancel):
                 done += 1
                 if monotonic() - told > _PAUSE:
                     told = monotonic()
                     self.progressed.emit(done)
-            complete = done == task.count and not self._cancel.is_set()
+            complete = done == task.count and not cancel.is_set()
         except StudioError as error:
             self.failed.emit(" ".join([str(error), *getattr(error, "__notes__", [])]))
         except Exception as error:

@@ -51,17 +51,14 @@ class Feed(QObject):
         self._asked: float | None = None
         self._last = 0.0
         self._stalled = False
-        # Objects as the document has them now, and what they are in the recording.
-        self._known: tuple[MarkedObject, ...] = ()
+        # Objects as the document has or had them, and what they are in the recording.
         self._placed: dict[MarkedObject, MarkedObject] = {}
         self._all_placed = False
-        # The earliest frame of an object that undoing may bring back.
-        self._earliest: int | None = None
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.noticed.connect(self._on_noticed)
-        document.marks_changed.connect(self._on_marks)
-        document.progressed.connect(self._on_progressed)
+        document.marks_changed.connect(self._keep_marks)
+        document.forgetting.connect(self._on_forgetting)
         document.state_changed.connect(self._on_state)
         document.worker.noted.connect(self._on_noted)
         self._ended.connect(self._on_ended)
@@ -162,6 +159,7 @@ class Feed(QObject):
         self.changed.emit()
         self.recorded.emit(recorded)
 
+    @Slot()
     def _keep_marks(self) -> None:
         """Have what a person marked written with the recording, if there are frames that it can be told of."""
         recorder = self.recorder
@@ -182,38 +180,17 @@ class Feed(QObject):
         self._placed[thing] = replace(thing, frame=place, ids=trace.followed(thing.ids, thing.frame, index))
         return self._placed[thing], True
 
-    # --- what a person marks
-
-    @Slot()
-    def _on_marks(self) -> None:
-        before, self._known = self._known, self._document.objects
-        if self._document.live and before != self._known:
-            frames = [thing.frame for thing in (*before, *self._known)]
-            self._earliest = min(frames if self._earliest is None else [*frames, self._earliest], default=None)
-        self._keep_marks()
-
-    @Slot()
-    def _on_progressed(self) -> None:
-        """The document forgets what is long past, and has its objects begin later then."""
-        document = self._document
-        if not document.live:
-            return
-        if document.objects is not self._known:
-            for before, after in zip(self._known, document.objects, strict=True):
-                if before in self._placed:
-                    self._placed[after] = self._placed.pop(before)
-            self._known = document.objects
-        if self._earliest is not None and self._earliest < document.trace.frames[0]:
-            # What became of those objects is no longer known.
-            document.undo.clear()
-            self._earliest = None
+    @Slot(int)
+    def _on_forgetting(self, index: int) -> None:
+        """The document has its objects begin later then, but in the recording they stay where they are."""
+        later = self._document.trace.carried(self._placed, index)
+        self._placed = dict(zip(later, self._placed.values(), strict=True))
 
     # --- what the document says
 
     @Slot()
     def _on_opened(self) -> None:
         self._stalled, self._asked, self._last = False, None, monotonic()
-        self._known, self._earliest = self._document.objects, None
         self.scale = self._document.settings.scale
         self._pace = None if self.target is None else Pace(self.target, self.scale)
         self.changed.emit()

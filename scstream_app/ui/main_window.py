@@ -6,11 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QSettings, Qt, Slot
+from PySide6.QtCore import QPoint, QSettings, Qt, Slot
 from PySide6.QtGui import QActionGroup, QCloseEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QMainWindow,
     QMenu,
     QMessageBox,
@@ -19,15 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.errors import StudioError
-from scstream_app.library import Library
+from scstream_app.library import Library, is_unsaved
 from scstream_app.pipeline import Notice
-from scstream_app.session import Recorded
 from scstream_app.ui import dialogs, theme
 from scstream_app.ui.actions import SPECS, Actions
 from scstream_app.ui.addresses import Addresses
-from scstream_app.ui.camera_dialog import choose_camera
+from scstream_app.ui.choosing import Choosing
 from scstream_app.ui.chores import Chores
+from scstream_app.ui.closing import Closing
 from scstream_app.ui.controls import ControlsPanel
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.export_dialog import ExportDialog
@@ -41,10 +39,12 @@ from scstream_app.ui.panels import Panels
 from scstream_app.ui.player import Player
 from scstream_app.ui.preferences import Preferences, PreferencesDialog
 from scstream_app.ui.preferring import Preferring
+from scstream_app.ui.recording import Recording
 from scstream_app.ui.saving import Saving
 from scstream_app.ui.segments import SegmentsPanel
 from scstream_app.ui.statistics import StatisticsPanel
 from scstream_app.ui.status import Status
+from scstream_app.ui.tidying import Tidying
 from scstream_app.ui.timeline import Timeline
 from scstream_app.ui.transport import Transport
 from scstream_app.ui.viewer import Viewer
@@ -74,7 +74,14 @@ class MainWindow(QMainWindow):
         self.addresses = Addresses(settings)
         # A list of sessions is not to wait until a large one has been moved.
         self._files, self._lists = Chores(self), Chores(self)
-        self.opening = Opening(self.document, self.addresses, lambda: self.library, self._files, self)
+        self.message = MessageBar()
+        self.recording = Recording(self.document, self.feed, lambda: self.library, self.message, self)
+        may_leave = partial(self.recording.may_end, "Open")
+        self.opening = Opening(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
+        self.choosing = Choosing(self.document, self.addresses, self.opening, self.recording, self)
+        self.tidying = Tidying(lambda: self.library, self._files, self)
+        self.closing = Closing(self.document, self.feed, (self._files, self._lists), self)
+        self._is_closing = False
         self.saving = Saving(self.document, self.addresses, self.opening, self._files, self)
         self._build_centre()
         self._build_panels()
@@ -89,7 +96,6 @@ class MainWindow(QMainWindow):
     # --- building
 
     def _build_centre(self) -> None:
-        self.message = MessageBar()
         self.welcome = Welcome()
         self.viewer = Viewer(self.document)
         self.live_bar = LiveBar(self.document, self.feed, self.viewer, self.actions_["record"])
@@ -149,18 +155,18 @@ class MainWindow(QMainWindow):
         player = self.player
         self.actions_.bind(
             {
-                "open": self._ask_video,
-                "open_folder": self._ask_folder,
-                "open_camera": self._ask_camera,
-                "open_url": self._ask_url,
-                "open_session": self._ask_session,
+                "open": self.choosing.video,
+                "open_folder": self.choosing.images,
+                "open_camera": self.choosing.camera,
+                "open_url": self.choosing.url,
+                "open_session": self.choosing.session,
                 "save": self.saving.save,
                 "save_as": self.saving.save_as,
                 "export": self._export,
                 "save_model": self.models.save,
                 "use_model": self.models.use_this,
                 "open_model": self.models.use_file,
-                "close": self.document.close,
+                "close": self._close_document,
                 "quit": self.close,
                 "undo": self.document.undo.undo,
                 "redo": self.document.undo.redo,
@@ -226,16 +232,20 @@ class MainWindow(QMainWindow):
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
-        self.viewer.hovered.connect(self.status.tell_hover)
         self.viewer.menu_asked.connect(self._show_viewer_menu)
+        for panel in (self.segments, self.objects):
+            panel.said.connect(self.viewer.say)
         self.timeline.menu_asked.connect(self._show_timeline_menu)
         self.models.wanted.connect(self.opening.open_with_model)
-        for part in (self.models, self.opening, self.saving):
+        for part in (self.models, self.opening, self.saving, self.tidying):
             part.said.connect(self.message.say)
-        for part in (self.opening, self.saving):
-            part.leaving.connect(self.message.clear)
+        self.opening.leaving.connect(self.message.clear)
+        self.recording.wanted.connect(self.opening.open_session)
+        self.saving.began.connect(self.message.clear)
+        self.saving.saved.connect(self._tell_title)
         self.opening.began.connect(self._on_began)
         self.opening.discarded.connect(self.welcome.refresh)
+        self.tidying.done.connect(self.welcome.refresh)
         self.actions_.keys_changed.connect(self._tell_keys)
         document.undo.undoTextChanged.connect(self._tell_undo)
         document.undo.redoTextChanged.connect(self._tell_undo)
@@ -267,7 +277,7 @@ class MainWindow(QMainWindow):
         self.opening.choosing.connect(self.preferring.use_preset)
         days = self.preferences["keep_days"]
         if days is not None:
-            self._files.do(partial(self.library.clear, days), lambda _count: self.welcome.refresh())
+            self.tidying.clear_old(days)
 
     @Slot(str)
     def _on_preference(self, name: str) -> None:
@@ -289,22 +299,7 @@ class MainWindow(QMainWindow):
             case "layout":
                 self.panels.reset(self._settings, share=self.document.is_open)
             case "clear":
-                self._clear_unsaved()
-
-    def _clear_unsaved(self) -> None:
-        library = self.library
-        self._files.do(lambda: len(list(library.forgotten())), self._ask_to_clear)
-
-    def _ask_to_clear(self, count: int) -> None:
-        sessions = "1 unsaved session" if count == 1 else f"{count} unsaved sessions"
-        if not count:
-            self.message.say("There are no unsaved sessions to delete.", "notice")
-        elif self._confirm(f"Delete {sessions} and what was marked there? The one that is open stays."):
-            self._files.do(self.library.clear, self._tell_cleared)
-
-    def _tell_cleared(self, count: int) -> None:
-        self.message.say(f"{count} unsaved {'session' if count == 1 else 'sessions'} deleted.", "notice")
-        self.welcome.refresh()
+                self.tidying.ask()
 
     @Slot()
     def _tell_keys(self) -> None:
@@ -352,35 +347,10 @@ class MainWindow(QMainWindow):
         """Open whatever a person means: a video, images, a camera, a URL, or a session."""
         self.opening.open_address(address)
 
-    def _ask_video(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, "Open Video", self._folder(), dialogs.VIDEO_FILTER)
-        if path:
-            self.open_address(path)
-
-    def _ask_folder(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "Open Image Sequence", self._folder())
-        if path:
-            self.open_address(path)
-
-    def _ask_camera(self) -> None:
-        if self.feed.recording:
-            if not self._confirm("A recording is being made. Stop it and choose a camera?"):
-                return
-            self.feed.stop()
-        choose_camera(self.document, self, self.open_address)
-
-    def _ask_url(self) -> None:
-        url = dialogs.ask_url(self)
-        if url is not None:
-            self.open_address(url)
-
-    def _ask_session(self) -> None:
-        path = QFileDialog.getExistingDirectory(self, "Open Session (a folder NAME.scstream)", self._folder())
-        if path:
-            self.opening.open_session(Path(path))
-
-    def _folder(self) -> str:
-        return str(self.addresses.folder())
+    def _close_document(self) -> None:
+        if self.recording.may_end("Close"):
+            self.message.clear()
+            self.document.close()
 
     # --- exporting
 
@@ -396,8 +366,6 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_opened(self) -> None:
-        facts = self.document.facts
-        self.setWindowTitle(f"{facts.name} – ScStream Studio" if facts else "ScStream Studio")
         self.viewer.fit()
         self._pages.setCurrentWidget(self._stage)
         self.panels.show(True, share=self.document.is_open)
@@ -405,19 +373,25 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_closed(self) -> None:
-        self.setWindowTitle("ScStream Studio")
+        # Between two clips everything keeps its place.
+        if not (self.opening.changing or self._is_closing):
+            self._show_welcome()
+        self._refresh()
+
+    def _show_welcome(self) -> None:
         self._pages.setCurrentWidget(self.welcome)
         # There is nothing in them before something is open.
         self.panels.show(False)
-        self._refresh()
 
     @Slot()
     def _refresh(self) -> None:
         document = self.document
-        open_, kept = document.is_open, document.session is not None
+        open_, kept = document.is_open, document.session is not None and not document.saving
         busy = document.state in (State.SEGMENTING, State.SETTLING, State.PAUSED)
         ids = [spec.id for spec in SPECS if spec.title and spec.menu in ("Edit", "View", "Playback", "Segmentation")]
         self.actions_.enable([*ids, "close"], open_)
+        if document.saving:
+            self.actions_.enable([spec.id for spec in SPECS if spec.title and spec.menu == "Edit"], False)
         self.actions_.enable(["save", "save_as", "export", "save_model", "use_model"], kept)
         if document.live:
             self._enable_live()
@@ -427,11 +401,24 @@ class MainWindow(QMainWindow):
         self.actions_.enable(["pause_segmenting"], busy)
         self.actions_["pause_segmenting"].setChecked(document.state is State.PAUSED)
         self._on_look()
+        self._tell_title()
+
+    @Slot()
+    def _tell_title(self) -> None:
+        """What is open: the session by the name that it was saved under, the clip; a mark if nobody has saved it."""
+        facts, session = self.document.facts, self.document.session
+        if self.document.saving:
+            return
+        unsaved = session is not None and is_unsaved(session.path)
+        saved_as = [session.path.stem] if session is not None and not unsaved else []
+        names = [] if facts is None else [" – ".join([*saved_as, facts.name]) + "[*]"]
+        self.setWindowTitle(" – ".join([*names, "ScStream Studio"]))
+        self.setWindowModified(unsaved)
 
     @Slot()
     def _fill_welcome(self) -> None:
         self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(self.library.left_behind, self.welcome.set_recovered)
+        self._lists.do(self.library.left_behind, self.welcome.set_recovered, what="Looking for sessions")
 
     @Slot()
     def _on_look(self) -> None:
@@ -442,7 +429,7 @@ class MainWindow(QMainWindow):
     def _on_failed(self, message: str) -> None:
         self.message.say(message, "error")
         if not self.document.is_open:
-            self._pages.setCurrentWidget(self.welcome)
+            self._show_welcome()
 
     @Slot(object)
     def _on_notice(self, notice: Notice) -> None:
@@ -465,14 +452,8 @@ class MainWindow(QMainWindow):
             self.player.toggle()
 
     def _toggle_recording(self) -> None:
-        facts = self.document.facts
-        if self.feed.recorder is not None:
-            self.feed.stop()
-        elif facts is not None and self.document.live:
-            try:
-                self.feed.record(self.library.new_path(facts.name))
-            except StudioError as error:
-                self.message.say(f"Cannot record. {error}", "error")
+        self.recording.toggle()
+        # The action has checked itself, whether or not anything came of it.
         self._on_feed()
 
     @Slot()
@@ -480,18 +461,8 @@ class MainWindow(QMainWindow):
         self.actions_["record"].setChecked(self.feed.recorder is not None)
         self._settings.setValue("live/target", self.feed.target or 0)
 
-    @Slot(object)
-    def _on_recorded(self, recorded: Recorded) -> None:
-        left_out = f" {recorded.dropped} frames came too fast to be written and were left out." * bool(recorded.dropped)
-        open_ = ("Open It", lambda: self.opening.open_session(recorded.path)) if recorded.frames else None
-        if recorded.failure:
-            kept = f" Its {recorded.frames} frames are kept." * bool(recorded.frames)
-            self.message.say(f"Recording has stopped. {recorded.failure}{kept}{left_out}", "error", open_)
-        elif open_ is None:
-            self.message.say("Nothing was recorded: no frame came.", "notice")
-        else:
-            text = f"{recorded.frames} frames were recorded in '{recorded.path}'.{left_out}"
-            self.message.say(text, "notice", open_)
+    @Slot()
+    def _on_recorded(self) -> None:
         self._refresh()
         self.welcome.refresh()
 
@@ -505,18 +476,20 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Stop what is being done, keep it, and remember how the window was."""
-        if self.document.exporting and not self._confirm("An export is still running. Stop it and close?"):
+        if not self._may_close():
             event.ignore()
             return
+        self._is_closing = True
         self.panels.keep(self._settings)
         self.player.pause()
-        self.document.shut_down()
-        # A session that is to be moved or discarded waited for this.
-        QApplication.sendPostedEvents(self.document, QEvent.Type.MetaCall.value)
-        self.feed.shut_down()
-        for chores in (self._files, self._lists):
-            chores.shut_down()
+        self.closing.finish()
+        self._is_closing = False
         event.accept()
+
+    def _may_close(self) -> bool:
+        if self.document.exporting and not self._confirm("An export is still running. Stop it and close?"):
+            return False
+        return self.recording.may_end("Close")
 
     def _confirm(self, question: str) -> bool:
         answer = QMessageBox.question(self, "ScStream Studio", question)

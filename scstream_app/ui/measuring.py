@@ -6,11 +6,12 @@ import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import QThread, Signal
 
 from scstream_app.errors import StudioError
 from scstream_app.measures import Survey, surveyed
 from scstream_app.session import Session
+from scstream_app.ui.background import Background
 
 #: A kernel that is being compiled for the first time cannot be interrupted.
 _STOP_MILLISECONDS = 60_000
@@ -18,7 +19,7 @@ _STOP_MILLISECONDS = 60_000
 _PAUSE = 0.25
 
 
-class Surveyor(QObject):
+class Surveyor(Background[tuple[Session, Sequence[int]]]):
     """Measures frames of sessions that were written without: by the command line, or by an earlier program.
 
     ``measured`` carries the session and a mapping from frames to their measures, now and then. The session keeps them,
@@ -28,39 +29,15 @@ class Surveyor(QObject):
 
     measured = Signal(object, object)
 
-    _begin = Signal(object)
-
     def __init__(self) -> None:
-        super().__init__()
-        self._cancel = threading.Event()
-        self._thread = QThread()
-        self._thread.setObjectName("measuring")
-        self.moveToThread(self._thread)
-        self._begin.connect(self._work)
-
-    # --- called from the window's thread
+        super().__init__("measuring", _STOP_MILLISECONDS, QThread.Priority.LowPriority)
 
     def start(self, session: Session, frames: Sequence[int]) -> None:
         """Measure these frames; what was being measured is not wanted any more."""
-        self.cancel()
-        self._cancel = threading.Event()
-        self._thread.start(QThread.Priority.LowPriority)
-        self._begin.emit(Survey(session, frames, self._cancel))
+        self._do((session, frames))
 
-    def cancel(self) -> None:
-        """Stop within a frame."""
-        self._cancel.set()
-
-    def shut_down(self) -> bool:
-        """Stop for good; True if the thread has ended."""
-        self.cancel()
-        self._thread.quit()
-        return self._thread.wait(_STOP_MILLISECONDS)
-
-    # --- on its own thread
-
-    @Slot(object)
-    def _work(self, survey: Survey) -> None:
+    def _work(self, task: tuple[Session, Sequence[int]], cancel: threading.Event) -> None:
+        survey = Survey(*task, cancel)
         found: dict[int, Mapping[str, float]] = {}
         told = monotonic()
         try:

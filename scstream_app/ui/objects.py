@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QColorDialog,
-    QComboBox,
-    QDialog,
-    QDialogButtonBox,
     QHeaderView,
     QLabel,
-    QLineEdit,
     QMenu,
     QToolBar,
+    QToolButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -25,18 +21,22 @@ from PySide6.QtWidgets import (
 )
 from superqt.utils import QSignalThrottler
 
-from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
-from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
+from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document
+from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised
 
 #: Nobody reads numbers that change more often.
 _PAUSE_MILLISECONDS = 200
 _MAKE = "Select segments (click, Ctrl+click) and press G to put them together in an object, which follows them."
 _USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
 _NAME, _COUNT, _FROM = range(3)
+#: What is done to the highlighted object, in words.
+_OF_AN_OBJECT = {"rename": "rename it", "recolour": "give it another colour", "delete": "delete it"}
+#: What has no button of its own: a narrow panel would hide the last buttons.
+_MORE = ("recolour", "delete")
 
 
 def ask_colour(parent: QWidget, start: RGB, title: str, done: Callable[[RGB], None]) -> QColorDialog:
@@ -47,6 +47,19 @@ def ask_colour(parent: QWidget, start: RGB, title: str, done: Callable[[RGB], No
     dialog.colorSelected.connect(lambda colour: done((colour.red(), colour.green(), colour.blue())))
     dialog.open()
     return dialog
+
+
+def more_button(actions: Sequence[QAction], about: str) -> QToolButton:
+    """A button with a menu of what has none of its own."""
+    more = QToolButton()
+    more.setText("More")
+    more.setToolTip(f"{about}; all of it is in the menu of the right mouse button too")
+    more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    menu = QMenu(more)
+    menu.setToolTipsVisible(True)
+    menu.addActions(actions)
+    more.setMenu(menu)
+    return more
 
 
 def show_boxes(view: QAbstractItemView) -> None:
@@ -63,162 +76,13 @@ def show_boxes(view: QAbstractItemView) -> None:
         view.setPalette(QPalette())
 
 
-def free_name(objects: Iterable[MarkedObject]) -> str:
-    """The first "object N" that no object is called.
-
-    >>> free_name([MarkedObject("Object 1", (0, 0, 0), 0, frozenset({3}))])
-    'object 2'
-    """
-    taken = {thing.name.casefold() for thing in objects}
-    number = 1
-    while f"object {number}" in taken:
-        number += 1
-    return f"object {number}"
-
-
-def trouble_with(name: str, objects: Iterable[MarkedObject]) -> str:
-    """What is wrong with a new object's name; nothing if it will do."""
-    try:
-        MarkedObject(name, (0, 0, 0), 0, frozenset())
-    except StudioError as error:
-        return f"{str(error)[:1].upper()}{str(error)[1:]}."
-    if name.casefold() in {thing.name.casefold() for thing in objects}:
-        return f"There is an object '{name}' already."
-    return ""
-
-
-class ObjectDialog(QDialog):
-    """Asks for an object's name: a new one, or, where ``existing`` is offered, one that is there.
-
-    Parameters
-    ----------
-    objects : sequence of MarkedObject
-    title, prompt : str
-    start : str
-        The name to begin with.
-    existing : bool
-        Whether the name of an object may be chosen.
-    done : callable
-        Gets the name.
-    """
-
-    def __init__(
-        self,
-        parent: QWidget,
-        objects: tuple[MarkedObject, ...],
-        *,
-        title: str,
-        prompt: str,
-        start: str,
-        existing: bool,
-        done: Callable[[str], None],
-    ) -> None:
-        super().__init__(parent)
-        self.setWindowTitle(title)
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._objects, self._existing = objects, existing
-        self._edit: QComboBox | QLineEdit = self._choice(start) if existing else QLineEdit(start)
-        self._edit.setAccessibleName("Name")
-        self._trouble = QLabel()
-        self._trouble.setObjectName("trouble")
-        self._trouble.setWordWrap(True)
-        self._buttons = QDialogButtonBox(
-            QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, parent=self
-        )
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
-        self.accepted.connect(lambda: done(self.name))
-        label = QLabel(prompt)
-        label.setBuddy(self._edit)
-        layout = QVBoxLayout(self)
-        for widget in (label, self._edit, self._trouble, self._buttons):
-            layout.addWidget(widget)
-        self._line.textChanged.connect(self._check)
-        self._line.selectAll()
-        self._line.setFocus()
-        self.setMinimumWidth(320)
-
-    def _choice(self, start: str) -> QComboBox:
-        box = QComboBox()
-        box.setEditable(True)
-        box.addItems([thing.name for thing in self._objects])
-        box.setEditText(start)
-        return box
-
-    @property
-    def _line(self) -> QLineEdit:
-        line = self._edit.lineEdit() if isinstance(self._edit, QComboBox) else self._edit
-        assert line is not None
-        return line
-
-    @property
-    def name(self) -> str:
-        """What was typed or chosen."""
-        return self._line.text().strip()
-
-    @Slot()
-    def _check(self) -> None:
-        known = self._existing and self.name in {thing.name for thing in self._objects}
-        trouble = "" if known else trouble_with(self.name, self._objects)
-        self._trouble.setText(trouble)
-        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not trouble)
-
-
-def ask_object(document: Document, parent: QWidget, start: str | None = None) -> ObjectDialog:
-    """Ask which object the selected segments go to, a new one or one that is there."""
-    ids = document.selection
-
-    def put(name: str, present: frozenset[int]) -> None:
-        if name in {thing.name for thing in document.objects}:
-            commands.add_to_object(document, name, present)
-        else:
-            _make(document, name, present)
-
-    dialog = ObjectDialog(
-        parent,
-        document.objects,
-        title="Add to object",
-        prompt=f"Add {commands.told(ids)} to the object:",
-        start=start or free_name(document.objects),
-        existing=bool(document.objects),
-        done=_with_selected(document, put),
-    )
-    dialog.open()
-    return dialog
-
-
-def _make(document: Document, name: str, ids: frozenset[int]) -> None:
-    """Make an object. It is followed forwards only: that is said where frames before it stay without it."""
-    commands.make_object(document, name, ids)
-    index = document.index
-    if index is not None and len(document.trace) and index > document.trace.frames[0] and not document.live:
-        text = f"'{name}' begins here, at frame {index}. To have it in all frames, make it on the first one."
-        document.noticed.emit(Notice("edit", index, text))
-
-
-def _with_selected(document: Document, put: Callable[[str, frozenset[int]], None]) -> Callable[[str], None]:
-    """Call ``put`` with a name, when there is one, and what has become by then of the segments that are selected now.
-
-    Frames go on while a person thinks of a name, and an object is made of segments of the frame at hand.
-    """
-    ids, frame, trace = document.selection, document.index, document.trace
-
-    def done(name: str) -> None:
-        index = document.index
-        if document.trace is not trace or frame is None or index is None:
-            # Something else is open.
-            return
-        present = trace.followed(ids, frame, index) if index > frame else ids
-        if present:
-            put(name, present)
-        else:
-            document.noticed.emit(Notice("edit", index, f"There is nothing left of {commands.told(ids)}."))
-
-    return done
-
-
 class ObjectsPanel(QWidget):
-    """The list of objects, with what can be done to them; the methods are what the window's menu calls."""
+    """The list of objects, with what can be done to them; the methods are what the window's menu calls.
+
+    ``said`` carries what became of that, or why nothing did: the list may be behind another one.
+    """
+
+    said = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -229,8 +93,7 @@ class ObjectsPanel(QWidget):
         self._hint.setWordWrap(True)
         self._hint.setMargin(6)
         self._actions = {name: self._action(*entry) for name, entry in self._entries().items()}
-        self._bar = QToolBar()
-        self._bar.addActions(list(self._actions.values()))
+        self._bar = self._make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -245,6 +108,12 @@ class ObjectsPanel(QWidget):
         document.marks_changed.connect(self._refresh)
         document.selection_changed.connect(self._enable)
         self._refresh()
+
+    def _make_bar(self) -> QToolBar:
+        bar = QToolBar()
+        bar.addActions([action for name, action in self._actions.items() if name not in _MORE])
+        bar.addWidget(more_button([self._actions[name] for name in _MORE], "Colour, delete"))
+        return bar
 
     def _make_tree(self) -> QTreeWidget:
         tree = _Tree(self)
@@ -270,9 +139,16 @@ class ObjectsPanel(QWidget):
 
     def _entries(self) -> dict[str, tuple[str, str, Callable[[], object]]]:
         return {
-            "new": ("New…", "Make an object of the selected segments", self.make),
-            "add": ("Add", "Add the selected segments to this object", self.add_selected),
-            "remove": ("Remove\tDel", "Take the selected segments out of this object", self.remove_selected),
+            "group": (
+                BY_ID["group"].title,
+                "Put the selected segments together in an object, a new one or one that is there",
+                self.add_selected,
+            ),
+            "ungroup": (
+                f"{BY_ID['ungroup'].title}\tDel",
+                "Take the selected segments out of the highlighted object, or of all if none is highlighted",
+                self.remove_selected,
+            ),
             "rename": ("Rename…", "Call this object something else", self.rename_current),
             "recolour": ("Colour…", "Give this object another colour", self.recolour_current),
             "delete": ("Delete", "Forget this object; its segments stay", self.delete_current),
@@ -282,6 +158,7 @@ class ObjectsPanel(QWidget):
         action = QAction(text, self)
         action.setIconText(text.partition("\t")[0])
         action.setToolTip(tip)
+        action.setData(tip)
         action.triggered.connect(lambda: act())
         return action
 
@@ -294,41 +171,34 @@ class ObjectsPanel(QWidget):
         return None if item is None else item.text(_NAME)
 
     @Slot()
-    def make(self) -> None:
-        """Ask for a name, and make an object of the selected segments."""
-        ids = self._document.selection
-        if commands.can_group(self._document):
-            ObjectDialog(
-                self,
-                self._document.objects,
-                title="New object",
-                prompt=f"Name of the object made of {commands.told(ids)}:",
-                start=free_name(self._document.objects),
-                existing=False,
-                done=_with_selected(self._document, partial(_make, self._document)),
-            ).open()
-
-    @Slot()
     def add_selected(self) -> None:
-        """Add the selected segments to the highlighted object; ask which one if none is."""
-        document = self._document
-        if not commands.can_group(document):
-            return
-        if self.current is None:
-            ask_object(document, self)
-        else:
-            commands.add_to_object(document, self.current, document.selection)
+        """Ask which object the selected segments go to; the highlighted one is offered."""
+        if self._can("group"):
+            ask_object(self._document, self, self.said.emit, self.current)
 
     @Slot()
     def remove_selected(self) -> None:
         """Take the selected segments out of the highlighted object, or of all that have them if none is."""
+        if not self._can("ungroup"):
+            return
         document = self._document
-        chosen = document.selection
         names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
-        of = {thing.name: document.members_of(thing) & chosen for thing in document.objects}
-        for name in names:
-            if of[name]:
-                commands.remove_from_object(document, name, of[name])
+        members = document.members()
+        of = {name: members[name] & document.selection for name in names}
+        for name, ids in of.items():
+            if ids:
+                commands.remove_from_object(document, name, ids)
+                self.said.emit(f"{capitalised(commands.told(ids))} removed from object '{name}'.")
+        if not any(of.values()):
+            where = f"object '{self.current}'" if self.current is not None else "any object"
+            self.said.emit(f"{capitalised(commands.told(document.selection))}: not in {where} on this frame.")
+
+    def _can(self, what: str) -> bool:
+        """Whether this can be done to the selected segments; else it is said what is missing."""
+        missing = commands.lacking(self._document, what)
+        if missing:
+            self.said.emit(f"{missing}.")
+        return not missing
 
     @Slot()
     def rename_current(self) -> None:
@@ -405,13 +275,14 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        ready = commands.can_group(self._document)
         chosen = self.current is not None
-        for name in ("rename", "recolour", "delete"):
-            self._actions[name].setEnabled(chosen)
-        self._actions["new"].setEnabled(ready)
-        self._actions["add"].setEnabled(ready and chosen)
-        self._actions["remove"].setEnabled(ready and bool(self._document.objects))
+        for name, action in self._actions.items():
+            if name in _OF_AN_OBJECT:
+                missing = "" if chosen else f"Highlight an object in the list to {_OF_AN_OBJECT[name]}"
+            else:
+                missing = commands.lacking(self._document, name)
+            action.setEnabled(not missing)
+            action.setToolTip(missing or str(action.data()))
 
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
@@ -421,6 +292,7 @@ class ObjectsPanel(QWidget):
     def _show_menu(self, where: object) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.setToolTipsVisible(True)
         menu.addActions(list(self._actions.values()))
         menu.popup(self._tree.viewport().mapToGlobal(where))  # type: ignore[call-overload]
 

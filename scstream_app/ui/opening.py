@@ -39,6 +39,8 @@ class Opening(QObject):
     ----------
     library : callable
         Gives the library where new sessions go.
+    may_leave : callable
+        Asked before what is open is closed: whether that may be.
 
     Attributes
     ----------
@@ -46,6 +48,8 @@ class Opening(QObject):
         How many times something was opened.
     moving : Path or None
         A session that is not to be opened, because it is just being put elsewhere.
+    changing : bool
+        Whether what is open goes because something else comes in its place.
     """
 
     leaving = Signal()
@@ -60,13 +64,16 @@ class Opening(QObject):
         addresses: Addresses,
         library: Callable[[], Library],
         chores: Chores,
+        may_leave: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._may_leave = may_leave
         self._document, self._addresses, self._library, self._chores = document, addresses, library, chores
         self._made: Path | None = None
         self.turn = 0
         self.moving: Path | None = None
+        self.changing = False
 
     # --- opening
 
@@ -78,7 +85,7 @@ class Opening(QObject):
             return
         address = self._addresses.whole(address)
         path = self._new_path(address)
-        if path is not None:
+        if path is not None and self._may_leave():
             self._leave()
             self._addresses.remember(address)
             self.choosing.emit()
@@ -94,7 +101,7 @@ class Opening(QObject):
     def open_with_model(self, address: str, model: VideoSegmenter) -> None:
         """Segment a clip with what another one has taught."""
         path = self._new_path(address)
-        if path is not None:
+        if path is not None and self._may_leave():
             self._leave()
             self._addresses.remember(address)
             self._document.set_settings(settings_of(model, self._document.settings))
@@ -110,7 +117,7 @@ class Opening(QObject):
         # A recording's pictures are called the same in every one.
         recorded = session is not None and session.recorded
         path = self._new_path(session.path.name if session is not None and recorded else address)
-        if path is not None:
+        if path is not None and self._may_leave():
             self._leave()
             self._document.set_settings(settings)
             self._open_source(self._addresses.whole(address), path)
@@ -127,11 +134,13 @@ class Opening(QObject):
         """
         session = self._document.session
         here = session is not None and _same(session.path, path)
-        self._addresses.remember(str(path))
-        if here and self._document.state is not State.STOPPED:
+        if not (here or moved) and not self._may_leave():
             return
+        self._addresses.remember(str(path))
         if self.moving is not None and _same(self.moving, path):
             self.said.emit(f"'{path.name}' is just being saved.", "notice")
+            return
+        if here and not moved and self._document.state is not State.STOPPED:
             return
         if not moved:
             self._leave(stays=here)
@@ -144,6 +153,7 @@ class Opening(QObject):
 
     def _begin(self, made: Path | None) -> None:
         self._made = made
+        self.changing = False
         self.turn += 1
         self.began.emit()
 
@@ -160,6 +170,7 @@ class Opening(QObject):
     def _leave(self, stays: bool = False) -> None:
         """Close what is open; its session goes if it is not worth keeping."""
         self.leaving.emit()
+        self.changing = True
         session = self._document.session
         path = self._unseen() if session is None else session.path
         worthless = path is not None if session is None else not stays and self._worthless(session)
@@ -169,7 +180,8 @@ class Opening(QObject):
             self._document.when_idle(partial(self._discard, path))
 
     def _discard(self, path: Path) -> None:
-        self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit())
+        what = "Deleting a session that nobody has saved"
+        self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
 
     def _unseen(self) -> Path | None:
         """A session that is being made, and that nobody has seen anything of."""
@@ -181,6 +193,9 @@ class Opening(QObject):
         # A session that was opened again was left, and found worth coming back to; pictures of a recording are
         # nowhere else.
         if session.path != self._made or session.recorded or document.exporting or not is_unsaved(session.path):
+            return False
+        # One that is just being saved is wanted, also if that fails.
+        if document.saving:
             return False
         if document.undo.count() or document.objects or document.names != Names():
             return False

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMainWindow, QWidget
 from scstream_app.ui.docks import Dock
 
 #: Of the panels at least and at most, and their share of a window in between; the statistics' share of their height.
-_WIDTHS, _SHARE, _STATISTICS_SHARE = (400, 640), 0.24, 0.46
+_WIDTHS, _SHARE, _STATISTICS_SHARE = (430, 640), 0.24, 0.46
 
 
 class Panels:
@@ -63,9 +63,9 @@ class Panels:
             if not shown and self._shown:
                 self._open[name] = not dock.isHidden()
             dock.setVisible(shown and self._open.get(name, True))
-        self._shown = shown
-        if shown:
+        if shown and not self._shown:
             self._front.raise_()
+        self._shown = shown
         if shown and share and self._unshared:
             self._unshared = False
             self._share_room()
@@ -110,3 +110,4 @@ class Panels:
             self._window.restoreState(self._original)
         self._shown = self._unshared = True
         self.show(shown, share)
+        self._front.raise_()

@@ -21,11 +21,12 @@ from scstream_app.ui.opening import Opening
 class Saving(QObject):
     """Asks where, and moves the session there.
 
-    ``leaving`` comes before the session is closed for that; ``said`` carries a line for people, and whether it is an
-    error.
+    Everything stands as before meanwhile and afterwards. ``began`` comes before the session is closed for that,
+    ``saved`` when it has its place; ``said`` carries a line for people, and whether it is an error.
     """
 
-    leaving = Signal()
+    began = Signal()
+    saved = Signal()
     said = Signal(str, str)
 
     def __init__(
@@ -75,7 +76,7 @@ class Saving(QObject):
         if path == target:
             self._keep(path)
             return
-        self.leaving.emit()
+        self.began.emit()
         self._opening.moving = path
         self._document.set_aside()
         self.said.emit(f"Saving in '{target}'…", "notice")
@@ -94,6 +95,7 @@ class Saving(QObject):
             partial(move_session, path, target),
             lambda _nothing: self._moved(path, target, turn),
             lambda message: self._not_moved(path, turn, message),
+            what=f"Moving the session to '{target}'",
         )
 
     def _moved(self, path: Path, target: Path, turn: int) -> None:
@@ -106,10 +108,11 @@ class Saving(QObject):
         self.said.emit(message, "error")
 
     def _go_on(self, path: Path, turn: int) -> None:
-        """Open the session again, unless a person has opened something else meanwhile."""
+        """Open the session again, unless a person has closed it or opened something else meanwhile."""
         self._opening.moving = None
-        if turn == self._opening.turn:
+        if turn == self._opening.turn and self._document.saving:
             self._opening.open_session(path, moved=True)
 
     def _tell(self, path: Path) -> None:
         self.said.emit(f"Saved in '{path}'.", "notice")
+        self.saved.emit()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Slot
-from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -13,38 +13,44 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTableView,
     QToolBar,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 from superqt.utils import QSignalThrottler
 
 from scstream_app.ui import commands
-from scstream_app.ui.document import Document
-from scstream_app.ui.objects import ask_colour, ask_object, show_boxes
+from scstream_app.ui.actions import BY_ID
+from scstream_app.ui.document import Document, State
+from scstream_app.ui.object_dialog import ask_object
+from scstream_app.ui.objects import ask_colour, more_button, show_boxes
+from scstream_app.ui.plots.common import statistics_of
 from scstream_app.ui.segments_model import (
     COLOUR,
-    EMPTY,
+    DRIFT,
     HEADERS,
     NAME,
-    POSITION,
     SHARE,
     SHOWN,
     SIZE,
-    WIDEST,
-    Index,
     SegmentsModel,
     runs,
 )
+from scstream_app.ui.segments_table import ColourDelegate, NameDelegate, SegmentsTable
 
 #: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
 _PAUSE_MILLISECONDS = 250
 #: Keys that do the same, before anybody chose others; renaming is the table's own.
 _KEYS = {"hide": "H", "merge": "M", "split": "Alt+M", "lock": "", "group": "G", "rename": "F2"}
+#: What is said in place of a number of segments before there are any.
+_NOT_YET = {
+    State.OPENING: "Opening…",
+    State.WARMING: "No segments yet: the engine is being prepared…",
+    State.SETTLING: "No segments yet: the first frame settles…",
+    # The frame has settled, and its draft is still on the screen.
+    State.SEGMENTING: "Settling…",
+    State.PAUSED: "Not segmented yet",
+}
 #: What has no button of its own: a narrow panel would hide the last buttons.
 _MORE = ("recolour", "rename", "lock")
 
@@ -52,8 +58,11 @@ _MORE = ("recolour", "rename", "lock")
 class SegmentsPanel(QWidget):
     """The table with its filter, buttons and menu; the methods are what the window's menu calls.
 
-    All of them act on the document's selection, on the table or in the picture.
+    All of them act on the document's selection, on the table or in the picture. ``said`` carries what became of that,
+    where it is not to be seen, or why nothing did.
     """
+
+    said = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +71,7 @@ class SegmentsPanel(QWidget):
         self._stale = True
         self._model = SegmentsModel(document, self)
         self._filter = QLineEdit()
-        self._filter.setPlaceholderText("Filter by name or id")
+        self._filter.setPlaceholderText("Filter by name, id or object")
         self._filter.setAccessibleName("Filter segments")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(self._on_filter)
@@ -94,6 +103,7 @@ class SegmentsPanel(QWidget):
     def _connect(self) -> None:
         document = self._document
         document.shown_changed.connect(self._throttle.throttle)
+        document.previewed.connect(self._tell)
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)
         document.look_changed.connect(self._refresh)
@@ -103,23 +113,15 @@ class SegmentsPanel(QWidget):
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
         bar.addActions([action for name, action in self._actions.items() if name not in _MORE])
-        more = QToolButton()
-        more.setText("More")
-        more.setToolTip("Colour, name, lock; all of it is in the menu of the right mouse button too")
-        more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        menu = QMenu(more)
-        menu.setToolTipsVisible(True)
-        menu.addActions([self._actions[name] for name in _MORE])
-        more.setMenu(menu)
-        bar.addWidget(more)
+        bar.addWidget(more_button([self._actions[name] for name in _MORE], "Colour, name, lock"))
         return bar
 
-    def _make_table(self) -> QTableView:
-        table = _Table(self)
+    def _make_table(self) -> SegmentsTable:
+        table = SegmentsTable(self)
         table.setAccessibleName("Segments")
         table.setModel(self._model)
-        table.setItemDelegateForColumn(NAME, _NameDelegate(table))
-        table.setItemDelegateForColumn(COLOUR, _ColourDelegate(table))
+        table.setItemDelegateForColumn(NAME, NameDelegate(table))
+        table.setItemDelegateForColumn(COLOUR, ColourDelegate(table))
         show_boxes(table)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -134,14 +136,11 @@ class SegmentsPanel(QWidget):
         header.setHighlightSections(False)
         header.setSectionsMovable(True)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        # What a narrow panel has no room for is what the size says too.
-        header.moveSection(SHARE, POSITION)
-        metrics = table.fontMetrics()
-        for column, text in enumerate(WIDEST):
-            # A box with a swatch, and the mark of the sorted column, take room of their own.
-            room = {SHOWN: 42, SIZE: 20}.get(column, 10)
-            widest = max(metrics.horizontalAdvance(text), metrics.horizontalAdvance(HEADERS[column]))
-            table.setColumnWidth(column, widest + room)
+        # The first columns to go when there is no room for them are those that others say nearly as well.
+        header.moveSection(SHARE, DRIFT)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(table.show_columns_menu)
+        table.set_widths()
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._show_menu)
         table.doubleClicked.connect(self._on_double_click)
@@ -162,7 +161,11 @@ class SegmentsPanel(QWidget):
                 self.split_selected,
             ),
             "lock": ("Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked),
-            "group": ("To object…", "Put the selected segments into an object", self.group_selected),
+            "group": (
+                BY_ID["group"].title,
+                "Put the selected segments together in an object, a new one or one that is there",
+                self.group_selected,
+            ),
         }
 
     def _action(self, text: str, tip: str, act: Callable[[], object]) -> QAction:
@@ -178,20 +181,21 @@ class SegmentsPanel(QWidget):
     def toggle_hidden(self) -> None:
         """Hide the selected segments; if all of them are hidden, show them."""
         chosen = self._document.selection
-        if chosen:
+        if self._can("hide"):
             commands.set_hidden(self._document, chosen, not chosen <= self._document.names.hidden)
 
     @Slot()
     def isolate_selected(self) -> None:
         """Dim everything but the selected segments; if that is so already, nothing."""
         chosen = self._document.selection
-        self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
+        if self._can("isolate"):
+            self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
 
     @Slot()
     def recolour_selected(self) -> None:
         """Ask for a colour of the selected segments."""
         chosen = self._document.selection
-        if chosen:
+        if self._can("recolour"):
             ask_colour(
                 self,
                 self._model.colour(min(chosen)),
@@ -203,7 +207,7 @@ class SegmentsPanel(QWidget):
     def rename_selected(self) -> None:
         """Begin to edit the name of the selected segment, in the table."""
         row = self._model.row(min(self._document.selection, default=-1))
-        if row is not None:
+        if self._can("rename") and row is not None:
             index = self._model.index(row, NAME)
             self._table.scrollTo(index)
             self._table.edit(index)
@@ -231,11 +235,14 @@ class SegmentsPanel(QWidget):
     def group_selected(self) -> None:
         """Ask which object the selected segments go to."""
         if self._can("group"):
-            ask_object(self._document, self)
+            ask_object(self._document, self, self.said.emit)
 
-    def _can(self, name: str) -> bool:
-        self._enable()
-        return self._actions[name].isEnabled()
+    def _can(self, what: str) -> bool:
+        """Whether this can be done to the selected segments; else it is said what is missing."""
+        missing = commands.lacking(self._document, what)
+        if missing:
+            self.said.emit(f"{missing}.")
+        return not missing
 
     # --- keeping up
 
@@ -254,8 +261,7 @@ class SegmentsPanel(QWidget):
         """Show the statistics of the frame at hand, if anybody looks."""
         self._stale = not self.isVisible() and self._document.shown is not None
         if not self._stale:
-            shown = self._document.shown
-            self._change(lambda: self._model.show(EMPTY if shown is None else shown.result.statistics))
+            self._change(lambda: self._model.show(statistics_of(self._document)))
 
     @Slot()
     def _refresh(self) -> None:
@@ -302,17 +308,11 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        chosen, editable = self._document.selection, commands.can_edit(self._document)
-        enabled = dict.fromkeys(self._actions, bool(chosen))
-        enabled["isolate"] = bool(chosen or self._document.isolated)
-        enabled["rename"] = len(chosen) == 1
-        enabled["merge"] = editable and len(chosen) > 1
-        enabled["split"] = enabled["lock"] = editable and bool(chosen)
-        enabled["group"] = commands.can_group(self._document)
+        chosen = self._document.selection
         for name, action in self._actions.items():
-            action.setEnabled(enabled[name])
-            needs_model = name in ("merge", "split", "lock")
-            action.setToolTip(commands.MODEL_ENDED if needs_model and not editable else str(action.data()))
+            missing = commands.lacking(self._document, name)
+            action.setEnabled(not missing)
+            action.setToolTip(missing or str(action.data()))
         self._call("hide", "Show" if chosen and chosen <= self._document.names.hidden else "Hide")
         self._call("lock", "Unlock" if chosen and chosen <= self._document.locked else "Lock")
         self._tell()
@@ -329,16 +329,25 @@ class SegmentsPanel(QWidget):
         for name, word in self._words.items():
             self._call(name, word)
 
+    @Slot()
     def _tell(self) -> None:
-        shown = self._document.shown
-        there = 0 if shown is None else len(shown.result.statistics)
-        listed = self._model.rowCount()
-        text = f"{there} segments" if listed == there else f"{listed} of {there} segments"
-        if self._document.selection:
+        there, listed = len(statistics_of(self._document)), self._model.rowCount()
+        if there:
+            text = f"{there} segments" if listed == there else f"{listed} of {there} segments"
+        else:
+            text = self._told_waiting()
+        if text and self._document.selection:
             text += f", {len(self._document.selection)} selected"
-        if self._document.names.hidden:
+        if text and self._document.names.hidden:
             text += f", {len(self._document.names.hidden)} hidden"
         self._count.setText(text)
+
+    def _told_waiting(self) -> str:
+        """Why the table is empty."""
+        document = self._document
+        if document.preview is not None and document.shown is not None:
+            return f"Settling… {document.preview.progress.n_clusters} segments so far"
+        return _NOT_YET.get(document.state, "0 segments" if document.is_open else "")
 
     @Slot(QModelIndex)
     def _on_double_click(self, index: QModelIndex) -> None:
@@ -362,53 +371,3 @@ class SegmentsPanel(QWidget):
         own.setEnabled(bool(self._document.selection & set(self._document.names.colours)))
         own.triggered.connect(lambda: commands.recolour(self._document, self._document.selection, None))
         return menu
-
-
-class _NameDelegate(QStyledItemDelegate):
-    """Leaves alone what somebody is typing: frames that come meanwhile would put the old name back."""
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if not (isinstance(editor, QLineEdit) and editor.isModified()):
-            super().setEditorData(editor, index)
-
-
-class _ColourDelegate(QStyledItemDelegate):
-    """In a narrow column a swatch without its number: half of one says nothing."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        swatch = option.decorationSize.width() + 12
-        if option.rect.width() < swatch + option.fontMetrics.horizontalAdvance("#000000"):
-            option.text = ""
-
-
-class _Table(QTableView):
-    """Names get the room that is left. Keys that the window's menu has too come here only when there is none."""
-
-    def __init__(self, panel: SegmentsPanel) -> None:
-        super().__init__(panel)
-        self._panel = panel
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        header = self.horizontalHeader()
-        left = self.viewport().width() - header.length() + header.sectionSize(NAME)
-        least = self.fontMetrics().horizontalAdvance(WIDEST[NAME]) + 10
-        self.setColumnWidth(NAME, max(left, least))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-        alt = event.modifiers() == Qt.KeyboardModifier.AltModifier
-        match event.key():
-            case Qt.Key.Key_H if plain:
-                self._panel.toggle_hidden()
-            case Qt.Key.Key_M if plain:
-                self._panel.merge_selected()
-            case Qt.Key.Key_M if alt:
-                self._panel.split_selected()
-            case Qt.Key.Key_G if plain:
-                self._panel.group_selected()
-            case Qt.Key.Key_F2:
-                self._panel.rename_selected()
-            case _:
-                super().keyPressEvent(event)

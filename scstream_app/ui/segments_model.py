@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
 
-from scstream.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
+from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
+from scstream_app.ui.dot import disc
 from scstream_app.ui.drift import Drift, Origins
-from scstream_app.ui.plots.common import colour_of
+from scstream_app.ui.plots.common import EMPTY, Rows, colour_of
 
 Index = QModelIndex | QPersistentModelIndex
-Rows = npt.NDArray[np.void]
 Role = Qt.ItemDataRole
 
 SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION, DRIFT = range(9)
@@ -36,7 +36,7 @@ _TIPS = (
     "in per cent of black to white",
 )
 #: Widths as texts that must fit; names get what is left of the table besides.
-WIDEST = ("", "000", "segment 00", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
+WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
 _RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
 #: Plain numbers: a view asks for thousands of cells a second, and gives its roles so.
 _DISPLAY, _EDIT, _TIP, _CHECK = (
@@ -52,7 +52,6 @@ _SIDE = [
     )
     for column in range(len(HEADERS))
 ]
-EMPTY: Rows = np.empty(0, STATISTICS)
 
 
 class SegmentsModel(QAbstractTableModel):
@@ -74,6 +73,8 @@ class SegmentsModel(QAbstractTableModel):
         self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
         self._filter = ""
         self._origins = Origins(document)
+        self._in: dict[int, list[MarkedObject]] = {}
+        self._discs: dict[RGB, QIcon] = {}
 
     # --- what changes it
 
@@ -84,7 +85,7 @@ class SegmentsModel(QAbstractTableModel):
         self._update()
 
     def set_filter(self, text: str) -> None:
-        """Keep only segments with this in their name, or ids that begin with it."""
+        """Keep only segments with this in their name or their object's, or ids that begin with it."""
         self._filter = text.strip().casefold()
         self._update()
 
@@ -98,6 +99,7 @@ class SegmentsModel(QAbstractTableModel):
         self._update()
 
     def _update(self) -> None:
+        self._sort_into_objects()
         kept = self._all[[self._passes(int(id)) for id in self._all["id"]]] if self._filter else self._all
         self._remove(set(kept["id"].tolist()))
         self._append(kept)
@@ -112,8 +114,15 @@ class SegmentsModel(QAbstractTableModel):
         if len(self._rows):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
 
+    def _sort_into_objects(self) -> None:
+        self._in = {}
+        for thing in self._document.objects:
+            for id in self._document.members_of(thing):
+                self._in.setdefault(id, []).append(thing)
+
     def _passes(self, id: int) -> bool:
-        return str(id).startswith(self._filter) or self._filter in self.name(id).casefold()
+        names = (self.name(id), *(thing.name for thing in self._in.get(id, ())))
+        return str(id).startswith(self._filter) or any(self._filter in name.casefold() for name in names)
 
     def _remove(self, staying: set[int]) -> None:
         gone = [row for row, id in enumerate(self._rows["id"].tolist()) if id not in staying]
@@ -244,11 +253,14 @@ class SegmentsModel(QAbstractTableModel):
             return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
         if role == _DECORATION and column in (SHOWN, COLOUR):
             return self._swatch(id, column)
+        if role == _DECORATION and column == NAME and id in self._in:
+            return self._disc(self._in[id][0].colour)
         if role == _EDIT and column == NAME:
             return self._document.names.names.get(id, "")
         if role == _TIP:
             locked = ", locked" if id in self._document.locked else ""
-            return f"{self.name(id)}, id {id}{locked}, mean colour {self._text(id)[COLOUR]}"
+            things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
+            return f"{self.name(id)}, id {id}{things}{locked}, mean colour {self._text(id)[COLOUR]}"
         return None
 
     def _pale(self, id: int, column: int) -> bool:
@@ -260,6 +272,12 @@ class SegmentsModel(QAbstractTableModel):
         if key not in self._swatches:
             self._swatches[key] = QColor(*(self.colour(id) if column == SHOWN else _mean(self._rows[self._place[id]])))
         return self._swatches[key]
+
+    def _disc(self, colour: RGB) -> QIcon:
+        """The mark of an object."""
+        if colour not in self._discs:
+            self._discs[colour] = disc(QColor(*colour))
+        return self._discs[colour]
 
     def _text(self, id: int) -> tuple[str | None, ...]:
         """What the cells of a segment say, from left to right."""

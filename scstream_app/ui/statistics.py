@@ -12,6 +12,7 @@ from scstream_app.ui.plots.common import LOWEST
 from scstream_app.ui.plots.events import EventsTable
 from scstream_app.ui.plots.frame import ColoursPlot, SizesPlot
 from scstream_app.ui.plots.lives import LivesPlot
+from scstream_app.ui.plots.page import Page
 from scstream_app.ui.plots.time import TimePlots
 
 #: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
@@ -44,11 +45,13 @@ class StatisticsPanel(QWidget):
         self._throttle.triggered.connect(self._refresh)
         for signal in (document.shown_changed, document.progressed, document.selection_changed):
             signal.connect(self._throttle.throttle)
-        for signal in (document.marks_changed, document.look_changed, document.closed, document.opened):
+        for signal in (document.marks_changed, document.look_changed):
             signal.connect(self._throttle.throttle)
+        for signal in (document.closed, document.opened):
+            signal.connect(self._begin_anew)
         self._paint()
 
-    def _plots(self) -> dict[str, TimePlots | LivesPlot | EventsTable | SizesPlot | ColoursPlot]:
+    def _plots(self) -> dict[str, Page]:
         return {
             "Over time": self.time,
             "Lives": self.lives,
@@ -70,6 +73,13 @@ class StatisticsPanel(QWidget):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
             self._paint()
+
+    @Slot()
+    def _begin_anew(self) -> None:
+        """Nothing of one clip, nor where in it somebody looked, is to be seen when another is open."""
+        for plots in self._plots().values():
+            plots.reset()
+        self._refresh()
 
     @Slot()
     def _refresh(self) -> None:

@@ -1,9 +1,9 @@
-"""The line at the bottom of the window: what is being done, how fast, and what is under the mouse."""
+"""The line at the bottom of the window: what is being done, how far it is, and how fast."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar
+from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.lights import OpacitySlider, SettledLight
@@ -29,13 +29,14 @@ class Status(QObject):
     def __init__(self, document: Document, bar: QStatusBar) -> None:
         super().__init__(bar)
         self._document = document
-        self._state, self._hover, self._rate = QLabel(), QLabel(), QLabel()
+        self._state, self._rate = QLabel(), QLabel()
         self._progress = QProgressBar()
         self._progress.setMaximumWidth(_PROGRESS_WIDTH)
         self._progress.setTextVisible(False)
         bar.addWidget(self._state)
         bar.addWidget(self._progress)
-        bar.addWidget(self._hover, 1)
+        # The right end stays together.
+        bar.addWidget(QWidget(), 1)
         for widget in (SettledLight(document), self._rate, OpacitySlider(document)):
             bar.addPermanentWidget(widget)
         document.opened.connect(self._on_state)
@@ -60,12 +61,6 @@ class Status(QObject):
         self._progress.setRange(0, length or 0)
         self._progress.setValue(count)
         times = document.trace.tail("engine", -_RECENT)
-        if len(times) and working:
-            self._rate.setText(f"{1000.0 / times.mean():.1f} frames/s · {count} frames")
-        else:
-            self._rate.setText(f"{count} frames" if count else "")
-
-    @Slot(object)
-    def tell_hover(self, text: object) -> None:
-        """What is under the mouse; None: nothing."""
-        self._hover.setText("" if text is None else str(text))
+        told = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
+        rate = f"{1000.0 / times.mean():.1f} frames/s · " if len(times) and working else ""
+        self._rate.setText(f"{rate}{told}" if count else "")

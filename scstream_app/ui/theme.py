@@ -38,8 +38,9 @@ _DARK = {
     QPalette.ColorRole.Shadow: "#000000",
 }
 _FAINT = "#7b8087"
-#: Fields to type in, and what Qt's own style takes their frames from: on dark ground it is too dark to be seen.
-_FIELDS = ("QLineEdit", "QAbstractSpinBox")
+#: Fields to type in and to choose by, and what Qt's own style takes their frames from: on dark ground it is too dark
+#: to be seen.
+_FIELDS = ("QLineEdit", "QAbstractSpinBox", "QRadioButton")
 _FRAME = "#9aa0a8"
 _MIDDLE_GREY = 128
 

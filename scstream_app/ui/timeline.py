@@ -170,9 +170,8 @@ class Timeline(QWidget):
     def _take_events(self) -> None:
         events = self.trace.events
         for place in range(self._taken, len(events)):
-            frame, event = events[place]
-            ticks = self.ticks[event.kind]
-            ticks.frames.append(frame)
+            ticks = self.ticks[events.kind(place)]
+            ticks.frames.append(events.frames[place])
             ticks.places.append(place)
         self._taken = len(events)
 

@@ -45,6 +45,8 @@ class Transport(QWidget):
         self._frame = self._make_frame()
         self._time = QLabel(self)
         self._time.setAccessibleName("Time")
+        self._last = QLabel(self)
+        self._last.setAccessibleName("Last frame")
         self._range = QLabel(self)
         self._range.setAccessibleName("In and out points")
         self._lay_out()
@@ -90,8 +92,14 @@ class Transport(QWidget):
         layout.addWidget(self._make_button("clear", "Clear the in and out points", player.clear_range))
         layout.addStretch(1)
         layout.addWidget(self._time)
-        layout.addSpacing(8)
+        layout.addSpacing(10)
+        word = QLabel("Frame", self)
+        word.setBuddy(self._frame)
+        layout.addWidget(word)
+        layout.addSpacing(4)
         layout.addWidget(self._frame)
+        layout.addSpacing(4)
+        layout.addWidget(self._last)
 
     def _make_button(self, name: str, tip: str, act: Callable[[], object]) -> QToolButton:
         button = QToolButton(self)
@@ -223,7 +231,8 @@ class Transport(QWidget):
         self._show_time(index)
         if index is not None and len(frames) and not self._frame.lineEdit().isModified():
             self._frame.blockSignals(True)
-            self._frame.setRange(frames[0], frames[-1])
+            # One that still settles is seen before it counts as segmented.
+            self._frame.setRange(frames[0], max(frames[-1], index))
             self._frame.setValue(index)
             self._frame.blockSignals(False)
 
@@ -231,14 +240,16 @@ class Transport(QWidget):
         trace, facts = self._document.trace, self._document.facts
         if index is None or not len(trace):
             self._time.setText("")
+            self._last.setText("")
             return
-        length = None if facts is None else facts.length
-        total = max(trace.frames[-1] + 1, length or 0)
         now, end = timecode(self._player.time_of(index)), timecode(self._player.duration)
-        self._time.setText(f"{now} / {end} · frame {index} of {total}")
+        self._time.setText(f"{now} / {end}")
         # Digits come and go: the label must not dance.
-        widest = f"{end} / {end} · frame {total} of {total}"
-        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(widest))
+        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(f"{end} / {end}"))
+        known = 0 if facts is None or self._document.state is State.DONE else facts.length or 0
+        last = max(trace.frames[-1], index, known - 1)
+        # What a live source sends has no last frame.
+        self._last.setText("" if self._document.live else f"of {trace.frames[0]} – {last}")
 
 
 def _line(parent: QWidget) -> QFrame:

@@ -27,6 +27,7 @@ from scstream_app.ui.hover import Hover, HoverLabel, Membership, measure
 from scstream_app.ui.look import Shown
 from scstream_app.ui.placement import MAX_SCALE, Placement
 from scstream_app.ui.split_preview import SplitPreview
+from scstream_app.ui.toast import Toast
 from scstream_app.ui.viewer_painting import (
     as_image,
     average,
@@ -91,6 +92,7 @@ class Viewer(QWidget):
         self._hover: Hover | None = None
         self._membership: Membership | None = None
         self._label = HoverLabel(self)
+        self._toast = Toast(self)
         self._start = self._make_start()
         self.setAccessibleName("Viewer")
         self.setAccessibleDescription("The frame on the screen. Click a segment to select it.")
@@ -119,6 +121,11 @@ class Viewer(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(640, 400)
+
+    @Slot(str)
+    def say(self, text: str) -> None:
+        """A few words over the picture, for a while."""
+        self._toast.say(text)
 
     # --- zoom
 
@@ -202,6 +209,7 @@ class Viewer(QWidget):
     @Slot()
     def _on_opened(self) -> None:
         self._membership = None
+        self._toast.say("")
         self.fit()
 
     @Slot()
@@ -332,6 +340,8 @@ class Viewer(QWidget):
         self._set_cursor()
 
     def _click(self, id: int | None, toggle: bool) -> None:
+        if not self._final():
+            return
         chosen = frozenset() if id is None else frozenset({id})
         if not toggle:
             self._document.select(chosen)
@@ -343,13 +353,25 @@ class Viewer(QWidget):
             self.mousePressEvent(event)
             return
         # No press is noted: the release that follows is no click of its own.
+        if not self._final():
+            return
         id = self.id_at(event.position().toPoint())
         chosen = frozenset() if id is None else frozenset({id})
         if chosen or self._document.isolated:
             self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
 
+    def _final(self) -> bool:
+        """Whether segments can be chosen: while a frame settles their ids are not those that they will have."""
+        shown = self._shown
+        draft = shown is not None and not len(shown.result.statistics) and bool((shown.result.ids >= 0).any())
+        if draft:
+            self.say("This frame still settles: its segments can be selected in a moment.")
+        return not draft
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """The menu is about what is selected: that is the segment under the mouse, unless it is one of several."""
+        if not self._final():
+            return
         id = self.id_at(event.pos())
         if id is not None and id not in self._document.selection:
             self._document.select({id})
@@ -413,6 +435,7 @@ class Viewer(QWidget):
         self._catch_up()
         if self._label.isVisible():
             self._label.put(self._mouse)
+        self._toast.put()
         self._put_start()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -154,6 +154,10 @@ class Worker(QObject):
         """Take an edit back that has not reached the model; False if it is too late for that."""
         return self._edits.withdraw(edit)
 
+    def waiting(self) -> tuple[Edit, ...]:
+        """Edits that have not reached the model; to be asked while there is no task at hand."""
+        return self._edits.waiting()
+
     def watch(self, id: int | None) -> None:
         """Tell with every frame, and while paused, where this segment would be split; None: of none."""
         self._halver.ask(id)

@@ -1,4 +1,4 @@
-"""What tests of the window share: a document that is shut down afterwards, and small sessions that need no engine."""
+"""What tests of the window share: a window and a document that are shut down afterwards, and small sessions."""
 
 from __future__ import annotations
 
@@ -7,17 +7,58 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
+from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
 from clips import write_images
 from export_scenes import story
+from scstream_app.library import Library
 from scstream_app.results import FrameResult
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.main_window import MainWindow
 
 MakeSession = Callable[[Sequence[FrameResult]], Path]
+
+_LONG = 20_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> QSettings:
+    """What a window remembers."""
+    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+
+
+@pytest.fixture
+def quick() -> Settings:
+    """What a window segments by, so that nobody has to wait."""
+    return Settings(max_init_sweeps=20, threads=1)
+
+
+@pytest.fixture
+def before_closing() -> Callable[[MainWindow], None]:
+    """What is to happen before a window is closed after the test; nothing, but for modules that say otherwise."""
+    return lambda window: None
+
+
+@pytest.fixture
+def window(
+    qtbot: QtBot,
+    settings: QSettings,
+    quick: Settings,
+    tmp_path: Path,
+    before_closing: Callable[[MainWindow], None],
+) -> MainWindow:
+    """The window with nothing open, active, so that it hears keys. It is closed after the test, before fixtures go."""
+    window = MainWindow(settings, Library(tmp_path / "library"))
+    window.document.set_settings(quick)
+    qtbot.addWidget(window, before_close_func=before_closing)
+    window.show()
+    with qtbot.waitActive(window, timeout=_LONG):
+        window.activateWindow()
+    return window
 
 
 @pytest.fixture

@@ -8,15 +8,29 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QContextMenuEvent
-from PySide6.QtWidgets import QApplication, QMenu, QSlider, QToolButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSlider,
+    QTableView,
+    QToolBar,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from clips import blank_packets, moving_square, write_video
+from scstream_app.damage import missing
 from scstream_app.library import Library
 from scstream_app.settings import Settings
 from scstream_app.ui import commands
-from scstream_app.ui.document import State, missing
+from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.object_dialog import ObjectDialog
+from scstream_app.ui.segments_model import NAME
 
 LONG = 20_000
 
@@ -59,7 +73,7 @@ def test_the_viewer_has_a_menu_about_the_segment_there(window: MainWindow, qtbot
     id = window.viewer.id_at(centre)
     menu = ask_menu(window.viewer, centre)
     assert window.document.selection == {id}
-    assert {"Hide", "Isolate", "To object…", "Fit to Window"} <= set(titles(menu))
+    assert {"Hide", "Isolate", "Add to Object…", "Fit to Window"} <= set(titles(menu))
     next(action for action in menu.actions() if action.text().startswith("Hide")).trigger()
     menu.close()
     assert window.document.names.hidden == {id}
@@ -116,6 +130,134 @@ def test_the_matte_without_an_object_says_what_to_do(window: MainWindow, qtbot: 
     assert middle() < 100
     commands.make_object(window.document, "far away", [10_000])
     qtbot.waitUntil(lambda: middle() > 100, timeout=LONG)
+
+
+# --- what a key has done, or why it did nothing
+
+
+def toast(window: MainWindow) -> str:
+    """What is said over the picture; nothing if nothing is."""
+    label = window.viewer.findChild(QLabel, "toast")
+    return label.text() if label.isVisible() else ""
+
+
+def add_to_object(window: MainWindow, qtbot: QtBot, name: str) -> None:
+    """Press G and answer."""
+    qtbot.keyClick(window, Qt.Key.Key_G)
+    dialog = window.findChild(ObjectDialog)
+    line = dialog.findChild(QLineEdit)
+    line.selectAll()
+    qtbot.keyClicks(line, name)
+    ok = dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok)
+    qtbot.mouseClick(ok, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.findChild(ObjectDialog) is None, timeout=LONG)
+    with qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+
+
+def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtbot: QtBot) -> None:
+    centre = window.viewer.rect().center()
+    id = window.viewer.id_at(centre)
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
+    add_to_object(window, qtbot, "surfer")
+    assert toast(window) == f"Segment {id} added to object 'surfer'."
+    assert window.segments.isVisible()
+    table = window.segments.findChild(QTableView)
+    # It follows the frames a few times a second.
+    qtbot.waitUntil(lambda: table.model().rowCount() == len(window.document.shown.result.statistics), timeout=LONG)
+    cells = {model_id(table, row): table.model().index(row, NAME) for row in range(table.model().rowCount())}
+    marked = {id for id, cell in cells.items() if cell.data(Qt.ItemDataRole.DecorationRole) is not None}
+    assert marked == {id}
+    assert "in object 'surfer'" in cells[id].data(Qt.ItemDataRole.ToolTipRole)
+    qtbot.keyClicks(window.segments.findChild(QLineEdit), "surf")
+    assert [model_id(table, row) for row in range(table.model().rowCount())] == [id]
+    add_to_object(window, qtbot, "surfer")
+    assert toast(window) == f"Segment {id}: in object 'surfer' already."
+    qtbot.keyClick(window, Qt.Key.Key_Delete)
+    assert toast(window) == f"Segment {id} removed from object 'surfer'."
+    qtbot.keyClick(window, Qt.Key.Key_Delete)
+    assert toast(window) == f"Segment {id}: not in any object on this frame."
+
+
+def model_id(table: QTableView, row: int) -> int:
+    return int(table.model().index(row, 1).data())
+
+
+def test_the_object_that_has_a_selected_segment_is_offered(window: MainWindow, qtbot: QtBot) -> None:
+    first, second = window.document.shown.result.statistics["id"][:2].tolist()
+    commands.make_object(window.document, "kite", [first])
+    commands.make_object(window.document, "sea", [second])
+    window.document.select([second])
+    qtbot.keyClick(window, Qt.Key.Key_G)
+    assert window.findChild(ObjectDialog).name == "sea"
+    window.findChild(ObjectDialog).reject()
+
+
+def test_keys_that_can_do_nothing_say_why(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_H)
+    assert toast(window) == "Select segments to hide them."
+    qtbot.keyClick(window, Qt.Key.Key_G)
+    assert toast(window) == "Select segments to add them to an object."
+    qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
+    assert toast(window) == "Segments can be split only while frames are being segmented."
+    assert window.document.undo.count() == 0
+
+
+def test_what_is_said_goes_by_itself(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_H)
+    assert toast(window)
+    qtbot.waitUntil(lambda: not toast(window), timeout=LONG)
+
+
+def test_adding_to_an_object_is_called_the_same_everywhere(window: MainWindow) -> None:
+    names = {window.actions_["group"].text()}
+    for panel in (window.segments, window.objects):
+        names |= {text for text in buttons(panel) if "object" in text.lower() and "Remove" not in text}
+    names |= {text for text in titles(window.segments.make_menu()) if "object" in text.lower()}
+    assert names == {"Add to Object…"}
+    assert buttons(window.objects) >= {window.actions_["ungroup"].text()}
+
+
+def buttons(panel: QWidget) -> set[str]:
+    return {button.text() for button in panel.findChild(QToolBar).findChildren(QToolButton)} - {""}
+
+
+def test_what_is_under_the_mouse_is_said_once(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.mouseMove(window.viewer, window.viewer.rect().center())
+    told = [label for label in window.findChildren(QLabel) if label.isVisible() and "% sure" in label.text()]
+    assert [label.objectName() for label in told] == ["hover"]
+
+
+# --- one clip after another
+
+
+def test_panels_keep_their_place_between_two_clips(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    window.panels["controls"].raise_()
+    qtbot.waitUntil(window.controls.isVisible, timeout=LONG)
+    seen = list[tuple[bool, ...]]()
+    document = window.document
+
+    def look() -> None:
+        seen.append((window.controls.isVisible(), window.statistics.isVisible(), window.viewer.isVisible()))
+
+    for signal in (document.closed, document.state_changed, document.opened, document.shown_changed):
+        signal.connect(look)
+    window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(6))))
+    look()
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 5, timeout=LONG)
+    assert set(seen) == {(True, True, True)}
+    document.close()
+    assert not window.statistics.isVisible()
+    assert window.welcome.isVisible()
+
+
+def test_panels_go_when_the_other_clip_cannot_be_opened(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.mp4"
+    broken.write_bytes(b"no video at all " * 50)
+    window.open_address(str(broken))
+    qtbot.waitUntil(window.welcome.isVisible, timeout=LONG)
+    assert not window.segments.isVisible()
+    assert not window.statistics.isVisible()
 
 
 def test_undo_says_what_it_undoes(window: MainWindow, qtbot: QtBot) -> None:

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from clips import moving_square, write_video
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError
+from scstream_app.measures import MeasuringSession
 from scstream_app.pipeline import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.settings import Settings
@@ -230,9 +231,11 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
         running.open_session(tmp_path / "b.scstream", moved=True)
 
     running.when_idle(move)
+    qtbot.waitUntil(lambda: running.session.path == tmp_path / "b.scstream", timeout=LONG)
+    assert running.state is State.PAUSED
+    running.pause(False)
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert told == []
-    assert running.session.path == tmp_path / "b.scstream"
     assert list(running.trace.frames) == list(range(60))
     made = [edit for record in running.session.records() for edit in record.edits]
     assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
@@ -279,6 +282,47 @@ def test_an_edit_that_waited_while_the_session_was_closed_shows_when_it_is_made(
     made = [edit.kind for record in running.session.records() for edit in record.edits]
     assert made == ["change", "lock"]
     assert (running.settings.decay, running.locked) == (1.0, {0})
+
+
+def ask_and_fail(document: Document, qtbot: QtBot, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the very frame fail that an edit waits for."""
+
+    def fail(*given: object) -> None:
+        raise SessionError("Cannot write it: the disk is full.")
+
+    document.pause(True)
+    document.edit(edit)
+    with monkeypatch.context() as patch, qtbot.waitSignal(document.failed, timeout=LONG):
+        patch.setattr(MeasuringSession, "append", fail)
+        document.pause(False)
+    qtbot.waitUntil(lambda: document.state is State.STOPPED, timeout=LONG)
+
+
+def test_an_edit_that_waits_after_a_failed_run_is_told_of_when_another_clip_is_opened(
+    running: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    ask_and_fail(running, qtbot, Edit("lock", (0,)), monkeypatch)
+    segmented(running, qtbot, clip, tmp_path / "b.scstream")
+    assert [notice.text for notice in notices] == [
+        "'long.mp4' was left before its next frame: nothing came of what was asked for (lock)."
+    ]
+    assert running.locked == frozenset()
+
+
+def test_an_edit_that_waits_after_a_failed_run_is_made_when_its_session_goes_on(
+    running: Document, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    ask_and_fail(running, qtbot, Edit("lock", (0,)), monkeypatch)
+    with qtbot.waitSignal(running.opened, timeout=LONG):
+        running.open_session(tmp_path / "a.scstream")
+    assert running.locked == {0}
+    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+    assert [edit for record in running.session.records() for edit in record.edits] == [Edit("lock", (0,))]
+    assert notices == []
 
 
 def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:

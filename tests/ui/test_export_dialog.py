@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +13,8 @@ import av
 import cv2
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings, Qt, QUrl
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QPoint, QSettings, QStandardPaths, Qt, QUrl
+from PySide6.QtGui import QColor, QDesktopServices
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -23,32 +25,50 @@ from PySide6.QtWidgets import (
     QPushButton,
     QRadioButton,
     QSpinBox,
+    QStyle,
     QTreeWidget,
     QTreeWidgetItem,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
-from export_scenes import leftovers
+from export_scenes import leftovers, story
 from scstream_app import palette
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
-from scstream_app.ui import commands, exporting
+from scstream_app.ui import commands, export_folder, exporting
 from scstream_app.ui.document import Document
 from scstream_app.ui.export_dialog import ExportDialog
+from scstream_app.ui.viewer_painting import _DARK_CHECK, _LIGHT_CHECK
 
 LONG = 20_000
+IDS = "Ids, 16-bit PNG"
 Made = Callable[..., ExportDialog]
 
 
 @pytest.fixture
-def make(story_document: Document, qtbot: QtBot, tmp_path: Path) -> Made:
+def bare(story_document: Document, qtbot: QtBot) -> Made:
+    """Opens the dialog as it comes."""
+
     def made(in_out: tuple[int, int] | None = None, kept: QSettings | None = None) -> ExportDialog:
         dialog = ExportDialog(story_document, in_out=in_out, kept=kept)
         qtbot.addWidget(dialog)
-        control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "out"))
         with qtbot.waitExposed(dialog):
             dialog.show()
+        return dialog
+
+    return made
+
+
+@pytest.fixture
+def make(bare: Made, tmp_path: Path) -> Made:
+    """Opens the dialog; ids are to be written to a folder that is not there yet."""
+
+    def made(in_out: tuple[int, int] | None = None, kept: QSettings | None = None) -> ExportDialog:
+        dialog = bare(in_out, kept)
+        control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "out"))
+        if kept is None:
+            tick(dialog, IDS)
         return dialog
 
     return made
@@ -72,11 +92,41 @@ def item(dialog: QDialog, title: str) -> QTreeWidgetItem:
     return found
 
 
+def items(dialog: QDialog) -> list[QTreeWidgetItem]:
+    """All formats."""
+    tree = dialog.findChild(QTreeWidget)
+    groups = [tree.topLevelItem(n) for n in range(tree.topLevelItemCount())]
+    return [group.child(n) for group in groups for n in range(group.childCount())]
+
+
 def tick(dialog: QDialog, *titles: str) -> None:
     """These formats and no others."""
-    item(dialog, "Ids, 16-bit PNG").setCheckState(0, Qt.CheckState.Unchecked)
-    for title in titles:
-        item(dialog, title).setCheckState(0, Qt.CheckState.Checked)
+    for entry in items(dialog):
+        wanted = entry.text(0) in titles
+        if wanted != (entry.checkState(0) == Qt.CheckState.Checked):
+            entry.setCheckState(0, Qt.CheckState.Checked if wanted else Qt.CheckState.Unchecked)
+
+
+def click_box(qtbot: QtBot, dialog: QDialog, title: str) -> None:
+    """Click on the box of a format, which is left of its name."""
+    tree, entry = dialog.findChild(QTreeWidget), item(dialog, title)
+    tree.scrollToItem(entry)
+    place = tree.visualItemRect(entry)
+    style = tree.style()
+    width = style.pixelMetric(QStyle.PixelMetric.PM_IndicatorWidth)
+    qtbot.mouseClick(
+        tree.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place.left() + width // 2 + 3, place.center().y())
+    )
+
+
+def answer(qtbot: QtBot, dialog: QDialog, yes: bool) -> str:
+    """Answer the question that the dialog asks; what it was."""
+    box = dialog.findChild(QMessageBox)
+    kind = QMessageBox.StandardButton.Yes if yes else QMessageBox.StandardButton.No
+    text = box.text()
+    with qtbot.waitSignal(box.destroyed, timeout=LONG):
+        qtbot.mouseClick(box.button(kind), Qt.MouseButton.LeftButton)
+    return text
 
 
 def said(dialog: QDialog, what: str = "message") -> str:
@@ -225,6 +275,19 @@ def test_the_preview_is_what_is_highlighted(make: Made, story_document: Document
     assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
 
 
+def test_transparent_places_of_the_preview_are_on_checkers(make: Made, story_document: Document, qtbot: QtBot) -> None:
+    commands.make_object(story_document, "square", [1])
+    dialog = make()
+    click_box(qtbot, dialog, "Object matte")
+    picture = control(dialog, QLabel, "Preview").pixmap().toImage()
+    assert not picture.hasAlphaChannel()
+    scale = picture.width() / 64
+    row, column = np.argwhere(story_document.shown.result.ids == 0)[0]
+    left, top = int(column * scale), int(row * scale)
+    there = {picture.pixelColor(left + x, top + y).name() for x in range(0, 16, 4) for y in range(0, 16, 4)}
+    assert {QColor(shade).name() for shade in (_LIGHT_CHECK, _DARK_CHECK)} <= there
+
+
 def test_cancelling_leaves_nothing_half_written(
     make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path, held: threading.Event
 ) -> None:
@@ -244,8 +307,9 @@ def test_cancelling_leaves_nothing_half_written(
         np.testing.assert_array_equal(read_ids(path), story_document.session.ids(int(path.stem)))
     assert story_document.exporting == 0
     # And it can be done after all.
+    press(qtbot, dialog, "Export")
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
-        press(qtbot, dialog, "Export")
+        answer(qtbot, dialog, yes=True)
     assert (out / "overlay.mp4").exists()
 
 
@@ -282,6 +346,7 @@ def test_files_that_are_there_can_be_refused(make: Made, qtbot: QtBot, tmp_path:
     (tmp_path / "out" / "ids").mkdir(parents=True)
     (tmp_path / "out" / "ids" / "00003.png").write_bytes(b"mine")
     dialog = make()
+    control(dialog, QComboBox, "Existing files").setFocus()
     qtbot.keyClicks(control(dialog, QComboBox, "Existing files"), "Stop")
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
@@ -299,6 +364,187 @@ def test_closing_the_document_ends_the_export(
     with qtbot.waitSignal(dialog.destroyed, timeout=LONG):
         story_document.close()
     assert story_document.exporting == 0
+
+
+# --- what is ticked
+
+
+@pytest.mark.parametrize("title", ["Boundaries", "CSV tables", "MP4 (H.264)"])
+def test_what_is_ticked_is_highlighted_told_and_previewed(make: Made, qtbot: QtBot, title: str) -> None:
+    dialog = make()
+    before = control(dialog, QLabel, "Preview").pixmap().toImage()
+    click_box(qtbot, dialog, title)
+    assert item(dialog, title).checkState(0) == Qt.CheckState.Checked
+    assert dialog.findChild(QTreeWidget).currentItem() is item(dialog, title)
+    assert item(dialog, title).toolTip(0) in [label.text() for label in dialog.findChildren(QLabel)]
+    # Tables show the segments alone, as the ids do that were highlighted before.
+    assert (control(dialog, QLabel, "Preview").pixmap().toImage() != before) == (title != "CSV tables")
+
+
+@pytest.mark.parametrize(
+    ("view", "expected"),
+    [("overlay", "mp4"), ("matte", "matte"), ("original", "ids"), ("boundaries", "ids"), ("wipe", "ids")],
+)
+def test_at_first_what_fits_the_view_is_ticked(bare: Made, story_document: Document, view: str, expected: str) -> None:
+    commands.make_object(story_document, "square", [1])
+    story_document.set_look(view=view)
+    dialog = bare()
+    assert dialog.formats == (expected,)
+    ticked = [entry for entry in items(dialog) if entry.checkState(0) == Qt.CheckState.Checked]
+    assert dialog.findChild(QTreeWidget).currentItem() is ticked[0]
+
+
+def test_what_was_exported_last_is_ticked_whatever_the_view(
+    make: Made, bare: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    commands.make_object(story_document, "square", [1])
+    story_document.set_look(view="matte")
+    dialog = make(kept=kept)
+    tick(dialog, "CSV tables")
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert bare(kept=kept).formats == ("csv",)
+
+
+def test_what_was_ticked_but_not_exported_is_not_remembered(bare: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    dialog = bare(kept=kept)
+    click_box(qtbot, dialog, "CSV tables")
+    press(qtbot, dialog, "Close")
+    assert bare(kept=kept).formats == ("mp4",)
+
+
+# --- folders
+
+
+def test_the_last_folder_is_proposed_for_the_same_clip_and_its_place_for_others(
+    story_document: Document, bare: Made, qtbot: QtBot, tmp_path: Path, open_results: Callable[..., Document]
+) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    dialog = bare(kept=kept)
+    tick(dialog, "CSV tables")
+    line = control(dialog, QLineEdit, "Folder")
+    line.clear()
+    qtbot.keyClicks(line, str(tmp_path / "mine" / "first"))
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert bare(kept=kept).folder == tmp_path / "mine" / "first"
+    open_results(story((48, 64)))
+    assert bare(kept=kept).folder == tmp_path / "mine" / "frames_segments"
+
+
+def test_a_last_folder_that_is_no_more_is_not_proposed(
+    bare: Made, story_document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    gone = tmp_path / "stick"
+    gone.write_text("a file")
+    kept.setValue("export/folder", str(gone / "out"))
+    kept.setValue("export/clip", story_document.session.source_address)
+    beside = Path(story_document.facts.address).parent
+    assert bare(kept=kept).folder == beside / "frames_segments"
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
+    """Folders of a person who has one for videos and one for documents."""
+    folders = {"Movies": tmp_path / "home" / "Videos", "Documents": tmp_path / "home" / "Documents"}
+    for folder in folders.values():
+        folder.mkdir(parents=True)
+    place = QStandardPaths.StandardLocation
+    known = {place.MoviesLocation: folders["Movies"], place.DocumentsLocation: folders["Documents"]}
+    monkeypatch.setattr(QStandardPaths, "writableLocation", lambda kind: str(known[kind]))
+    monkeypatch.setattr(Path, "home", lambda: tmp_path / "home")
+    return folders
+
+
+def test_nothing_is_proposed_among_the_programs_own_clips(
+    bare: Made, story_document: Document, own: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_folder, "SAMPLES", Path(story_document.facts.address).parent)
+    assert bare().folder == own["Movies"] / "frames_segments"
+    own["Movies"].rmdir()
+    assert bare().folder == own["Documents"] / "frames_segments"
+    own["Documents"].rmdir()
+    assert bare().folder == own["Movies"].parent / "frames_segments"
+
+
+def test_nothing_is_proposed_where_nothing_can_be_written(
+    bare: Made, story_document: Document, own: dict[str, Path], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside, may = Path(story_document.facts.address).parent, os.access
+    # For the superuser, who runs tests in containers, no folder is read-only.
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != beside and may(path, mode))
+    dialog = bare()
+    assert dialog.folder == own["Movies"] / "frames_segments"
+    control(dialog, QLineEdit, "Folder").setText(str(beside / "out"))
+    assert said(dialog) == f"Nothing can be written to '{beside / 'out'}': choose another folder."
+    assert not button(dialog, "Export").isEnabled()
+
+
+@pytest.mark.parametrize("text", ["out", "~nobody-of-that-name/out", "x" * 300])
+def test_a_folder_that_could_be_anywhere_is_refused(make: Made, qtbot: QtBot, text: str) -> None:
+    dialog = make()
+    line = control(dialog, QLineEdit, "Folder")
+    line.clear()
+    qtbot.keyClicks(line, text)
+    assert "give the whole path" in said(dialog)
+    assert not button(dialog, "Export").isEnabled()
+
+
+def test_a_name_that_is_too_long_is_said(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    dialog = make()
+    width = dialog.width()
+    control(dialog, QLineEdit, "Folder").setText(str(tmp_path / ("x" * 300)))
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    assert "File name too long" in said(dialog)
+    assert dialog.width() == width
+
+
+# --- files that are there
+
+
+def test_before_files_are_replaced_it_asks(make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    mine = tmp_path / "out" / "ids" / "00003.png"
+    mine.parent.mkdir(parents=True)
+    mine.write_bytes(b"mine")
+    dialog = make()
+    press(qtbot, dialog, "Export")
+    assert "files in 'out' already" in answer(qtbot, dialog, yes=False)
+    assert mine.read_bytes() == b"mine"
+    assert story_document.exporting == 0
+    press(qtbot, dialog, "Export")
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        answer(qtbot, dialog, yes=True)
+    np.testing.assert_array_equal(read_ids(mine), story_document.session.ids(3))
+
+
+def test_who_chose_to_replace_is_not_asked(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    dialog = make()
+    qtbot.keyClicks(control(dialog, QComboBox, "Existing files"), "Replace")
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_that_is_deleted_in_the_midst_is_said(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path, held: threading.Event
+) -> None:
+    dialog = make()
+    press(qtbot, dialog, "Export")
+    qtbot.waitUntil(lambda: len(list((tmp_path / "out").rglob("*.png"))) >= 2, timeout=LONG)
+    shutil.rmtree(tmp_path / "out")
+    held.set()
+    qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
+    assert "No such file or directory" in said(dialog)
+    assert said(dialog, "status") == "Not everything was written."
+    assert story_document.exporting == 0
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
 
 
 # --- opacity, and what is remembered
@@ -328,7 +574,7 @@ def test_the_next_dialog_begins_with_the_last_choices(make: Made, qtbot: QtBot, 
     tick(dialog, "CSV tables", "NumPy archive")
     control(dialog, QSpinBox, "Size").setValue(50)
     control(dialog, QLineEdit, "File names").setText("f{frame}")
-    control(dialog, QComboBox, "Existing files").setCurrentIndex(1)
+    control(dialog, QComboBox, "Existing files").setCurrentIndex(2)
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
     again = make(kept=kept)
@@ -341,7 +587,7 @@ def test_formats_that_cannot_be_had_any_more_are_not_chosen(make: Made, tmp_path
     kept.setValue("export/formats", "matte nonsense")
     kept.setValue("export/scale", "much")
     dialog = make(kept=kept)
-    assert dialog.formats == ("ids",)
+    assert dialog.formats == ("mp4",)
     assert control(dialog, QSpinBox, "Size").value() == 100
 
 

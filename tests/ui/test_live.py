@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QMessageBox, QToolButton
+from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
+from answering import answering
 from clips import moving_square, write_video
+from export_scenes import split
 from fake_camera import CameraRig, FakeDevice
 from scstream_app.edits import Edit
 from scstream_app.library import Library
@@ -29,7 +33,6 @@ from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.live import Meter
 from scstream_app.ui.main_window import MainWindow
 
-QUICK = Settings(max_init_sweeps=20, threads=1, scene_cuts=False)
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
 
@@ -44,18 +47,26 @@ def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraRig]:
 
 
 @pytest.fixture
-def window(qtbot: QtBot, rig: CameraRig, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+def settings(settings: QSettings) -> QSettings:
+    """A fixed size, so that no test depends on how fast the engine is."""
     settings.setValue("live/target", 0)
-    window = MainWindow(settings, Library(tmp_path / "library"))
-    window.document.set_settings(QUICK)
-    qtbot.addWidget(window)
-    window.show()
-    with qtbot.waitActive(window, timeout=LONG):
-        window.activateWindow()
-    yield window
-    rig.let_go()
-    window.close()
+    return settings
+
+
+@pytest.fixture
+def quick(quick: Settings) -> Settings:
+    return replace(quick, scene_cuts=False)
+
+
+@pytest.fixture
+def before_closing(rig: CameraRig) -> Callable[[MainWindow], None]:
+    """A device that gives nothing hangs, and closing would wait for it; a recording is asked about."""
+
+    def let_go(window: MainWindow) -> None:
+        window.feed.stop()
+        rig.let_go()
+
+    return let_go
 
 
 class Scene:
@@ -226,6 +237,7 @@ def test_closing_a_camera_leaves_nothing(scene: Scene) -> None:
 def test_a_stream_that_ends_can_still_be_looked_at(scene: Scene) -> None:
     scene.show(3)
     scene.window.document.worker.cancel()
+    scene.rig.let_go()
     scene.wait(lambda: scene.window.document.state is State.STOPPED)
     assert scene.window.live_bar.state == "ended"
     scene.key(Qt.Key.Key_Left)
@@ -418,7 +430,8 @@ def test_marks_go_to_their_own_recording(scene: Scene, monkeypatch: pytest.Monke
     window.document.set_names(Names({corner: "sky"}))
     before = scene.device
     scene.plug_in_when_opened(monkeypatch)
-    window.open_address("camera:0")
+    with answering(scene.qtbot, "Stop Recording and Open"):
+        window.open_address("camera:0")
     before.feed(None)
     scene.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
     assert window.live_bar.state == "live"
@@ -455,22 +468,45 @@ def test_objects_stay_where_they_were_marked_in_a_long_recording(scene: Scene) -
 
 
 @pytest.mark.usefixtures("short_memory")
-def test_undo_brings_no_object_back_that_nothing_is_known_of(scene: Scene) -> None:
+def test_undo_brings_an_object_back_whose_marking_is_long_past(scene: Scene) -> None:
     window = scene.window
+    scene.key(Qt.Key.Key_R)
     scene.show(2)
     corner = main_id(scene.results[-1])
-    commands.rename(window.document, corner, "sky")
-    scene.show(10)
-    assert window.document.undo.canUndo()
+    commands.make_object(window.document, "ground", [corner])
+    scene.show()
+    commands.delete_object(window.document, "ground")
+    scene.show(20)
+    first = window.document.trace.frames[0]
+    assert first > 2
+    scene.qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert [(thing.name, thing.frame) for thing in window.document.objects] == [("ground", first)]
+    assert window.document.members() == {"ground": {corner}}
+    path = stop_recording(scene)
+    with Session.open(path) as session:
+        assert [(thing.name, thing.frame, thing.ids) for thing in session.objects] == [("ground", 1, {corner})]
+    for _ in range(2):
+        scene.qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert window.document.objects == ()
+    scene.qtbot.keyClick(window, Qt.Key.Key_Y, Qt.KeyboardModifier.ControlModifier)
+    assert [thing.name for thing in window.document.objects] == ["ground"]
+
+
+@pytest.mark.usefixtures("short_memory")
+def test_what_undo_brings_back_has_followed_what_was_forgotten_since(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, trace = scene.window, scene.window.document.trace
+    scene.show(2)
+    corner = main_id(scene.results[-1])
     commands.make_object(window.document, "ground", [corner])
     commands.delete_object(window.document, "ground")
-    scene.show(2)
-    assert window.document.undo.undoText() == "Delete object 'ground'"
-    scene.show(10)
-    assert not window.document.undo.canUndo()
-    commands.rename(window.document, corner, "sea")
-    scene.show(10)
-    assert window.document.undo.canUndo()
+    # A part that the segment gives off on the next frame.
+    trace.events.append(3, split(3, corner, 10_000))
+    scene.show(20)
+    assert not [event for _, event in trace.events if 10_000 in event.ids]
+    scene.qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert window.document.members() == {"ground": {corner, 10_000}}
 
 
 def test_a_stream_that_ends_ends_its_recording(scene: Scene) -> None:
@@ -478,6 +514,7 @@ def test_a_stream_that_ends_ends_its_recording(scene: Scene) -> None:
     scene.show(3)
     with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG) as heard:
         scene.window.document.worker.cancel()
+        scene.rig.let_go()
     check(Path(heard.args[0].path), scene.results)
     assert scene.window.live_bar.state == "ended"
     assert not scene.window.actions_["record"].isChecked()
@@ -512,20 +549,71 @@ def test_unplugged_while_recording(scene: Scene) -> None:
     check(stop_recording(scene), scene.results)
 
 
-def test_closing_the_window_ends_the_recording(scene: Scene) -> None:
+def test_closing_the_window_ends_the_recording_if_a_person_says_so(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
-    scene.show(4)
-    scene.rig.let_go()
-    scene.window.close()
+    scene.show(2)
+    with answering(scene.qtbot, "Cancel"):
+        scene.window.close()
+    assert scene.window.isVisible()
+    scene.show(2)
+    with answering(scene.qtbot, "Stop Recording and Close"):
+        QTimer.singleShot(0, scene.rig.let_go)
+        scene.window.close()
+    assert not scene.window.isVisible()
     (path,) = sessions(scene.window)
     check(path, scene.results)
 
 
-def test_closing_the_camera_ends_the_recording(scene: Scene) -> None:
+@pytest.mark.parametrize("way", ["dropped", "recent", "session", "restart"])
+def test_opening_something_asks_before_it_ends_a_recording(scene: Scene, tmp_path: Path, way: str) -> None:
+    window = scene.window
+    clip = write_video(tmp_path / "clip.mp4", moving_square(4))
+
+    def open_it() -> None:
+        match way:
+            case "dropped":
+                data = QMimeData()
+                data.setUrls([QUrl.fromLocalFile(str(clip))])
+                act, button, key = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+                window.viewer.dropEvent(QDropEvent(QPointF(5, 5), act, data, button, key))
+            case "recent":
+                window.welcome.chosen.emit(str(clip))
+            case "session":
+                window.welcome.session_chosen.emit(str(tmp_path / "a.scstream"))
+            case "restart":
+                window.actions_["restart"].trigger()
+
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    recent = window.addresses.recent()
+    with answering(scene.qtbot, "Cancel"):
+        open_it()
+    scene.show(2)
+    assert window.live_bar.state.startswith("recording")
+    assert window.addresses.recent() == recent
+    with (
+        scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard,
+        answering(scene.qtbot, "Stop Recording and Open"),
+    ):
+        open_it()
+        scene.rig.let_go()
+    check(Path(heard.args[0].path), scene.results)
+    if way in ("dropped", "recent"):
+        scene.wait(lambda: window.document.state is State.DONE)
+        assert window.document.facts.name == "clip.mp4"
+
+
+def test_closing_the_camera_ends_the_recording_if_a_person_says_so(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(4)
+    with answering(scene.qtbot, "Cancel"):
+        scene.window.actions_["close"].trigger()
+    assert scene.window.feed.recording
     scene.rig.let_go()
-    with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG):
+    with (
+        scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG),
+        answering(scene.qtbot, "Stop Recording and Close"),
+    ):
         scene.window.actions_["close"].trigger()
     (path,) = sessions(scene.window)
     check(path, scene.results)
@@ -644,6 +732,7 @@ def test_a_busy_camera_says_so(
     monkeypatch.setattr(camera_dialog, "open_source", rig.open)
     qtbot.keyClick(dialog.cameras, Qt.Key.Key_Down)
     dialog.cameras.activated.emit(dialog.cameras.currentIndex())
+    rig.let_go()
     qtbot.waitUntil(lambda: "Cannot open" in dialog.picture.text(), timeout=LONG)
 
 
@@ -666,6 +755,7 @@ def test_the_menu_opens_what_was_chosen(
     dialog.chosen.connect(lambda address: rig.plug_in(PICTURES_OF_CAMERA[9]))
     window.actions_["open_camera"].trigger()
     dialog.buttons.button(QDialogButtonBox.StandardButton.Open).click()
+    rig.let_go()
     qtbot.waitUntil(lambda: window.live_bar.isVisible() and window.document.index == 0, timeout=LONG)
 
 
@@ -709,14 +799,17 @@ def test_the_camera_that_is_on_is_free_while_another_is_chosen_and_comes_back(
 def test_a_recording_is_not_ended_by_choosing_a_camera_without_a_question(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, answers = scene.window, [QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes]
-    monkeypatch.setattr(QMessageBox, "question", lambda *given: answers.pop(0))
+    window = scene.window
     scene.key(Qt.Key.Key_R)
     scene.show(2)
-    window.actions_["open_camera"].trigger()
+    with answering(scene.qtbot, "Cancel"):
+        window.actions_["open_camera"].trigger()
     scene.show(2)
     assert window.live_bar.state.startswith("recording")
-    with scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard:
+    with (
+        scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard,
+        answering(scene.qtbot, "Stop Recording and Choose"),
+    ):
         window.actions_["open_camera"].trigger()
         scene.device.feed(None)
     check(Path(heard.args[0].path), scene.results)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PySide6.QtCore import QRect, QSettings, QSize, Qt, QTimer
+from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt, QTimer
 from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QKeySequenceEdit,
     QLineEdit,
     QMainWindow,
+    QMenu,
     QSpinBox,
     QStyleOptionViewItem,
     QTableView,
@@ -36,7 +37,7 @@ from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.message_bar import MessageBar
 from scstream_app.ui.plots.common import ShortAxis
 from scstream_app.ui.segments import SegmentsPanel
-from scstream_app.ui.segments_model import COLOUR, POSITION, SHARE
+from scstream_app.ui.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
 from scstream_app.ui.statistics import StatisticsPanel
 from scstream_app.ui.welcome import Welcome
 
@@ -190,15 +191,41 @@ def test_an_error_and_a_notice_have_colours_of_their_own(qtbot: QtBot) -> None:
 # --- narrow and large
 
 
-def test_a_narrow_table_shows_all_but_what_can_be_spared(story_document: Document, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("width", [300, 400, 430, 500, 640, 900])
+def test_no_column_is_cut_off(story_document: Document, qtbot: QtBot, width: int) -> None:
     panel = SegmentsPanel(story_document)
-    shown(panel, qtbot, 400, 400)
+    shown(panel, qtbot, width, 400)
     table = panel.findChild(QTableView)
     header = table.horizontalHeader()
-    assert header.sectionViewportPosition(POSITION) + header.sectionSize(POSITION) / 2 < table.viewport().width()
-    assert header.visualIndex(SHARE) > header.visualIndex(POSITION)
+    assert header.length() == table.viewport().width()
+    seen = {column for column in range(header.count()) if not header.isSectionHidden(column)}
+    assert seen >= {SHOWN, ID, NAME, SIZE} | ({AGE, COLOUR, POSITION} if width >= 430 else set())
+    assert (seen == set(range(header.count()))) == (width >= 640)
+    # A name with the mark of its object.
+    words = table.fontMetrics().horizontalAdvance("segment 131")
+    assert header.sectionSize(NAME) >= words + 10 + 2 * 8
+
+
+def test_a_person_can_choose_columns(story_document: Document, qtbot: QtBot) -> None:
+    panel = SegmentsPanel(story_document)
+    shown(panel, qtbot, 430, 400)
+    table = panel.findChild(QTableView)
+    header = table.horizontalHeader()
+    for title in ("Drift", "Age"):
+        header.customContextMenuRequested.emit(QPoint(30, 5))
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        action = next(action for action in menu.actions() if action.text() == title)
+        qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+    assert not header.isSectionHidden(DRIFT)
+    assert header.isSectionHidden(AGE)
     panel.resize(900, 400)
-    qtbot.waitUntil(lambda: header.length() == table.viewport().width())
+    assert header.isSectionHidden(AGE)
+    header.customContextMenuRequested.emit(QPoint(30, 5))
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(menu.actions()[0]).center())
+    qtbot.waitUntil(lambda: not any(map(header.isSectionHidden, range(header.count()))))
 
 
 def test_a_narrow_column_shows_a_colour_without_its_number(story_document: Document, qtbot: QtBot) -> None:
@@ -224,7 +251,8 @@ def test_all_plots_over_time_fit_into_a_low_dock(story_document: Document, qtbot
     shown(panel, qtbot, 400, 330)
     view = panel.time._view
     assert view.height() <= view.parentWidget().height()
-    assert {title.toPlainText() for title in panel.time.titles.values()} >= {"log posterior", "churn, %"}
+    told = {title.item.toPlainText().splitlines()[0] for title in panel.time.titles.values()}
+    assert told >= {"log posterior", "churn, %"}
 
 
 def test_numbers_on_a_low_axis_do_not_touch() -> None:

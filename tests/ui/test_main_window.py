@@ -2,43 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent, QPalette
 from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_images, write_video
 from scstream_app.library import Library
-from scstream_app.session import Session
-from scstream_app.settings import Settings
-from scstream_app.ui import app, dialogs
+from scstream_app.session import Names, Session
+from scstream_app.ui import app, dialogs, opening, saving
+from scstream_app.ui.closing import Finishing
 from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
 
-QUICK = Settings(max_init_sweeps=20, threads=1)
 LONG = 20_000
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
-def window(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
-    window = MainWindow(settings, Library(tmp_path / "library"))
-    window.document.set_settings(QUICK)
-    qtbot.addWidget(window)
-    window.show()
-    with qtbot.waitActive(window, timeout=LONG):
-        window.activateWindow()
-    yield window
-    window.close()
 
 
 @pytest.fixture
@@ -210,6 +193,110 @@ def test_closing_the_window_in_the_midst_loses_nothing(window: MainWindow, qtbot
     ((text, left),) = window.library.left_behind()
     assert left == str(path)
     assert "long.mp4" in text
+
+
+def test_what_is_said_of_a_clip_goes_with_it(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    path = window.document.session.path
+    window.document.set_names(Names({0: "sea"}))
+    window.actions_["close"].trigger()
+    (path / "names.json").write_text("torn")
+    window.open_address(str(path))
+    qtbot.waitUntil(lambda: window.message.isVisible(), timeout=LONG)
+    assert "names.json" in window.message.text
+    window.actions_["close"].trigger()
+    assert window.welcome.isVisible()
+    assert not window.message.isVisible()
+
+
+def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
+) -> None:
+    drop(window.welcome, [write_video(tmp_path / "long.mp4", moving_square(60, width=160))])
+    qtbot.waitUntil(lambda: len(window.document.trace) >= 3, timeout=LONG)
+    window.actions_["pause_segmenting"].trigger()
+    centre = QPoint(window.viewer.width() // 2, window.viewer.height() // 2)
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
+    # The frame that is on its way when it is paused still hears of what is done meanwhile.
+    qtbot.waitUntil(lambda: window.document.index == window.document.trace.frames[-1], timeout=LONG)
+    window.actions_["lock"].trigger()
+    drop(window.viewer, [clip])
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    assert window.message.text == (
+        "'long.mp4' was left before its next frame: nothing came of what was asked for (lock)."
+    )
+
+
+class Gate:
+    """Something that goes on until a test lets it end."""
+
+    def __init__(self, work: Callable[..., None]) -> None:
+        self._work, self._end = work, Event()
+        self.begun = Event()
+
+    def __call__(self, *given: object) -> None:
+        self.begun.set()
+        assert self._end.wait(LONG / 1000)
+        self._work(*given)
+
+    def open(self) -> None:
+        self._end.set()
+
+
+def close_and_watch(window: MainWindow, qtbot: QtBot, gate: Gate) -> str:
+    """Close the window in the midst of something that goes on until it has been said what; what that was."""
+    said: list[str] = []
+
+    def look() -> None:
+        dialog = window.findChild(Finishing)
+        if dialog is None or not dialog.isVisible():
+            return
+        timer.stop()
+        qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+        dialog.close()
+        said.append(dialog.text if dialog.isVisible() and window.isVisible() else "")
+        gate.open()
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(10)
+    assert window.close()
+    assert not window.isVisible()
+    return said[0]
+
+
+def test_closing_says_that_a_session_is_still_being_moved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, gate = tmp_path / "kept.scstream", Gate(saving.move_session)
+    monkeypatch.setattr(saving, "move_session", gate)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    opened(window, qtbot, clip)
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(gate.begun.is_set, timeout=LONG)
+    assert close_and_watch(window, qtbot, gate).startswith("Moving the session to '")
+    with Session.open(target) as session:
+        assert len(session) == 12
+
+
+def test_closing_says_that_a_session_is_still_being_deleted(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate = Gate(opening.discard)
+    monkeypatch.setattr(opening, "discard", gate)
+    opened(window, qtbot, clip)
+    first = window.document.session.path
+    drop(window.viewer, [write_video(tmp_path / "other.mp4", moving_square(4))])
+    qtbot.waitUntil(lambda: gate.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
+    assert close_and_watch(window, qtbot, gate) == "Deleting a session that nobody has saved"
+    assert not first.exists()
+
+
+def test_closing_says_nothing_when_there_is_nothing_to_wait_for(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    window.close()
+    assert not any(dialog.isVisible() for dialog in window.findChildren(Finishing))
 
 
 def test_the_window_comes_back_as_it_was(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> None:

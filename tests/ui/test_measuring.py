@@ -92,6 +92,8 @@ def test_damaged_lines_of_what_was_found_out_are_measured_again(
     path = document.session.path
     kept = path / "measured.jsonl"
     qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
+    # They are on the disk before the window hears of them.
+    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
     expected = document.trace.column("uncertainty")
     document.close()
     lines = kept.read_bytes().splitlines(keepends=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit
+from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from scstream_app.pipeline import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
-from scstream_app.ui.objects import ObjectDialog, ObjectsPanel
+from scstream_app.ui.object_dialog import ObjectDialog
+from scstream_app.ui.objects import ObjectsPanel
 
 
 @pytest.fixture
@@ -40,11 +41,31 @@ def test_a_split_while_a_name_is_typed_belongs_to_the_object(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     story_document.select([1])
-    panel.make()
+    panel.add_selected()
     go_on(story_document, qtbot, 3)
     answer(panel, qtbot, "kite")
     (kite,) = story_document.session.objects
-    assert (kite.name, kite.frame, kite.ids) == ("kite", 3, {1, 3})
+    assert (kite.name, kite.frame, kite.ids) == ("kite", 0, {1})
+    assert story_document.members() == {"kite": {1, 3}}
+
+
+def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    notices: list[Notice] = []
+    story_document.noticed.connect(notices.append)
+    go_on(story_document, qtbot, 1)
+    story_document.select([1])
+    panel.add_selected()
+    go_on(story_document, qtbot, 4)
+    answer(panel, qtbot, "kite")
+    assert "begins at frame 1" in notices[-1].text
+    assert panel.findChild(QTreeWidget).topLevelItem(0).text(2) == "1"
+    found = []
+    for index in range(5):
+        go_on(story_document, qtbot, index)
+        found.append(story_document.members()["kite"])
+    assert found == [frozenset(), {1}, {1, 3}, {1, 3}, {1, 3}]
 
 
 def test_a_split_while_an_object_is_chosen_comes_to_it(
@@ -56,20 +77,24 @@ def test_a_split_while_an_object_is_chosen_comes_to_it(
     go_on(story_document, qtbot, 3)
     answer(panel, qtbot, "kite")
     assert story_document.members() == {"kite": {1, 2, 3}}
+    go_on(story_document, qtbot, 0)
+    assert story_document.members() == {"kite": {1, 2}}
 
 
-def test_segments_that_went_meanwhile_make_no_object(
+def test_segments_that_went_meanwhile_make_an_object_of_the_frames_before(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     story_document.select([2])
-    panel.make()
+    panel.add_selected()
     go_on(story_document, qtbot, 4)
     with qtbot.waitSignal(story_document.noticed) as heard:
         answer(panel, qtbot, "kite")
     (notice,) = heard.args
     assert isinstance(notice, Notice)
-    assert notice.text == "There is nothing left of segment 2."
-    assert story_document.objects == ()
+    assert notice.text == "There is nothing left of segment 2 by now."
+    assert story_document.members() == {"kite": frozenset()}
+    go_on(story_document, qtbot, 3)
+    assert story_document.members() == {"kite": {2}}
 
 
 def test_another_clip_gets_no_object_of_the_one_before(
@@ -77,7 +102,7 @@ def test_another_clip_gets_no_object_of_the_one_before(
 ) -> None:
     path = story_document.session.path
     story_document.select([1])
-    panel.make()
+    panel.add_selected()
     with qtbot.waitSignal(story_document.shown_changed):
         story_document.open_session(path)
     answer(panel, qtbot, "kite")

@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QTabBar
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_images, write_video
 from scstream_app.edits import Edit
 from scstream_app.library import Library, is_unsaved
-from scstream_app.session import Names, Session
-from scstream_app.settings import Settings
+from scstream_app.session import FrameRecord, Names, Session
 from scstream_app.sources import Source
-from scstream_app.ui import opening, saving, worker
+from scstream_app.ui import commands, opening, saving, worker
 from scstream_app.ui.addresses import Addresses
 from scstream_app.ui.document import State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.main_window import MainWindow
 
-QUICK = Settings(max_init_sweeps=20, threads=1)
 LONG = 20_000
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
-def window(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
-    window = MainWindow(settings, Library(tmp_path / "library"))
-    window.document.set_settings(QUICK)
-    qtbot.addWidget(window)
-    window.show()
-    with qtbot.waitActive(window, timeout=LONG):
-        window.activateWindow()
-    yield window
-    window.close()
 
 
 @pytest.fixture
@@ -64,7 +46,8 @@ def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
 
     def done() -> bool:
         document = window.document
-        return document.state is State.DONE and document.facts.name == name and len(document.trace) == count
+        rests = document.state is State.DONE and not document.saving
+        return rests and document.facts.name == name and len(document.trace) == count
 
     qtbot.waitUntil(done, timeout=LONG)
     return window.document.session.path
@@ -149,9 +132,7 @@ def test_what_is_opened_while_another_is_being_saved_stays_open(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = opened(window, qtbot, clip)
-    target, go_on = tmp_path / "mine.scstream", threading.Event()
-    real = saving.move_session
-    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    target, go_on = tmp_path / "mine.scstream", hold_moving(monkeypatch)
     answer_save(monkeypatch, target)
     window.actions_["save"].trigger()
     window.open_address(str(path))
@@ -161,6 +142,256 @@ def test_what_is_opened_while_another_is_being_saved_stays_open(
     qtbot.waitUntil(lambda: window.message.text == f"Saved in '{target}'.", timeout=LONG)
     assert window.document.facts.name == "other.mp4"
     assert frames_of(target) == 6
+
+
+# --- what is shown stays
+
+
+def tab_of(window: MainWindow, title: str) -> QTabBar:
+    """The bar of tabs that has this one."""
+    return next(bar for bar in window.findChildren(QTabBar) if title in [bar.tabText(n) for n in range(bar.count())])
+
+
+def front(window: MainWindow) -> str:
+    """The tab that is in front."""
+    bar = tab_of(window, "Objects")
+    return bar.tabText(bar.currentIndex())
+
+
+def as_it_stands(window: MainWindow) -> dict[str, object]:
+    """Everything that a person sees and could miss afterwards."""
+    document, player, viewer = window.document, window.player, window.viewer
+    return {
+        "frame": document.index,
+        "selection": document.selection,
+        "isolated": document.isolated,
+        "view": document.look,
+        "objects": document.objects,
+        "undo": (document.undo.count(), document.undo.index(), window.actions_["undo"].text()),
+        "range": player.range(),
+        "speed": player.speed,
+        "zoom": (viewer.scale, viewer.fits),
+        "picture": viewer.grab().toImage(),
+        "tab": front(window),
+        "segmenting": document.state,
+    }
+
+
+def arrange(window: MainWindow, qtbot: QtBot) -> None:
+    """Go to a frame in the midst, choose a view and a tab, select a segment, zoom, mark a range, and undo something."""
+    bar = tab_of(window, "Objects")
+    objects = next(n for n in range(bar.count()) if bar.tabText(n) == "Objects")
+    qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(objects).center())
+    for key in (Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_I, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_O):
+        before = window.document.index
+        qtbot.keyClick(window.viewer, key)
+        if key == Qt.Key.Key_Right:
+            qtbot.waitUntil(lambda before=before: window.document.index == before + 1, timeout=LONG)
+        elif key == Qt.Key.Key_Home:
+            qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.keyClick(window.viewer, Qt.Key.Key_3)
+    qtbot.keyClick(window.viewer, Qt.Key.Key_BracketRight)
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=window.viewer.rect().center())
+    window.actions_["zoom_in"].trigger()
+    for _ in range(2):
+        qtbot.keyClick(window.viewer, Qt.Key.Key_H)
+    window.actions_["undo"].trigger()
+    qtbot.waitUntil(lambda: settled(window), timeout=LONG)
+
+
+def settled(window: MainWindow) -> bool:
+    """Whether the picture on the screen is the one that was wished for last."""
+    shown = window.document.shown
+    return shown is not None and shown.look == window.document._full_look(shown.result.index)
+
+
+@pytest.mark.parametrize("works", [True, False], ids=["saved", "failed"])
+def test_everything_stands_as_before_when_it_is_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: bool
+) -> None:
+    path, target = opened(window, qtbot, clip), tmp_path / "mine.scstream"
+    arrange(window, qtbot)
+    before, size = as_it_stands(window), window.viewer.size()
+    assert (before["frame"], before["range"], before["tab"]) == (3, (1, 3), "Objects")
+    assert before["selection"]
+    answer_save(monkeypatch, target if works else tmp_path / "nowhere" / "mine.scstream")
+    left: list[object] = []
+    window.document.closed.connect(lambda: left.append(None))
+    with qtbot.waitSignal(window.document.worker.finished, timeout=LONG):
+        qtbot.keyClick(window.viewer, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == (target if works else path)
+    window.message.clear()
+    # The bar above the picture gives its room back.
+    qtbot.waitUntil(lambda: window.viewer.size() == size, timeout=LONG)
+    assert as_it_stands(window) == before
+    assert left == []
+    window.actions_["undo"].trigger()
+    assert window.document.session.names == window.document.names == Names()
+    window.player.step(-1)
+    qtbot.waitUntil(lambda: window.document.index == 2, timeout=LONG)
+
+
+def test_playing_goes_on_when_it_is_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    window.player.set_loop(True)
+    qtbot.keyClick(window.viewer, Qt.Key.Key_Space)
+    answer_save(monkeypatch, tmp_path / "mine")
+    qtbot.keyClick(window.viewer, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
+    assert window.player.playing
+    for _ in range(3):
+        with qtbot.waitSignal(window.document.shown_changed, timeout=LONG):
+            pass
+    assert window.player.playing
+
+
+def test_a_frame_that_was_asked_for_meanwhile_is_shown_when_it_is_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    go_on = hold_moving(monkeypatch)
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    window.timeline.setFocus()
+    qtbot.keyClick(window.viewer, Qt.Key.Key_Home)
+    go_on.set()
+    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
+
+
+def test_a_view_that_was_chosen_just_before_is_shown_when_it_is_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    qtbot.waitUntil(lambda: settled(window), timeout=LONG)
+    answer_save(monkeypatch, tmp_path / "mine")
+    # Before it can be drawn.
+    window.actions_["view_boundaries"].trigger()
+    window.actions_["save"].trigger()
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
+    qtbot.waitUntil(lambda: settled(window), timeout=LONG)
+    assert window.document.shown.look.view == "boundaries"
+
+
+def test_paused_segmentation_stays_paused_when_it_is_saved(
+    window: MainWindow, qtbot: QtBot, long: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun(window, qtbot, long)
+    window.actions_["pause_segmenting"].trigger()
+    assert window.document.state is State.PAUSED
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    target = tmp_path / "mine.scstream"
+    with qtbot.waitSignal(
+        window.document.worker.warming, timeout=LONG, check_params_cb=lambda done, total: done == total
+    ):
+        pass
+    assert window.document.session.path == target
+    assert window.document.state is State.PAUSED
+    assert window.actions_["pause_segmenting"].isChecked()
+    window.actions_["pause_segmenting"].trigger()
+    assert wait_for(window, qtbot, "long.mp4", 60) == target
+
+
+def hold_moving(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Sessions are not moved before this is set."""
+    go_on, real = threading.Event(), saving.move_session
+    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    return go_on
+
+
+def test_while_it_is_saved_nothing_can_be_marked_and_what_was_undone_stays(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    commands.rename(window.document, 0, "sea")
+    go_on = hold_moving(monkeypatch)
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    for id in ("undo", "hide", "group", "save", "export", "save_model"):
+        assert not window.actions_[id].isEnabled()
+    commands.rename(window.document, 0, "sky")
+    assert window.message.text == "The session is just being saved. Do that again in a moment."
+    assert window.document.names.names == {0: "sea"}
+    go_on.set()
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert window.document.session.names.names == {0: "sea"}
+    window.actions_["undo"].trigger()
+    assert window.document.session.names == Names()
+
+
+def test_what_is_closed_while_it_is_saved_stays_closed(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    go_on = hold_moving(monkeypatch)
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    window.actions_["close"].trigger()
+    assert window.welcome.isVisible()
+    go_on.set()
+    qtbot.waitUntil(lambda: window.message.text.startswith("Saved in"), timeout=LONG)
+    assert window.document.state is State.EMPTY
+    assert not path.exists()
+    assert frames_of(tmp_path / "mine.scstream") == 6
+
+
+def test_a_session_that_could_not_be_saved_stays_though_another_clip_was_opened(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    go_on = hold_moving(monkeypatch)
+    answer_save(monkeypatch, tmp_path / "nowhere" / "mine")
+    window.actions_["save"].trigger()
+    opened(window, qtbot, other, 4)
+    go_on.set()
+    qtbot.waitUntil(lambda: window.message.text.startswith("Cannot save"), timeout=LONG)
+    assert window.document.facts.name == "other.mp4"
+    assert frames_of(path) == 6
+
+
+def test_a_session_that_cannot_be_opened_where_it_was_saved_is_told(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    monkeypatch.setattr(saving, "move_session", lambda path, target: shutil.rmtree(path))
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
+    assert window.welcome.isVisible()
+    assert "there is no such folder" in window.message.text
+
+
+# --- the title
+
+
+def test_the_title_says_what_is_open_and_whether_it_was_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert (window.windowTitle(), window.isWindowModified()) == ("ScStream Studio", False)
+    opened(window, qtbot, clip)
+    assert (window.windowTitle(), window.isWindowModified()) == ("clip.mp4[*] – ScStream Studio", True)
+    answer_save(monkeypatch, tmp_path / "mine")
+    window.actions_["save"].trigger()
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert (window.windowTitle(), window.isWindowModified()) == ("mine – clip.mp4[*] – ScStream Studio", False)
+    answer_save(monkeypatch, tmp_path / "yours")
+    window.actions_["save_as"].trigger()
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert (window.windowTitle(), window.isWindowModified()) == ("yours – clip.mp4[*] – ScStream Studio", False)
+    window.actions_["close"].trigger()
+    assert (window.windowTitle(), window.isWindowModified()) == ("ScStream Studio", False)
+
+
+def test_the_title_says_that_it_was_saved_where_it_is(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    answer_save(monkeypatch, path)
+    window.actions_["save"].trigger()
+    assert (window.windowTitle(), window.isWindowModified()) == (f"{path.stem} – clip.mp4[*] – ScStream Studio", False)
 
 
 # --- saving
@@ -176,8 +407,7 @@ def test_a_name_with_a_full_stop_keeps_all_of_it(
     opened(window, qtbot, clip)
     answer_save(monkeypatch, tmp_path / "clip v1.2")
     window.actions_["save"].trigger()
-    qtbot.waitUntil(lambda: window.document.session is not None and window.document.state is State.DONE, timeout=LONG)
-    assert window.document.session.path == tmp_path / "clip v1.2.scstream"
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "clip v1.2.scstream"
     assert frames_of(tmp_path / "clip v1.scstream") == 4
 
 
@@ -188,7 +418,7 @@ def test_saving_in_the_place_of_another_session_asks(
     answer_save(monkeypatch, tmp_path / "mine")
     opened(window, qtbot, other, 4)
     window.actions_["save"].trigger()
-    qtbot.waitUntil(lambda: window.document.session is not None and not is_unsaved(target), timeout=LONG)
+    assert wait_for(window, qtbot, "other.mp4", 4) == target
     path = opened(window, qtbot, clip)
     asked = answer(monkeypatch, QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes)
     window.actions_["save"].trigger()
@@ -196,7 +426,8 @@ def test_saving_in_the_place_of_another_session_asks(
     assert window.document.session.path == path
     assert frames_of(target) == 4
     window.actions_["save"].trigger()
-    qtbot.waitUntil(lambda: not path.exists() and window.document.state is State.DONE, timeout=LONG)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == target
+    assert not path.exists()
     assert len(asked) == 2
     assert frames_of(target) == 6
 
@@ -308,8 +539,17 @@ def test_what_was_marked_stays(
 
 
 def test_what_was_changed_in_the_model_stays(window: MainWindow, qtbot: QtBot, long: Path, clip: Path) -> None:
+    worker = window.document.worker
+
+    def hold(record: FrameRecord) -> None:
+        worker.pause(record.index == 1)
+
+    # Segmentation waits for the edit, however slow the window is.
+    worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
     path = begun(window, qtbot, long)
+    worker.noted.disconnect(hold)
     window.document.edit(Edit("lock", (int(window.document.session.ids(0)[0, 0]),)))
+    worker.pause(False)
     qtbot.waitUntil(lambda: next(window.document.session.edited_records(1 << 40), None) is not None, timeout=LONG)
     opened(window, qtbot, clip)
     assert frames_of(path) >= 2

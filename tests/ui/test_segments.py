@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QColorDialog,
     QDialogButtonBox,
+    QLabel,
     QLineEdit,
     QTableView,
     QToolBar,
@@ -35,7 +36,8 @@ from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.settings import Settings
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document, State
-from scstream_app.ui.objects import ObjectDialog, ObjectsPanel
+from scstream_app.ui.object_dialog import ObjectDialog
+from scstream_app.ui.objects import ObjectsPanel
 from scstream_app.ui.segments import SegmentsPanel
 from scstream_app.ui.segments_model import (
     AGE,
@@ -286,6 +288,32 @@ def test_a_finished_model_cannot_be_edited(panel: SegmentsPanel, story_document:
     assert story_document.locked == set()
 
 
+def tips(panel: QWidget) -> dict[str, str]:
+    """What the tips of buttons say that cannot be pressed now."""
+    bar = panel.findChild(QToolBar)
+    more = next(button for button in bar.findChildren(QToolButton) if button.text() == "More")
+    actions = [*bar.actions(), *more.menu().actions()]
+    return {action.iconText(): action.toolTip() for action in actions if action.iconText() and not action.isEnabled()}
+
+
+def test_tips_say_what_is_missing(panel: SegmentsPanel, objects: ObjectsPanel, story_document: Document) -> None:
+    ended = "only while frames are being segmented"
+    assert tips(panel) == {
+        "Hide": "Select segments to hide them",
+        "Isolate": "Select segments to see them alone",
+        "Merge": f"Segments can be merged {ended}: add them to an object instead",
+        "Split": f"Segments can be split {ended}",
+        "Add to Object…": "Select segments to add them to an object",
+        "Colour…": "Select segments to give them a colour",
+        "Rename": "Select one segment to rename it",
+        "Lock": f"Segments can be locked {ended}",
+    }
+    assert tips(objects)["Rename…"] == "Highlight an object in the list to rename it"
+    story_document.select([0, 1])
+    assert set(tips(panel)) == {"Merge", "Split", "Lock", "Rename"}
+    assert tips(objects)["Remove from Object"] == "There is no object yet"
+
+
 # --- the model, while frames are segmented
 
 
@@ -334,6 +362,35 @@ def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Docu
     running.undo.redo()
     advance(running, qtbot)
     assert sum(event.kind is Kind.MERGE for _, event in running.trace.events) >= 2
+
+
+def test_tips_say_how_many_segments_are_wanted(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    assert tips(panel)["Split"] == "Select one segment to split it"
+    running.select(ids(panel)[:1])
+    assert tips(panel) == {"Merge": "Select two segments or more to merge them (Ctrl+click adds one)"}
+
+
+def test_while_the_first_frame_settles_the_panel_does_not_claim_that_there_is_nothing(
+    document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    document.set_settings(Settings(max_init_sweeps=20, threads=1))
+    panel = shown(SegmentsPanel(document), qtbot)
+    count = panel.findChild(QLabel, "count")
+    told, drafts = list[str](), list[str]()
+
+    def look() -> None:
+        told.append(count.text())
+        if document.preview is not None and document.shown is not None:
+            drafts.append(count.text())
+
+    for signal in (document.state_changed, document.previewed, document.shown_changed):
+        signal.connect(look)
+    document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(6))), tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert any(text.startswith("Settling… ") and text.endswith(" segments so far") for text in drafts)
+    assert "0 segments" not in told
+    qtbot.waitUntil(lambda: count.text() == f"{len(ids(panel))} segments")
 
 
 def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Document, qtbot: QtBot) -> None:
@@ -445,6 +502,8 @@ def test_segments_come_to_an_object_and_go(objects: ObjectsPanel, story_document
     tree.setCurrentItem(tree.topLevelItem(0))
     story_document.select([2])
     qtbot.keyClick(tree, Qt.Key.Key_G)
+    # The highlighted one is offered.
+    answer(qtbot, objects)
     assert rows_of(objects) == [("kite", "2", "0")]
     assert story_document.objects[0].ids == {1, 2}
     qtbot.keyClick(tree, Qt.Key.Key_Delete)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -305,8 +306,19 @@ def test_the_time_and_the_frame_are_shown(qtbot, story_document, player, transpo
     player.seek(3)
     qtbot.waitUntil(lambda: story_document.index == 3)
     texts = [label.text() for label in transport.findChildren(QLabel) if label.isVisible()]
-    assert any(text.startswith("00:00.120 / ") and text.endswith(" · frame 3 of 5") for text in texts)
+    # The number of the frame is there once, and counts from 0 as the range beside it does.
+    assert {text for text in texts if ":" not in text} == {"Frame", "of 0 – 4"}
+    assert any(text.startswith("00:00.120 / ") for text in texts)
     assert transport.findChild(QSpinBox, "frame").value() == 3
+
+
+def test_a_frame_that_still_settles_has_its_own_number(story_document, transport):
+    shown = story_document.shown
+    draft = replace(shown.result, index=5, statistics=shown.result.statistics[:0])
+    story_document.shown = replace(shown, result=draft)
+    story_document.shown_changed.emit()
+    assert transport.findChild(QSpinBox, "frame").value() == 5
+    assert "of 0 – 5" in [label.text() for label in transport.findChildren(QLabel) if label.isVisible()]
 
 
 def test_a_typed_number_is_shown(qtbot, story_document, transport):

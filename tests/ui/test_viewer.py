@@ -334,6 +334,20 @@ def test_a_draft_is_measured_by_counting(viewer):
     assert f"{np.count_nonzero(frame.ids == 1):,} px" in viewer.findChild(QLabel, "hover").text()
 
 
+def test_segments_that_are_not_final_cannot_be_chosen(viewer):
+    document = viewer._document
+    draft = replace(document.shown.result, statistics=document.shown.result.statistics[:0])
+    document.shown = replace(document.shown, result=draft)
+    document.shown_changed.emit()
+    QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
+    QTest.mouseDClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
+    assert not document.selection
+    assert not document.isolated
+    toast = viewer.findChild(QLabel, "toast")
+    assert toast.isVisible()
+    assert "still settles" in toast.text()
+
+
 # --- wipe
 
 

@@ -12,11 +12,14 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
+from scstream.statistics import STATISTICS
 from scstream_app import palette
 from scstream_app.palette import RGB
 from scstream_app.ui.document import Document
 
 Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.void]
+EMPTY: Rows = np.empty(0, STATISTICS)
 
 #: Okabe and Ito's colours, which everybody can tell apart, on light and on dark ground.
 BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
@@ -24,10 +27,19 @@ RED, SKY = (213, 94, 0), (86, 180, 233)
 #: Pixels that a plot over time has at least: with them five fit into a dock of a small screen.
 LOWEST = 42
 
+#: Per cent of a colour's brightness, for thin lines on dark ground.
+_LIGHTER = 145
 #: Pixels from one number on an axis to the next, at least.
 _APART = 18.0
+#: Pixels that a number may reach beyond its axis: half of it.
+_OVERLAP = 10
 #: From which number on an axis writes which unit, and its letter.
 _UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+
+
+def statistics_of(document: Document) -> Rows:
+    """Those of the frame at hand; there are none before it has been segmented."""
+    return EMPTY if document.shown is None else document.shown.result.statistics
 
 
 def colour_of(document: Document, id: int) -> RGB:
@@ -41,7 +53,15 @@ def colour_of(document: Document, id: int) -> RGB:
 
 def add_curve(plot: Any, colour: RGB) -> Any:
     """A new curve in a plot; where a value is not known it has a gap."""
-    return plot.plot(pen=pg.mkPen(*colour, width=1), connect="finite")
+    curve = pg.PlotCurveItem(pen=line_pen(colour), connect="finite")
+    plot.addItem(curve)
+    return curve
+
+
+def line_pen(colour: RGB) -> Any:
+    """For a curve. It is thin, because thicker ones take twice as long to draw."""
+    dark = QGuiApplication.palette().color(QPalette.ColorRole.Base).lightness() < 128
+    return pg.mkPen(QColor(*colour).lighter(_LIGHTER) if dark else QColor(*colour), width=1)
 
 
 def add_line(plot: Any, angle: int, style: Qt.PenStyle, colour: RGB = RED) -> Any:
@@ -59,29 +79,21 @@ def pairs(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
     curve.setData(x, y)
 
 
-def add_title(plot: Any, text: str) -> Any:
-    """What a plot is about, in its upper left corner: beside a low plot there is no room for it."""
-    title = pg.TextItem(text, anchor=(0.0, 0.0))
-    title.setParentItem(plot.getViewBox())
-    title.setPos(2.0, -2.0)
-    title.setZValue(100.0)
-    return title
-
-
-def paint_title(title: Any) -> None:
-    """Have a title follow the application's palette; curves shine through its ground."""
-    ground = QColor(QGuiApplication.palette().color(QPalette.ColorRole.Base))
-    ground.setAlpha(170)
-    title.setColor(QGuiApplication.palette().color(QPalette.ColorRole.Text))
-    title.fill = pg.mkBrush(ground)
-    title.update()
-
-
 class ShortAxis(pg.AxisItem):  # type: ignore[misc]
     """An axis for low plots: few numbers, of few characters: 1.62M instead of 1.62e+06."""
 
+    def __init__(self, side: str) -> None:
+        super().__init__(side)
+        self.setStyle(hideOverlappingLabels=_OVERLAP)
+
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         return [(rounded_up(abs(maxVal - minVal) * _APART / max(size, _APART)), 0.0)]
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+        # A number at the lower end would run into one at the upper end of the plot below.
+        least = minVal + (maxVal - minVal) * _OVERLAP / max(size, _OVERLAP)
+        levels = super().tickValues(minVal, maxVal, size)
+        return [(spacing, [value for value in values if value >= least]) for spacing, values in levels]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
         return [brief(value * scale, spacing * scale) for value in values]
@@ -119,13 +131,13 @@ def html(colour: RGB) -> str:
 
 
 def rounded_up(number: float) -> float:
-    """The next of 1, 2, 5, 10, 20, 50, ...
+    """The next of 1, 2, 3, 5, 10, 20, 30, 50, ...
 
-    >>> rounded_up(1.2), rounded_up(30.0), rounded_up(0.05)
-    (2.0, 50.0, 0.05)
+    >>> rounded_up(1.2), rounded_up(26.0), rounded_up(0.05)
+    (2.0, 30.0, 0.05)
     """
     unit = 10.0 ** math.floor(math.log10(max(number, 1e-12)))
-    return next(times * unit for times in (1.0, 2.0, 5.0, 10.0) if times * unit >= number * (1.0 - 1e-9))
+    return next(times * unit for times in (1.0, 2.0, 3.0, 5.0, 10.0) if times * unit >= number * (1.0 - 1e-9))
 
 
 def brief(value: float, spacing: float) -> str:

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
-    QHBoxLayout,
     QHeaderView,
-    QLabel,
-    QStackedWidget,
     QTableView,
-    QVBoxLayout,
-    QWidget,
 )
 
-from scstream import Event
 from scstream.genealogy import Kind
+from scstream_app.event_log import Entry, EventLog
 from scstream_app.trace import Trace
 from scstream_app.ui import events
 from scstream_app.ui.document import Document
+from scstream_app.ui.plots.page import Page
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
@@ -39,8 +36,9 @@ class EventsModel(QAbstractTableModel):
         super().__init__(parent)
         self._document = document
         self._kind: Kind | None = None
-        self._rows: list[tuple[int, Event]] = []
-        self._taken = 0
+        # Places in the trace's log.
+        self._rows = array("q")
+        self._taken = self._forgotten = 0
         self._of: Trace | None = None
 
     def choose(self, kind: Kind | None) -> None:
@@ -52,30 +50,31 @@ class EventsModel(QAbstractTableModel):
     def catch_up(self) -> None:
         """Take in what is new."""
         trace = self._document.trace
-        if trace is not self._of or self._changed(trace):
+        log = trace.events
+        # Of an endless stream the oldest go.
+        if trace is not self._of or log.forgotten != self._forgotten:
             self.beginResetModel()
-            self._of, self._taken = trace, len(trace.events)
-            self._rows = [entry for entry in trace.events if self._listed(entry)]
+            self._of, self._taken, self._forgotten = trace, len(log), log.forgotten
+            self._rows = self._listed(log, 0)
             self.endResetModel()
             return
-        new = [entry for entry in trace.events[self._taken :] if self._listed(entry)]
-        self._taken = len(trace.events)
+        new = self._listed(log, self._taken)
+        self._taken = len(log)
         if new:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
             self._rows += new
             self.endInsertRows()
 
-    def _changed(self, trace: Trace) -> bool:
-        """Whether events went, as the oldest of an endless stream do."""
-        first = next((entry for entry in trace.events if self._listed(entry)), None)
-        return len(trace.events) < self._taken or (bool(self._rows) and first is not self._rows[0])
+    def _listed(self, log: EventLog, first: int) -> array[int]:
+        places = range(first, len(log))
+        return array("q", (n for n in places if self._kind is None or log.kind(n) is self._kind))
 
-    def _listed(self, entry: tuple[int, Event]) -> bool:
-        return self._kind is None or entry[1].kind is self._kind
-
-    def entry(self, row: int) -> tuple[int, Event]:
-        """The frame and the event of a row."""
-        return self._rows[row]
+    def entry(self, row: int) -> Entry | None:
+        """The frame and the event of a row; None if it has been forgotten since the last `catch_up`."""
+        assert self._of is not None
+        log = self._of.events
+        place = self._rows[row] - (log.forgotten - self._forgotten)
+        return log[place] if place >= 0 else None
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
         return 0 if parent.isValid() else len(self._rows)
@@ -91,7 +90,10 @@ class EventsModel(QAbstractTableModel):
         return events.ABOUT_RATIO if role == Role.ToolTipRole and section == _RATIO else None
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        frame, event = self._rows[index.row()]
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        frame, event = entry
         if role == Role.DisplayRole:
             names = self._document.names.names
             return (str(frame), events.told(event, names), events.told_ratio(event))[index.column()]
@@ -100,12 +102,11 @@ class EventsModel(QAbstractTableModel):
         return _RIGHT if role == Role.TextAlignmentRole and index.column() != _WHAT else None
 
 
-class EventsTable(QWidget):
+class EventsTable(Page):
     """The events with a choice of their kind. A click shows the frame and selects the segments concerned."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__()
-        self._document = document
+        super().__init__(document, _NOTHING)
         self.model = EventsModel(document, self)
         self._kinds = QComboBox()
         self._kinds.setAccessibleName("Kind of events")
@@ -114,22 +115,7 @@ class EventsTable(QWidget):
             self._kinds.addItem(title, kind)
         self._kinds.currentIndexChanged.connect(self._on_kind)
         self.table = self._make_table()
-        nothing = self._nothing = QLabel(_NOTHING)
-        nothing.setWordWrap(True)
-        nothing.setEnabled(False)
-        nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        nothing.setMargin(12)
-        self._pages = QStackedWidget()
-        self._pages.addWidget(nothing)
-        self._pages.addWidget(self.table)
-        row = QHBoxLayout()
-        row.setContentsMargins(8, 4, 8, 0)
-        row.addWidget(self._kinds)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self._pages, 1)
+        self._put(self.table, choice=self._kinds)
 
     def _make_table(self) -> QTableView:
         table = QTableView()
@@ -151,13 +137,11 @@ class EventsTable(QWidget):
         table.clicked.connect(self._go)
         return table
 
-    def refresh(self) -> None:
-        """List what has happened so far."""
+    def _take_in(self) -> None:
         self.model.catch_up()
-        self._pages.setCurrentWidget(self.table if self._document.trace.events else self._nothing)
 
-    def paint(self) -> None:
-        """A table follows the application's palette by itself."""
+    def _filled(self) -> bool:
+        return bool(self._document.trace.events)
 
     @Slot(int)
     def _on_kind(self, place: int) -> None:
@@ -167,8 +151,9 @@ class EventsTable(QWidget):
 
     @Slot(QModelIndex)
     def _go(self, index: QModelIndex) -> None:
-        if index.isValid():
-            frame, event = self.model.entry(index.row())
+        entry = self.model.entry(index.row()) if index.isValid() else None
+        if entry is not None:
+            frame, event = entry
             # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
             self._document.select(event.ids)
             self._document.show(frame)

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg  # type: ignore[import-untyped]
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
 
 from scstream.colour import channels
 from scstream_app.ui.document import Document
-from scstream_app.ui.plots.common import BLUE, Array, ink, paint_axes, short
+from scstream_app.ui.plots.common import BLUE, Array, ink, paint_axes, short, statistics_of
+from scstream_app.ui.plots.page import Page
 
 #: Ellipses in the scatter plot.
 _MOST_ELLIPSES = 60
+#: The channels that are drawn across and up.
+_PAIRS = ((0, 1), (0, 2), (1, 2))
 _CIRCLE = np.append(np.linspace(0.0, 2.0 * np.pi, 33), np.nan)
 _AXES = {
     "rgb": ("red", "green", "blue"),
@@ -24,31 +27,30 @@ _AXES = {
 }
 
 
-class SizesPlot(QWidget):
+class SizesPlot(Page):
     """How many segments of the frame at hand have which size."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__()
-        self._document = document
+        super().__init__(document, "The sizes of a frame's segments are counted here when it has been segmented.")
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Sizes of segments")
         self.plot = self._view.addPlot()
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
         self.plot.setLabel("bottom", "pixels of a segment, on this frame")
         self.plot.setLabel("left", "segments")
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.bars = pg.BarGraphItem(x=[], height=[], width=0.9, brush=BLUE, pen=None)
         self.plot.addItem(self.bars)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._view)
+        self._put(self._view)
 
-    def refresh(self) -> None:
+    def _filled(self) -> bool:
+        return bool(len(statistics_of(self._document)))
+
+    def _take_in(self) -> None:
         """Count the segments of the frame at hand: those of 1 pixel, of 2 and 3, of 4 to 7, ..."""
-        shown = self._document.shown
-        pixels = np.empty(0) if shown is None else shown.result.statistics["pixels"]
-        counts = doublings(pixels)
+        counts = doublings(statistics_of(self._document)["pixels"])
         self.bars.setOpts(x=np.arange(len(counts)), height=counts)
         self.plot.getAxis("bottom").setTicks([[(n, short(2**n)) for n in range(0, len(counts), 1 + len(counts) // 9)]])
         self.plot.setXRange(-0.6, max(len(counts), 1) - 0.4, padding=0.0)
@@ -68,15 +70,14 @@ def doublings(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.bincount(np.floor(np.log2(seen)).astype(np.int64)).astype(np.int64)
 
 
-class ColoursPlot(QWidget):
+class ColoursPlot(Page):
     """The segments of the frame at hand in two channels of colour, with an ellipse of two standard deviations each."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__()
-        self._document = document
+        super().__init__(document, "The colours of a frame's segments are drawn here when it has been segmented.")
         self._axes = QComboBox()
         self._axes.setAccessibleName("Colour channels")
-        for across, up in ((0, 1), (0, 2), (1, 2)):
+        for across, up in _PAIRS:
             self._axes.addItem("", (across, up))
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Colours of segments")
@@ -88,30 +89,25 @@ class ColoursPlot(QWidget):
         self.spots = pg.ScatterPlotItem(hoverable=True, tip=None)
         for item in (self.ellipses, self.chosen, self.spots):
             self.plot.addItem(item)
-        row = QHBoxLayout()
-        row.setContentsMargins(8, 4, 8, 0)
-        row.addWidget(self._axes)
-        row.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self._view, 1)
+        self._put(self._view, choice=self._axes)
         self._axes.currentIndexChanged.connect(self.refresh)
         self.spots.sigClicked.connect(self._on_click)
 
-    @Slot()
-    def refresh(self) -> None:
-        """Show the segments of the frame at hand."""
-        document = self._document
+    def reset(self) -> None:
+        self.plot.enableAutoRange()
+
+    def _filled(self) -> bool:
+        return bool(len(statistics_of(self._document)))
+
+    def _take_in(self) -> None:
+        document, rows = self._document, statistics_of(self._document)
         colour = document.settings.colour
         across, up = self._axes.currentData()
-        for n, pair in enumerate(((0, 1), (0, 2), (1, 2))):
+        for n, pair in enumerate(_PAIRS):
             self._axes.setItemText(n, " and ".join(_AXES[colour][axis] for axis in pair))
         self.plot.setLabel("bottom", _AXES[colour][across])
         self.plot.setLabel("left", _AXES[colour][up])
-        shown = document.shown
-        rows = None if shown is None else shown.result.statistics
-        if rows is None or not len(rows):
+        if not len(rows):
             self.spots.clear()
             self.ellipses.setData([], [])
             self.chosen.setData([], [])

@@ -8,22 +8,22 @@ from typing import Any
 
 import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel
 
 from scstream_app.trace import Life, Trace
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.common import GREEN, RED, add_line, clicked, colour_of, html, ink, paint_axes, pairs
+from scstream_app.ui.plots.page import Page
 
 #: Lives in the chart.
 _MOST_LIVES = 60
 
 
-class LivesPlot(QWidget):
+class LivesPlot(Page):
     """A bar for each of the segments that lived longest, under the one it split off from."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__()
-        self._document = document
+        super().__init__(document, "A bar for each segment's life is drawn here, from the first segmented frame on.")
         self.ids: list[int] = []
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Lives of segments")
@@ -37,24 +37,26 @@ class LivesPlot(QWidget):
         self.bars = pg.BarGraphItem(x0=[], x1=[], y=[], height=0.7)
         self.branches = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(GREEN, width=1.5))
         self.joins = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(RED, width=1.5, style=Qt.PenStyle.DotLine))
-        for item in (self.bars, self.branches, self.joins):
+        # Behind the bars, of which it leaves an edge to be seen, however low they are.
+        self.chosen = pg.BarGraphItem(x0=[], x1=[], y=[], height=1.2)
+        for item in (self.chosen, self.bars, self.branches, self.joins):
             self.plot.addItem(item)
         self.now = add_line(self.plot, 90, Qt.PenStyle.SolidLine)
         self._legend = QLabel(
             f"<span style='color:{html(GREEN)}'>│</span> split off &nbsp; "
             f"<span style='color:{html(RED)}'>┊</span> merged into"
         )
-        self._legend.setContentsMargins(8, 2, 8, 2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._view, 1)
-        layout.addWidget(self._legend)
+        self._put(self._view, legend=self._legend)
         self.plot.getViewBox().sigYRangeChanged.connect(self._label)
         self._view.scene().sigMouseClicked.connect(self._on_click)
 
-    def refresh(self) -> None:
-        """Show the lives as they are now."""
+    def reset(self) -> None:
+        self.plot.enableAutoRange()
+
+    def _filled(self) -> bool:
+        return bool(self.ids)
+
+    def _take_in(self) -> None:
         document = self._document
         trace = document.trace
         end = float(trace.frames[-1] + 1) if len(trace) else 0.0
@@ -66,7 +68,15 @@ class LivesPlot(QWidget):
             x1=[end if life.died is None else life.died for life in lives],
             y=list(range(len(lives))),
             brushes=[pg.mkBrush(*colour_of(document, life.id)) for life in lives],
-            pens=[ink(255, 2.0) if life.id in document.selection else pg.mkPen(None) for life in lives],
+            pen=None,
+        )
+        chosen = [life for life in lives if life.id in document.selection]
+        self.chosen.setOpts(
+            x0=[life.born for life in chosen],
+            x1=[end if life.died is None else life.died for life in chosen],
+            y=[row[life.id] for life in chosen],
+            pen=ink(255, 2.0),
+            brush=ink(255).color(),
         )
         pairs(self.branches, [(life.born, row[life.parent], row[life.id]) for life in lives if life.parent in row])
         joined = [(life.died, row[life.id], row[life.merged_into]) for life in lives if life.merged_into in row]
@@ -76,7 +86,7 @@ class LivesPlot(QWidget):
         self._label()
 
     def _label(self) -> None:
-        """Name as many rows as there is room for."""
+        """Name as many rows as there is room for, the selected ones first."""
         box = self.plot.getViewBox()
         low, high = box.viewRange()[1]
         pixels = box.height() / max(high - low, 1e-9)
@@ -84,7 +94,9 @@ class LivesPlot(QWidget):
         names = self._document.names.names
         labels = [names.get(id, f"segment {id}") for id in self.ids]
         short = [label if len(label) <= 13 else f"{label[:12]}…" for label in labels]
-        self.plot.getAxis("left").setTicks([[(n, short[n]) for n in range(0, len(short), step)]])
+        chosen = [n for n, id in enumerate(self.ids) if id in self._document.selection]
+        others = [n for n in range(0, len(short), step) if all(abs(n - row) >= step for row in chosen)]
+        self.plot.getAxis("left").setTicks([[(n, short[n]) for n in (*chosen, *others)]])
 
     def paint(self) -> None:
         """Follow the application's palette."""

@@ -1,0 +1,91 @@
+"""What a person asked of the model: what has been done, what still waits, and what the model will be then."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from scstream_app.edits import Edit
+from scstream_app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a model is set to, and which segments it leaves alone."""
+
+    settings: Settings
+    locked: frozenset[int] = frozenset()
+
+    def after(self, edits: Iterable[Edit]) -> Made:
+        """The same when some edits have been made.
+
+        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
+        frozenset({1})
+        """
+        settings, locked = self.settings, self.locked
+        for edit in edits:
+            settings = replace(settings, **edit.values)
+            if edit.kind == "lock":
+                locked |= set(edit.ids)
+            elif edit.kind == "unlock":
+                locked -= set(edit.ids)
+        return Made(settings, locked)
+
+
+class Asked:
+    """Edits that a person asked for, until it is known what became of them.
+
+    Attributes
+    ----------
+    made : Made
+        What the model is.
+    waiting : list of Edit
+        What has not been done yet, the earliest first.
+
+    Examples
+    --------
+    >>> asked = Asked(Made(Settings()))
+    >>> asked.waiting += [Edit("lock", (1,)), Edit("lock", (2,))]
+    >>> asked.then.locked
+    frozenset({1, 2})
+    >>> asked.drop(Edit("lock", (2,))), asked.drop(Edit("lock", (3,)))
+    (True, False)
+    >>> asked.then.locked, asked.made.locked
+    (frozenset({1}), frozenset())
+    """
+
+    def __init__(self, made: Made) -> None:
+        self.made = made
+        self.waiting: list[Edit] = []
+
+    @property
+    def then(self) -> Made:
+        """What the model will be when all is done."""
+        return self.made.after(self.waiting)
+
+    def drop(self, edit: Edit) -> bool:
+        """It waits no longer; False if it never did."""
+        waited = edit in self.waiting
+        if waited:
+            self.waiting.remove(edit)
+        return waited
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A session that was closed while edits of it waited for the next frame."""
+
+    path: Path
+    address: str
+    name: str
+    edits: tuple[Edit, ...]
+
+
+def kinds(edits: Iterable[Edit]) -> str:
+    """What edits do, in words.
+
+    >>> kinds([Edit("lock", (1,)), Edit("merge", (2, 3)), Edit("lock", (4,))])
+    'lock, merge'
+    """
+    return ", ".join(dict.fromkeys(edit.kind for edit in edits))

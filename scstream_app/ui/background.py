@@ -1,0 +1,64 @@
+"""Work on a thread of its own that can be cancelled: what exporting and measuring have in common."""
+
+from __future__ import annotations
+
+import threading
+from typing import Generic, TypeVar
+
+from PySide6.QtCore import QObject, QThread, Signal, Slot
+
+T = TypeVar("T")
+
+
+class Background(QObject, Generic[T]):
+    """Does one task at a time, the newest. Heirs say how in `_work`; their signals are emitted on its thread.
+
+    Parameters
+    ----------
+    name : str
+        Of the thread, which runs from the first task on.
+    patience : int
+        Milliseconds that `shut_down` waits at most.
+    priority : QThread.Priority
+    """
+
+    _begin = Signal(object, object)
+
+    def __init__(self, name: str, patience: int, priority: QThread.Priority = QThread.Priority.InheritPriority) -> None:
+        super().__init__()
+        self._patience, self._priority = patience, priority
+        self._cancel = threading.Event()
+        self._thread = QThread()
+        self._thread.setObjectName(name)
+        self.moveToThread(self._thread)
+        self._begin.connect(self._run)
+
+    # --- called from the window's thread
+
+    def _do(self, task: T) -> None:
+        """Begin with a task; the one before is not wanted any more."""
+        self.cancel()
+        # One event a task: a task that is cancelled before it begins must not be done either.
+        self._cancel = threading.Event()
+        self._thread.start(self._priority)
+        self._begin.emit(task, self._cancel)
+
+    def cancel(self) -> None:
+        """Stop the task at hand within a frame."""
+        self._cancel.set()
+
+    def shut_down(self) -> bool:
+        """Stop, and end the thread; True if it has ended."""
+        self.cancel()
+        self._thread.quit()
+        return self._thread.wait(self._patience)
+
+    # --- on its own thread
+
+    @Slot(object, object)
+    def _run(self, task: T, cancel: threading.Event) -> None:
+        self._work(task, cancel)
+
+    def _work(self, task: T, cancel: threading.Event) -> None:
+        """Do the task, and look now and then whether it is cancelled."""
+        raise NotImplementedError

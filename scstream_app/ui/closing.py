@@ -1,0 +1,139 @@
+"""Closing the window: what is being done ends, what is to be kept is written, and a person sees what is waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import monotonic
+
+from PySide6.QtCore import QEvent, QEventLoop, Qt, QTimer, Slot
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QApplication, QDialog, QLabel, QProgressBar, QVBoxLayout, QWidget
+
+from scstream_app.ui.chores import Chores
+from scstream_app.ui.document import Document
+from scstream_app.ui.feed import Feed
+
+#: Seconds that a source or a disk which hangs is waited for. Files that are being moved are waited for till the end.
+_PATIENCE = 30.0
+#: Milliseconds before a person is told, and between looks at what is left.
+_UNTOLD, _GLANCE = 300, 30
+#: Pixels of a line.
+_WIDEST = 560
+
+
+class Closing:
+    """Ends everything behind a window.
+
+    Parameters
+    ----------
+    chores : sequence of Chores
+        Whatever moves, deletes and lists files.
+    """
+
+    def __init__(self, document: Document, feed: Feed, chores: Sequence[Chores], window: QWidget) -> None:
+        self._document, self._feed, self._chores, self._window = document, feed, chores, window
+        self._begin = 0.0
+
+    def finish(self) -> None:
+        """Return when all has ended; the window answers meanwhile, and takes no orders."""
+        self._begin = monotonic()
+        self._document.close()
+        self._feed.stop()
+        Finishing(self.left, self._window).wait()
+        self._document.shut_down()
+        # Of a worker that did not end in time; a session that is to be moved or discarded waits for that.
+        QApplication.sendPostedEvents(self._document, QEvent.Type.MetaCall.value)
+        self._feed.shut_down()
+        for chores in self._chores:
+            chores.shut_down()
+
+    def left(self) -> list[str]:
+        """What is still being done, in words."""
+        lines = []
+        patient, recorder = monotonic() - self._begin < _PATIENCE, self._feed.recorder
+        if self._document.busy and patient:
+            lines.append("Ending the segmentation")
+        if recorder is not None and patient:
+            lines.append(f"Writing the recording: {recorder.waiting} frames left")
+        for chores in self._chores:
+            lines += chores.under_way
+        return lines
+
+
+class Finishing(QDialog):
+    """Says what is still being done, and goes when nothing is.
+
+    Parameters
+    ----------
+    left : callable
+        Gives what is still being done, in words.
+    """
+
+    def __init__(self, left: Callable[[], Sequence[str]], parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("finishing")
+        self.setWindowTitle("ScStream Studio")
+        self.setWindowFlag(Qt.WindowType.WindowCloseButtonHint, False)
+        self._left = left
+        title = QLabel("Finishing …")
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        self._text = QLabel()
+        self._text.setAccessibleName("What is still being done")
+        bar = QProgressBar()
+        # How long it takes is not known.
+        bar.setRange(0, 0)
+        bar.setTextVisible(False)
+        column = QVBoxLayout(self)
+        for widget in (title, self._text, bar):
+            column.addWidget(widget)
+        self.setMinimumWidth(360)
+        self._timer = QTimer(self)
+        self._timer.setInterval(_GLANCE)
+        self._timer.timeout.connect(self._look)
+
+    @property
+    def text(self) -> str:
+        """What it says."""
+        return self._text.text()
+
+    def wait(self) -> None:
+        """Return when nothing is left; what takes only a moment is waited for without a word."""
+        self._look()
+        if self._left():
+            self._wait_untold()
+        if self._left():
+            self._timer.start()
+            self.exec()
+            self._timer.stop()
+        self.deleteLater()
+
+    def _wait_untold(self) -> None:
+        loop, timer = QEventLoop(), QTimer()
+        QTimer.singleShot(_UNTOLD, loop, loop.quit)
+
+        def look() -> None:
+            if not self._left():
+                loop.quit()
+
+        timer.timeout.connect(look)
+        timer.start(_GLANCE)
+        loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
+
+    @Slot()
+    def _look(self) -> None:
+        lines = self._left()
+        if lines:
+            told = self._text.fontMetrics().elidedText
+            middle = Qt.TextElideMode.ElideMiddle
+            self._text.setText("\n".join(told(line, middle, _WIDEST) for line in dict.fromkeys(lines)))
+        elif self.isVisible():
+            self.accept()
+
+    @Slot()
+    def reject(self) -> None:
+        """Nobody can leave it before all is done."""
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        event.ignore()

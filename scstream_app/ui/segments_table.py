@@ -1,0 +1,134 @@
+"""The view of the table of segments: which columns there is room for, and how its cells are drawn."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QLineEdit, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+
+from scstream_app.ui.segments_model import HEADERS, NAME, SHOWN, SIZE, WIDEST, Index
+
+if TYPE_CHECKING:
+    from scstream_app.ui.segments import SegmentsPanel
+
+#: Pixels besides the text: for a box with a swatch, the mark of an object, that of the sorted column.
+_BESIDES = {SHOWN: 42, NAME: 26, SIZE: 20}
+
+
+class NameDelegate(QStyledItemDelegate):
+    """Leaves alone what somebody is typing: frames that come meanwhile would put the old name back."""
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if not (isinstance(editor, QLineEdit) and editor.isModified()):
+            super().setEditorData(editor, index)
+
+
+class ColourDelegate(QStyledItemDelegate):
+    """In a narrow column a swatch without its number: half of one says nothing."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        swatch = option.decorationSize.width() + 12
+        if option.rect.width() < swatch + option.fontMetrics.horizontalAdvance("#000000"):
+            option.text = ""
+
+
+class SegmentsTable(QTableView):
+    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left.
+
+    Keys that the window's menu has too come here only when there is none.
+    """
+
+    def __init__(self, panel: SegmentsPanel) -> None:
+        super().__init__(panel)
+        self._panel = panel
+        self._chosen: set[int] | None = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        header, seen = self.horizontalHeader(), self._fitting() if self._chosen is None else self._chosen
+        for column in range(len(HEADERS)):
+            if header.isSectionHidden(column) != (column not in seen):
+                header.setSectionHidden(column, column not in seen)
+                self.setColumnWidth(column, self._least(column))
+        left = self.viewport().width() - header.length() + header.sectionSize(NAME)
+        self.setColumnWidth(NAME, max(left, self._least(NAME)))
+
+    def _fitting(self) -> set[int]:
+        """The columns from the left that are not cut off."""
+        bar = self.verticalScrollBar()
+        # Rows that come are not to push a column out.
+        room = self.viewport().width() - (0 if bar.isVisible() else bar.sizeHint().width())
+        header, seen = self.horizontalHeader(), {SHOWN, NAME}
+        room -= sum(map(self._least, seen))
+        for column in sorted(set(range(len(HEADERS))) - seen, key=header.visualIndex):
+            width = self._least(column) if header.isSectionHidden(column) else header.sectionSize(column)
+            if width > room:
+                break
+            seen.add(column)
+            room -= width
+        return seen
+
+    def set_widths(self) -> None:
+        """As wide as what stands in the columns."""
+        for column in range(len(HEADERS)):
+            self.setColumnWidth(column, self._least(column))
+
+    def _least(self, column: int) -> int:
+        metrics = self.fontMetrics()
+        texts = (WIDEST[column], HEADERS[column])
+        return max(map(metrics.horizontalAdvance, texts)) + _BESIDES.get(column, 10)
+
+    @Slot(QPoint)
+    def show_columns_menu(self, where: QPoint) -> None:
+        """Let a person choose columns."""
+        self.make_columns_menu().popup(self.horizontalHeader().mapToGlobal(where))
+
+    def make_columns_menu(self) -> QMenu:
+        """Which columns are seen."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        header = self.horizontalHeader()
+        fitting = menu.addAction("As Many as Fit")
+        fitting.setCheckable(True)
+        fitting.setChecked(self._chosen is None)
+        fitting.triggered.connect(lambda: self._choose(None))
+        menu.addSeparator()
+        for column in sorted(range(len(HEADERS)), key=header.visualIndex):
+            if column not in (SHOWN, NAME):
+                action = menu.addAction(HEADERS[column])
+                action.setCheckable(True)
+                action.setChecked(not header.isSectionHidden(column))
+                action.triggered.connect(partial(self._toggle, column))
+        return menu
+
+    def _toggle(self, column: int) -> None:
+        header = self.horizontalHeader()
+        self._choose({n for n in range(len(HEADERS)) if not header.isSectionHidden(n)} ^ {column})
+
+    def _choose(self, columns: set[int] | None) -> None:
+        self._chosen = columns
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
+        alt = event.modifiers() == Qt.KeyboardModifier.AltModifier
+        match event.key():
+            case Qt.Key.Key_H if plain:
+                self._panel.toggle_hidden()
+            case Qt.Key.Key_M if plain:
+                self._panel.merge_selected()
+            case Qt.Key.Key_M if alt:
+                self._panel.split_selected()
+            case Qt.Key.Key_G if plain:
+                self._panel.group_selected()
+            case Qt.Key.Key_F2:
+                self._panel.rename_selected()
+            case _:
+                super().keyPressEvent(event)
