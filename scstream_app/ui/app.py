@@ -20,8 +20,8 @@ from scstream_app.ui.main_window import MainWindow
 _GLANCE_MILLISECONDS = 200
 #: Room for pictures that Qt keeps to draw them again, such as every swatch of every colour that was ever in a table.
 _PIXMAP_KILOBYTES = 2048
-#: Heaps that all threads share. By default glibc gives each thread one of its own, and what frames leave free in one heap
-#: is of no use to other threads: every clip that is opened would cost some more megabytes.
+#: Heaps that all threads share. By default glibc gives each thread one of its own, and what frames leave free in one
+#: heap is of no use to other threads: every clip that is opened would cost some more megabytes.
 _HEAPS = 2
 #: glibc's number for it, from malloc.h.
 _M_ARENA_MAX = -8
