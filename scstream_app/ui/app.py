@@ -20,11 +20,11 @@ from scstream_app.ui.main_window import MainWindow
 _GLANCE_MILLISECONDS = 200
 #: Room for pictures that Qt keeps to draw them again, such as every swatch of every colour that was ever in a table.
 _PIXMAP_KILOBYTES = 2048
-#: Heaps that all threads share. By default glibc gives each thread one of its own, and what frames leave free in one
-#: heap is of no use to other threads: every clip that is opened would cost some more megabytes.
-_HEAPS = 2
+#: From so many bytes on, memory is given back as soon as it is free. Left alone, glibc learns from the first frames to
+#: keep such pieces for later, in a heap for each thread, and every clip that is opened costs some more megabytes.
+_LARGE = 1 << 20
 #: glibc's number for it, from malloc.h.
-_M_ARENA_MAX = -8
+_M_MMAP_THRESHOLD = -3
 
 
 def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
@@ -43,7 +43,7 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
 
 def application(arguments: Sequence[str] = ()) -> QApplication:
     """The process's QApplication, with the names under which settings are kept."""
-    _share_heaps()
+    _give_memory_back()
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication([sys.argv[0], *arguments])
     app.setApplicationName("ScStream Studio")
@@ -55,12 +55,12 @@ def application(arguments: Sequence[str] = ()) -> QApplication:
     return app
 
 
-def _share_heaps() -> None:
+def _give_memory_back() -> None:
     if sys.platform == "linux":
         # Other C libraries do without it.
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:
-            mallopt(_M_ARENA_MAX, _HEAPS)
+            mallopt(_M_MMAP_THRESHOLD, _LARGE)
 
 
 def has_display() -> bool:
