@@ -57,7 +57,7 @@ def settings_of(segmenter: VideoSegmenter, machine: Settings) -> Settings:
 
     A SettingsError says what about the model no settings can say: a session that begins with it could not be resumed.
     """
-    parameters = segmenter.model_.get_params(deep=False)
+    parameters = segmenter.model_.parameters
     values: dict[str, Any] = {name: parameters[name] for name in SPECS if name in parameters}
     values |= {name: getattr(segmenter, name) for name in ("colour", "scale", "detail")}
     values |= {"threads": machine.threads, "scene_cuts": machine.scene_cuts, "seed": values["seed"] or 0}

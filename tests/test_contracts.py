@@ -32,16 +32,16 @@ def test_layers_are_kept() -> None:
     assert "0 broken" in done.stdout
 
 
-def test_the_engine_pulls_in_no_window_and_no_codec() -> None:
+def test_segmenting_pulls_in_no_window_no_codec_and_no_scikit_learn() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'engine'); import scstream; "
+        "import sys; sys.path.insert(0, 'engine'); import scstream; scstream.VideoSegmenter(); "
         "print(*sorted({name.split('.')[0] for name in sys.modules}))"
     )
     done = run(sys.executable, "-c", code)
     assert done.returncode == 0, done.stderr
     loaded = set(done.stdout.split())
-    assert "scstream" in loaded
-    assert not loaded & {"cv2", "PySide6", "av", "imageio", "pyqtgraph", "rich", "typer", "scstream_app"}
+    assert {"scstream", "numba"} <= loaded
+    assert not loaded & {"cv2", "PySide6", "av", "imageio", "pyqtgraph", "rich", "typer", "scstream_app", "sklearn"}
 
 
 def test_every_public_name_is_there() -> None:

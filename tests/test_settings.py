@@ -33,7 +33,7 @@ def test_every_setting_reaches_the_engine() -> None:
     assert OTHER.keys() == SPECS.keys()
     segmenter = Settings(**OTHER).segmenter()
     parameters = {
-        **segmenter.model_.get_params(deep=False),
+        **segmenter.model_.parameters,
         **{name: getattr(segmenter, name) for name in ("colour", "scale", "detail")},
     }
     assert {name: parameters[name] for name in OTHER if name != "scene_cuts"} == {

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
     from scstream.genealogy import Event, Genealogy, TrackedObject
-    from scstream.model import Cluster, ScStream
+    from scstream.mixture import Cluster, Mixture
+    from scstream.model import ScStream
     from scstream.persistence import ModelFileError
     from scstream.video import Preview, VideoSegmenter
     from scstream.warmup import warm_up
@@ -18,6 +19,7 @@ __all__ = [
     "Event",
     "Gaussian",
     "Genealogy",
+    "Mixture",
     "ModelFileError",
     "Multinomial",
     "Preview",
@@ -32,8 +34,9 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
     **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "genealogy"),
-    **dict.fromkeys(("Cluster", "ScStream"), "model"),
+    **dict.fromkeys(("Cluster", "Mixture"), "mixture"),
     "ModelFileError": "persistence",
+    "ScStream": "model",
     **dict.fromkeys(("Preview", "VideoSegmenter"), "video"),
     "warm_up": "warmup",
 }

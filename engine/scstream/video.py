@@ -19,7 +19,7 @@ from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
 from scstream.genealogy import Event, Genealogy
 from scstream.kernels import PIXEL_D
-from scstream.model import ScStream
+from scstream.mixture import Mixture
 from scstream.moves import Mover
 from scstream.sampler import Progress
 from scstream.statistics import STATISTICS
@@ -76,7 +76,7 @@ class VideoSegmenter:
 
     Attributes
     ----------
-    model_ : ScStream
+    model_ : Mixture
         The mixture, in the engine's own pixel axes.
     statistics_ : structured array, one row per live segment, largest first
         id, pixels, share of the frame, time of birth, age in frames, mean red, green, blue in [0, 1], centroid in
@@ -122,7 +122,7 @@ class VideoSegmenter:
         self.colour = colour
         self.scale = float(scale)
         self.detail = float(detail)
-        self.model_ = ScStream(
+        self.model_ = Mixture(
             alpha=alpha,
             decay=decay,
             kernel=kernel,
@@ -306,15 +306,15 @@ class VideoSegmenter:
             raise ValueError("colour and detail can change at a restart only")
         colour, scale = parameters.pop("colour", self.colour), parameters.pop("scale", self.scale)
         detail = parameters.pop("detail", self.detail)
-        before = self.model_.get_params(deep=False)
+        before = self.model_.parameters
         try:
-            self.model_.set_params(**parameters)
+            self.model_.set_parameters(**parameters)
             check_choice("colour", colour, COLOURS)
             check_number("scale", scale, 0.0, 1.0, strict=True)
             check_number("detail", detail, 0.0, strict=True)
             self.model_._check_parameters()
         except (TypeError, ValueError):
-            self.model_.set_params(**before)
+            self.model_.set_parameters(**before)
             raise
         if self._started and not self._fresh:
             self._resize_past(float(scale))
@@ -456,7 +456,7 @@ class VideoSegmenter:
         try:
             video = meta["video"]
             segmenter = cls(colour=video["colour"], scale=video["scale"], detail=video.get("detail", 1.0))
-            segmenter.model_ = ScStream._unpack(meta, arrays)
+            segmenter.model_ = Mixture._unpack(meta, arrays)
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._fresh = bool(video.get("fresh", False))

@@ -179,7 +179,7 @@ def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) ->
 
 def traits(segmenter: VideoSegmenter) -> dict[str, Any]:
     """What a segmenter is set to, but for what belongs to the machine."""
-    parameters = segmenter.model_.get_params(deep=False)
+    parameters = segmenter.model_.parameters
     machine_and_made = ("threads", "component")
     kept = {name: value for name, value in parameters.items() if name not in machine_and_made}
     return {**kept, "colour": segmenter.colour, "scale": segmenter.scale, "detail": segmenter.detail}
