@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from clips import write_images
 from export_scenes import story
+from scstream import warm_up
 from scstream_app.library import Library
 from scstream_app.results import FrameResult
 from scstream_app.session import Session
@@ -23,6 +24,12 @@ from scstream_app.ui.main_window import MainWindow
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
 _LONG = 20_000
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """No test has to wait until the engine is compiled, which takes longer than anything else may."""
+    warm_up()
 
 
 @pytest.fixture

@@ -140,11 +140,12 @@ def test_a_button_brings_the_original_keys_back(keys: KeysDialog, qtbot: QtBot) 
 
 
 def test_an_empty_key_says_nothing_and_takes_one(keys: KeysDialog, qtbot: QtBot) -> None:
-    line = key_field(keys, "Open URL…").findChild(QLineEdit)
+    field = key_field(keys, "Open URL…")
+    line = field.findChild(QLineEdit)
     assert (line.text(), line.placeholderText()) == ("", "")
-    with qtbot.waitSignal(keys._actions.keys_changed):
-        qtbot.keyClick(line, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
-    assert keys._actions.key("open_url") == "Ctrl+U"
+    # The line inside has keys of its own on some systems, but never the focus.
+    qtbot.keyClick(field, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: keys._actions.key("open_url") == "Ctrl+U")
 
 
 def test_a_key_can_be_taken_away(keys: KeysDialog, qtbot: QtBot) -> None:

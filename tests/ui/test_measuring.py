@@ -73,6 +73,8 @@ def test_what_was_found_out_is_kept(
     path = document.session.path
     kept = path / "measured.jsonl"
     qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
+    # They are on the disk before the window hears of them.
+    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
     expected = {name: document.trace.column(name) for name in ("churn", "uncertainty")}
     document.close()
     started: list[object] = []
