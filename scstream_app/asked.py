@@ -53,6 +53,10 @@ class Asked:
     (True, False)
     >>> asked.then.locked, asked.made.locked
     (frozenset({1}), frozenset())
+    >>> asked.waiting += [Edit("unlock", (1,)), Edit("lock", (1,))]
+    >>> asked.withdraw(Edit("lock", (1,)))
+    >>> asked.then.locked
+    frozenset()
     """
 
     def __init__(self, made: Made) -> None:
@@ -64,8 +68,14 @@ class Asked:
         """What the model will be when all is done."""
         return self.made.after(self.waiting)
 
+    def withdraw(self, edit: Edit) -> None:
+        """It was taken back: the one that was asked for last, if there are several alike."""
+        places = [place for place, other in enumerate(self.waiting) if other == edit]
+        if places:
+            del self.waiting[places[-1]]
+
     def drop(self, edit: Edit) -> bool:
-        """It waits no longer; False if it never did."""
+        """It was done, or cannot be: the first, if there are several alike; False if it never waited."""
         waited = edit in self.waiting
         if waited:
             self.waiting.remove(edit)

@@ -125,6 +125,10 @@ class EditQueue:
     >>> queue.add(Edit("split", (5,)))
     >>> queue.withdraw(Edit("split", (5,))), queue.withdraw(Edit("lock", (3,)))
     (True, False)
+    >>> queue.untell()
+    >>> queue.withdraw(Edit("lock", (3,)))
+    True
+    >>> queue.add(Edit("lock", (3,)))
     >>> queue.settle([Edit("lock", (3,))])
     >>> queue.waiting()
     ()
@@ -146,6 +150,11 @@ class EditQueue:
         with self._lock:
             self._told = len(self._edits)
             return tuple(self._edits)
+
+    def untell(self) -> None:
+        """The run that was told has ended: whatever still waits can be withdrawn again."""
+        with self._lock:
+            self._told = 0
 
     def withdraw(self, edit: Edit) -> bool:
         """Take an edit back that no run has been told of yet; False if it is too late for that."""

@@ -6,7 +6,7 @@ import errno
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from time import time
@@ -170,7 +170,6 @@ def move_session(path: Path, target: Path) -> None:
             if error.errno != errno.EXDEV:
                 raise
             _bring(path, target)
-    keep(target)
 
 
 def _bring(path: Path, target: Path) -> None:
@@ -191,16 +190,34 @@ def _bring(path: Path, target: Path) -> None:
 
 
 def _put(path: Path, target: Path) -> None:
-    """Give a folder another name on the same disk; what has that name is put aside, and goes afterwards."""
-    if not os.path.lexists(target):
-        os.rename(path, target)
-        return
-    aside = target.with_name(f".{target.name}.replaced")
+    """Save a folder under another name on the same disk; what has that name is put aside, and goes afterwards."""
+    with _unmarked(path):
+        if not os.path.lexists(target):
+            os.rename(path, target)
+            return
+        aside = target.with_name(f".{target.name}.replaced")
+        shutil.rmtree(aside, ignore_errors=True)
+        os.rename(target, aside)
+        try:
+            os.rename(path, target)
+        except BaseException:
+            os.rename(aside, target)
+            raise
     shutil.rmtree(aside, ignore_errors=True)
-    os.rename(target, aside)
+
+
+@contextmanager
+def _unmarked(path: Path) -> Iterator[None]:
+    """Take the mark of an unsaved session off before it is moved, and put it back if that fails.
+
+    Afterwards it could not be undone: what was in its place may be gone.
+    """
+    marked = is_unsaved(path)
+    (path / UNSAVED).unlink(missing_ok=True)
     try:
-        os.rename(path, target)
+        yield
     except BaseException:
-        os.rename(aside, target)
+        if marked:
+            with suppress(OSError):
+                (path / UNSAVED).touch()
         raise
-    shutil.rmtree(aside, ignore_errors=True)

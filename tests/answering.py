@@ -11,20 +11,20 @@ from pytestqt.qtbot import QtBot
 
 
 @contextmanager
-def answering(qtbot: QtBot, text: str) -> Iterator[None]:
-    """Press the button with this text of the question that has to come while this lasts."""
-    pressed: list[str] = []
+def answering(qtbot: QtBot, text: str) -> Iterator[list[str]]:
+    """Press the button with this text of the question that has to come while this lasts; what was asked."""
+    asked: list[str] = []
 
     def press() -> None:
         box = QApplication.activeModalWidget()
-        if isinstance(box, QMessageBox) and not pressed:
+        if isinstance(box, QMessageBox) and not asked:
             button = next(button for button in box.buttons() if button.text().replace("&", "") == text)
-            pressed.append(text)
+            asked.append(box.text())
             qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
 
     timer = QTimer()
     timer.timeout.connect(press)
     timer.start(5)
-    yield
+    yield asked
     timer.stop()
-    assert pressed, "nothing was asked"
+    assert asked, "nothing was asked"

@@ -34,7 +34,7 @@ def test_layers_are_kept() -> None:
 
 def test_segmenting_pulls_in_no_window_no_codec_and_no_scikit_learn() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'engine'); import scstream; scstream.VideoSegmenter(); "
+        "import sys; sys.path.insert(0, 'engine'); import scstream; scstream.warm_up(); "
         "print(*sorted({name.split('.')[0] for name in sys.modules}))"
     )
     done = run(sys.executable, "-c", code)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clips import moving_square
 from fake_source import FakeSource
 from scstream import Preview
 from scstream.genealogy import Kind
@@ -19,6 +20,7 @@ from scstream_app.errors import SettingsError
 from scstream_app.pipeline import Notice, run
 from scstream_app.results import FrameResult
 from scstream_app.session import Session, record, resume
+from scstream_app.settings import Settings
 from session_clips import QUICK, clip, volume
 
 COUNT = 8
@@ -50,6 +52,19 @@ def test_edits_reach_the_model_before_their_frame(tmp_path: Path) -> None:
     assert Kind.SPLIT in {event.kind for event in results[4].events}
     assert [result.cut for result in results] == [n == 6 for n in range(COUNT)]
     assert results[6].ids.min() > max(int(result.ids.max()) for result in results[:6])
+
+
+def test_only_what_is_locked_stays_merged() -> None:
+    def splits(*before: Edit) -> list[tuple[int, ...]]:
+        source, segmenter = FakeSource(moving_square(20)), Settings(max_init_sweeps=20, threads=1).segmenter()
+        edits = (*before, Edit("merge", (0, 2)))
+        results = run(source, segmenter, edits=lambda index: edits if index == 3 else ())
+        return [event.ids for result in results for event in result.events if event.kind is Kind.SPLIT]
+
+    # Two flat areas of different colours: nobody would take them for one.
+    assert [ids[0] for ids in splits()] == [0]
+    # One of the ids is that of nothing any more.
+    assert splits(Edit("lock", (0, 2))) == []
 
 
 @pytest.mark.parametrize("after", [2, 3, 5, 7])

@@ -15,7 +15,7 @@ from export_scenes import story
 from scstream_app import library
 from scstream_app.errors import SessionError
 from scstream_app.library import Library, discard, is_unsaved, move_session
-from scstream_app.session import Session
+from scstream_app.session import UNSAVED, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 
@@ -192,6 +192,17 @@ def test_a_copy_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mon
 
     monkeypatch.setattr(library.shutil, "copytree", copytree)
     with pytest.raises(SessionError, match=r"Cannot save '.*No space left on device"):
+        move_session(path, target)
+    check_nothing_happened(tmp_path, path, target)
+
+
+@pytest.mark.usefixtures("disks")
+def test_a_mark_that_cannot_be_taken_off_leaves_everything_in_its_place(tmp_path: Path) -> None:
+    path, target = both(tmp_path)
+    (path / UNSAVED).unlink()
+    # No file that could be deleted as one.
+    (path / UNSAVED).mkdir()
+    with pytest.raises(SessionError, match=r"Cannot save '.*mine.scstream'"):
         move_session(path, target)
     check_nothing_happened(tmp_path, path, target)
 

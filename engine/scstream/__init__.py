@@ -29,8 +29,8 @@ __all__ = [
     "warm_up",
 ]
 
-# Each is imported when it is first asked for: numba and scikit-learn take a second or two, which a window, or a command
-# that only reads what was found earlier, need not wait for.
+# Each is imported when it is first asked for: numba takes half a second and scikit-learn longer, which a window, or a
+# command that only reads what was found earlier, need not wait for.
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
     **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "genealogy"),

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
-from scstream.model import ScStream
 from scstream.tiles import Tiles
 from scstream.video import VideoSegmenter
 
@@ -36,6 +35,9 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
             segmenter.segment(np.roll(frame, shift, axis=0))
 
     def stream(component: Component, X: npt.NDArray[np.float64]) -> None:
+        # Not above: video does without it, and without scikit-learn.
+        from scstream.model import ScStream
+
         ScStream(component, max_init_sweeps=12).partial_fit(X).partial_fit(X).predict(X)
 
     steps: list[tuple[str, Callable[[], object]]] = [

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
+from scstream_app.library import is_unsaved
+from scstream_app.session import SUFFIX
 from scstream_app.sources.containers import without_password
 
 _MOST = 12
@@ -15,7 +17,10 @@ _KEY = "recent"
 
 
 class Addresses:
-    """Addresses of sources and paths of sessions, newest first."""
+    """Addresses of sources and paths of sessions, newest first.
+
+    A session that nobody has saved is not among them: those have a list of their own.
+    """
 
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
@@ -26,10 +31,12 @@ class Addresses:
         value = self._settings.value(_KEY)
         # One of them comes back as itself, none as nothing.
         kept = value if isinstance(value, list) else [value] if value else []
-        return [public(str(address)) for address in kept]
+        return [public(str(address)) for address in kept if not _is_unsaved_session(str(address))]
 
     def remember(self, address: str) -> None:
         """Put an address first. A password in it is known until the program ends, and never written."""
+        if _is_unsaved_session(address):
+            return
         shown = public(address)
         if shown != address:
             self._whole[shown] = address
@@ -40,14 +47,28 @@ class Addresses:
         """Take an address out: there is nothing any more."""
         self._settings.setValue(_KEY, [other for other in self.recent() if other != public(address)])
 
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._settings.remove(_KEY)
+
     def whole(self, address: str) -> str:
         """The address with the password that it was last opened with."""
         return self._whole.get(address, address)
 
     def folder(self) -> Path:
         """Where files were opened last."""
-        firsts = (address.partition("\n")[0] for address in self.recent())
-        return next((Path(first).parent for first in firsts if os.path.exists(first)), Path.home())
+        return next(iter(self.folders()), Path.home())
+
+    def folders(self, sessions_first: bool = False) -> list[Path]:
+        """Where files were opened lately, newest first; or the folders of sessions before those of clips."""
+        firsts = [address.partition("\n")[0] for address in self.recent()]
+        if sessions_first:
+            firsts.sort(key=lambda first: not first.endswith(SUFFIX))
+        return [Path(first).absolute().parent for first in firsts if os.path.exists(first)]
+
+
+def _is_unsaved_session(address: str) -> bool:
+    return address.endswith(SUFFIX) and is_unsaved(Path(address))
 
 
 def public(address: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
 from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names
+from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document, State
 
 #: What the model does: there has to be a next frame for it to be done before.
@@ -32,14 +33,18 @@ _WANTED = {
     "group": "Select segments to add them to an object",
     "ungroup": "Select segments to remove them from their object",
 }
+#: What is missing while the session is put elsewhere.
+SAVING = "Wait until the session is saved"
 
 
 def lacking(document: Document, what: str) -> str:
     """What is missing for this to be done to the selected segments, in words; nothing if it can be done."""
     count = len(document.selection)
+    # Only what is written has to wait.
+    if document.saving and what != "isolate":
+        return SAVING
     if what in _BY_THE_MODEL and not can_edit(document):
-        instead = ": add them to an object instead" if what == "merge" else ""
-        return f"Segments can be {_BY_THE_MODEL[what]} only while frames are being segmented{instead}"
+        return f"Segments can be {_BY_THE_MODEL[what]} only while frames are being segmented{_way_out(document, what)}"
     if what == "isolate" and document.isolated:
         return ""
     if not count or (what == "merge" and count < 2) or (what == "rename" and count > 1):
@@ -49,6 +54,15 @@ def lacking(document: Document, what: str) -> str:
     if what == "ungroup" and not document.objects:
         return "There is no object yet"
     return ""
+
+
+def _way_out(document: Document, what: str) -> str:
+    """What to do where there is no next frame."""
+    if document.session is None or document.state not in (State.DONE, State.STOPPED):
+        return ""
+    first = "add them to an object, or " if what == "merge" else ""
+    again = BY_ID["restart"]
+    return f": {first}choose {again.menu} > {again.title} and pause it"
 
 
 def can_edit(document: Document) -> bool:
@@ -102,7 +116,7 @@ def make_object(document: Document, name: str, ids: Iterable[int], frame: int | 
     red, green, blue = (int(level) for level in palette.colours(len(document.objects) + 1)[-1])
     begin = document.index if frame is None else frame
     thing = MarkedObject(name, (red, green, blue), begin or 0, frozenset(ids))
-    _regroup(document, (*document.objects, thing), f"Make object '{name}'")
+    _regroup(document, (*document.objects, thing), f"Make object '{name}'", name)
 
 
 def rename_object(document: Document, name: str, new: str) -> None:
@@ -124,17 +138,33 @@ def add_to_object(document: Document, name: str, ids: Iterable[int], frame: int 
     _exchange(document, made_up, name, f"Add {told(chosen)} to object '{name}'")
 
 
-def remove_from_object(document: Document, name: str, ids: Iterable[int]) -> None:
-    """Have segments of the frame at hand no longer belong to an object."""
-    thing, chosen = _object(document, name), frozenset(ids)
-    wanted = document.members_of(thing) - chosen
-    text = f"Remove {told(chosen)} from object '{name}'"
-    _exchange(document, _made_up(document, thing, thing.ids - chosen, wanted, document.index), name, text)
+def remove_from_objects(document: Document, of: Mapping[str, frozenset[int]]) -> None:
+    """Have segments of the frame at hand no longer belong to objects; ``of`` gives those of each, by name."""
+    names, chosen = list(of), frozenset[int]().union(*of.values())
+    where = f"object '{names[0]}'" if len(names) == 1 else f"{len(names)} objects"
+    left = [_without(document, thing, of.get(thing.name, frozenset())) for thing in document.objects]
+    _regroup(document, left, f"Remove {told(chosen)} from {where}", names[-1])
+
+
+def _without(document: Document, thing: MarkedObject, ids: frozenset[int]) -> MarkedObject:
+    """The object when segments of the frame at hand are taken out."""
+    wanted = document.members_of(thing) - ids
+    return _made_up(document, thing, thing.ids - ids, wanted, document.index) if ids else thing
 
 
 def delete_object(document: Document, name: str) -> None:
     """Forget an object; its segments stay."""
-    _regroup(document, [thing for thing in document.objects if thing.name != name], f"Delete object '{name}'")
+    _regroup(document, [thing for thing in document.objects if thing.name != name], f"Delete object '{name}'", name)
+
+
+def last_object(document: Document) -> str | None:
+    """The name of the object that something was done to last, else of the last one there is."""
+    there = [thing.name for thing in document.objects]
+    for place in reversed(range(document.undo.index())):
+        command = document.undo.command(place)
+        if isinstance(command, _Regroup) and command.about in there:
+            return command.about
+    return there[-1] if there else None
 
 
 def _made_up(
@@ -155,13 +185,13 @@ def _object(document: Document, name: str) -> MarkedObject:
 
 
 def _exchange(document: Document, thing: MarkedObject, name: str, text: str) -> None:
-    _regroup(document, [thing if other.name == name else other for other in document.objects], text)
+    _regroup(document, [thing if other.name == name else other for other in document.objects], text, thing.name)
 
 
-def _regroup(document: Document, objects: Sequence[MarkedObject], text: str) -> None:
+def _regroup(document: Document, objects: Sequence[MarkedObject], text: str, about: str) -> None:
     after = tuple(objects)
     if after != document.objects:
-        document.undo.push(_Regroup(document, text, document.set_objects, document.objects, after))
+        document.undo.push(_Regroup(document, text, after, about))
 
 
 class _Swap(QUndoCommand):
@@ -186,7 +216,11 @@ class _Swap(QUndoCommand):
 
 
 class _Regroup(_Swap):
-    """One state of the objects for another; see `document.HoldsObjects`."""
+    """One state of the objects for another; see `document.HoldsPast`. ``about`` is the object it is done to."""
+
+    def __init__(self, document: Document, text: str, after: tuple[MarkedObject, ...], about: str) -> None:
+        super().__init__(document, text, document.set_objects, document.objects, after)
+        self.about = about
 
     def begin_at(self, index: int) -> None:
         """Have objects begin at this frame where they would begin earlier."""
@@ -197,14 +231,18 @@ class _Regroup(_Swap):
 # --- the model
 
 
-def merge(document: Document, ids: Iterable[int]) -> None:
-    """Have the model make segments one."""
-    document.undo.push(_Merge(document, ids))
+def merge(document: Document, ids: Iterable[int]) -> str:
+    """Have the model make segments one, and leave that alone; returns what is going to happen, in words."""
+    command = _Merge(document, ids)
+    document.undo.push(command)
+    return command.promise
 
 
-def split(document: Document, ids: Iterable[int]) -> None:
-    """Have the model divide each segment into its sub-clusters."""
-    document.undo.push(_Split(document, ids))
+def split(document: Document, ids: Iterable[int]) -> str:
+    """Have the model divide each segment into its sub-clusters, and leave that alone; returns what will happen."""
+    command = _Split(document, ids)
+    document.undo.push(command)
+    return command.promise
 
 
 def set_locked(document: Document, ids: Iterable[int], locked: bool) -> None:
@@ -212,30 +250,56 @@ def set_locked(document: Document, ids: Iterable[int], locked: bool) -> None:
     document.undo.push(_Lock(document, ids, locked))
 
 
+def note_failed(document: Document, edit: Edit) -> None:
+    """The model could not do this: what was locked for it is free again, and there is nothing to undo."""
+    for place in reversed(range(document.undo.index())):
+        command = document.undo.command(place)
+        if isinstance(command, _ModelCommand) and command.sent == edit:
+            command.fail()
+            return
+
+
+def keep_split(document: Document) -> None:
+    """Lock the parts that have come of splits by hand: their ids are not known before."""
+    for place in range(document.undo.index()):
+        command = document.undo.command(place)
+        if isinstance(command, _Split):
+            command.lock_parts()
+
+
 class _ModelCommand(QUndoCommand):
     """An edit of the model.
 
     What still waits for the next frame is withdrawn. What has reached the model stays: undoing it is a second edit, on
-    a later frame.
+    a later frame. ``sent`` is the edit, ``promise`` what it will do, in words; none and nothing if it was not sent.
     """
+
+    # Of the segments ``_ids`` it goes by what was there of them, ``_there``, at the frame ``_frame``.
 
     def __init__(self, document: Document, text: str, ids: Iterable[int]) -> None:
         super().__init__(text)
         self._document, self._ids = document, tuple(sorted(ids))
-        self._frame = _newest(document)
-        self._sent: Edit | None = None
+        self._frame, self._there = _newest(document), frozenset(self._ids)
+        self._locks: list[Edit] = []
+        self._failed = False
+        self.sent: Edit | None = None
+        self.promise = ""
 
     def redo(self) -> None:
-        self._sent = None
+        self.sent, self._locks, self._failed = None, [], False
         if can_edit(self._document):
             self._do()
         else:
             self._give_up(f"All frames are segmented: '{self.text()}' cannot be done any more.")
 
     def undo(self) -> None:
-        if self._sent is not None and self._document.withdraw(self._sent):
+        if self._failed:
+            self._give_up(f"There is nothing to undo: '{self.text()}' could not be done.")
+        elif self.sent is not None and self._document.withdraw(self.sent):
+            self._unlock()
             self._note(f"{told(self._ids).capitalize()}: nothing was changed yet, and nothing will be.")
         elif can_edit(self._document):
+            self._unlock()
             self._take_back()
         else:
             self._give_up(f"All frames are segmented: '{self.text()}' cannot be undone any more.")
@@ -248,13 +312,42 @@ class _ModelCommand(QUndoCommand):
     def _take_back(self) -> None:
         """Send what comes closest to undoing an edit that has been made, and say what that is."""
 
+    def begin_at(self, index: int) -> None:
+        """Go by what has become of the segments at this frame; see `document.HoldsPast`."""
+        if self._frame < index:
+            self._there = self._document.trace.followed(self._there, self._frame, index)
+            self._frame = index
+
+    def fail(self) -> None:
+        """It turned out that it cannot be done."""
+        self._failed = True
+        self._unlock()
+
     def _send(self, edit: Edit) -> None:
         self._document.edit(edit)
-        self._sent = edit
+        self.sent = edit
+
+    def _send_locked(self, edit: Edit) -> None:
+        """Have it done to segments that are locked: else the model may soon do the opposite."""
+        self._lock(edit.ids)
+        self._send(edit)
+
+    def _lock(self, ids: Iterable[int]) -> None:
+        free = tuple(id for id in ids if id not in self._document.locked)
+        if free:
+            self._locks.append(Edit("lock", free))
+            self._document.edit(self._locks[-1])
+
+    def _unlock(self) -> None:
+        """Free what was locked for this, and nothing else."""
+        locks, self._locks = self._locks, []
+        made = [lock for lock in locks if not self._document.withdraw(lock)]
+        if made:
+            self._document.edit(Edit("unlock", tuple(id for lock in made for id in lock.ids)))
 
     def _alive(self) -> tuple[int, ...]:
         """What has become of the segments meanwhile, parts included."""
-        return tuple(sorted(self._document.trace.followed(self._ids, self._frame, _newest(self._document))))
+        return tuple(sorted(self._document.trace.followed(self._there, self._frame, _newest(self._document))))
 
     def _note(self, text: str) -> None:
         self._document.noticed.emit(Notice("edit", _newest(self._document), text))
@@ -274,7 +367,8 @@ class _Merge(_ModelCommand):
         if len(parts) < 2:
             self._give_up(f"There is nothing left to merge of {told(self._ids)}.")
         else:
-            self._send(Edit("merge", parts))
+            self._send_locked(Edit("merge", parts))
+            self.promise = f"{told(parts).capitalize()} become one from the next frame on, and stay locked."
 
     def _take_back(self) -> None:
         parts = self._alive()
@@ -296,16 +390,29 @@ class _Split(_ModelCommand):
     def __init__(self, document: Document, ids: Iterable[int]) -> None:
         chosen = tuple(ids)
         super().__init__(document, f"Split {told(chosen)} (undone by a merge)", chosen)
+        self._awaited = self._forgotten = False
+
+    def begin_at(self, index: int) -> None:
+        # Else a later split would be taken for this one.
+        if self._frame < index:
+            self._awaited, self._forgotten = False, True
+        super().begin_at(index)
 
     def _do(self) -> None:
         parts = tuple(id for id in self._ids if id in self._alive())
         if not parts:
             self._give_up(f"There is nothing left to split of {told(self._ids)}.")
         else:
-            self._frame = _newest(self._document)
-            self._send(Edit("split", parts))
+            self._frame, self._there = _newest(self._document), frozenset(parts)
+            self._awaited, self._forgotten = True, False
+            self._send_locked(Edit("split", parts))
+            verbs = ("is", "stays") if len(parts) == 1 else ("are", "stay")
+            self.promise = f"{told(parts).capitalize()} {verbs[0]} split from the next frame on, and {verbs[1]} locked."
 
     def _take_back(self) -> None:
+        if self._forgotten:
+            self._give_up(f"The split of {told(self._ids)} cannot be undone: it is too long ago to know its parts.")
+            return
         alive = set(self._alive())
         pairs = [(whole, part) for whole, part in self._parts() if {whole, part} <= alive]
         if not pairs:
@@ -314,6 +421,13 @@ class _Split(_ModelCommand):
         for pair in pairs:
             self._document.edit(Edit("merge", pair))
         self._note(f"A split cannot be unmade: {_listed(pairs)} merged instead, from the next frame on.")
+
+    def lock_parts(self) -> None:
+        """Lock the new parts as well, once, when they are there."""
+        if self._awaited and not self._failed and (pairs := self._parts()):
+            self._awaited = False
+            if not _near_end(self._document):
+                self._lock(part for _, part in pairs)
 
     def _parts(self) -> list[tuple[int, int]]:
         """The first split of each segment since the command was given: the segment, and its new part."""
@@ -363,6 +477,12 @@ def told(ids: Iterable[int]) -> str:
 def _listed(pairs: Sequence[tuple[int, int]]) -> str:
     parts = "; ".join(f"{whole} and {part}" for whole, part in pairs)
     return f"{parts} are"
+
+
+def _near_end(document: Document) -> bool:
+    """Whether what is asked for now comes too late: the frame after the newest may be on its way."""
+    length = None if document.facts is None else document.facts.length
+    return not can_edit(document) or (length is not None and _newest(document) + 2 >= length)
 
 
 def _newest(document: Document) -> int:

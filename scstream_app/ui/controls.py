@@ -175,7 +175,7 @@ class ControlsPanel(QWidget):
             label.setToolTip(f"{SPECS[name].help}\n\nIn force: {was}." if different else SPECS[name].help)
         applicable = [name for name in changed if name in CHANGEABLE]
         self._apply.setEnabled(bool(applicable) and not trouble and can_edit(self._document))
-        self._restart.setEnabled(self._document.facts is not None and not trouble)
+        self._restart.setEnabled(self._document.facts is not None and not self._document.saving and not trouble)
         self._revert.setEnabled(bool(changed or trouble))
         self._message.setText(trouble or self._effect(changed))
         self._message.setVisible(bool(self._message.text()))

@@ -49,11 +49,11 @@ class State(StrEnum):
 
 
 @runtime_checkable
-class HoldsObjects(Protocol):
-    """A command that can be undone, and holds objects of frames that may be forgotten."""
+class HoldsPast(Protocol):
+    """A command that can be undone, and holds ids or objects of frames that may be forgotten."""
 
     def begin_at(self, index: int) -> None:
-        """Have the objects begin at this frame where they would begin earlier."""
+        """Hold what they are at this frame where it holds what they were earlier."""
 
 
 class Document(QObject):
@@ -398,13 +398,9 @@ class Document(QObject):
         """Take back what was to be done to the model, if that has not begun."""
         if not self.worker.withdraw(edit):
             return False
-        self._unask(edit)
+        self._asked.withdraw(edit)
+        self._reckon(edit)
         return True
-
-    def _unask(self, edit: Edit) -> None:
-        """It will not be done."""
-        if self._asked.drop(edit):
-            self._reckon(edit)
 
     def _reckon(self, edit: Edit) -> None:
         """Settings and locks that an edit is about are those there will be when all that was asked for is done."""
@@ -550,7 +546,7 @@ class Document(QObject):
         self.objects = self.trace.carried(self.objects, index)
         for place in range(self.undo.count()):
             command = self.undo.command(place)
-            if isinstance(command, HoldsObjects):
+            if isinstance(command, HoldsPast):
                 command.begin_at(index)
         self.trace.forget_before(index)
 
@@ -579,14 +575,17 @@ class Document(QObject):
 
     @Slot(object)
     def _on_noticed(self, notice: Notice) -> None:
-        if notice.edit is not None:
-            self._unask(notice.edit)
+        if notice.edit is not None and self._asked.drop(notice.edit):
+            self._reckon(notice.edit)
         if self.is_open:
             self.noticed.emit(notice)
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
-        self.failed.emit(message)
+        left = self._waiting is not None or self.state is State.EMPTY
+        # That something could not be opened is of no interest to whoever has left it already.
+        if not left or self._closing is not None:
+            self.failed.emit(message)
 
     @Slot(bool)
     def _on_finished(self, ended: bool) -> None:

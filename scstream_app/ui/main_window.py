@@ -6,13 +6,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSettings, Qt, Slot
-from PySide6.QtGui import QActionGroup, QCloseEvent
+from PySide6.QtCore import QEvent, QPoint, QSettings, Qt, Slot
+from PySide6.QtGui import QActionGroup, QCloseEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
     QMainWindow,
     QMenu,
-    QMessageBox,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -30,15 +29,18 @@ from scstream_app.ui.controls import ControlsPanel
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.feed import TARGETS, Feed
+from scstream_app.ui.left_behind import left_behind
 from scstream_app.ui.live import LiveBar
 from scstream_app.ui.message_bar import MessageBar
 from scstream_app.ui.models import Models
 from scstream_app.ui.objects import ObjectsPanel
+from scstream_app.ui.open_menus import RecentMenu, SamplesMenu
 from scstream_app.ui.opening import Opening
 from scstream_app.ui.panels import Panels
 from scstream_app.ui.player import Player
 from scstream_app.ui.preferences import Preferences, PreferencesDialog
 from scstream_app.ui.preferring import Preferring
+from scstream_app.ui.questions import confirm
 from scstream_app.ui.recording import Recording
 from scstream_app.ui.saving import Saving
 from scstream_app.ui.segments import SegmentsPanel
@@ -146,8 +148,18 @@ class MainWindow(QMainWindow):
             self.addAction(action)
             if spec.group:
                 groups[spec.group].addAction(action)
+        self._build_open_menus(menus["File"])
         menus["View"].addSeparator()
         menus["View"].addActions(list(self.panels.actions()))
+
+    def _build_open_menus(self, file_menu: QMenu) -> None:
+        """Behind the entries that ask what to open, those that open it at once."""
+        after = file_menu.actions()[file_menu.actions().index(self.actions_["open_session"]) + 1]
+        recent, samples = RecentMenu(self.addresses, self), SamplesMenu(self)
+        recent.cleared.connect(self.welcome.refresh)
+        for menu in (recent, samples):
+            file_menu.insertMenu(after, menu)
+            menu.chosen.connect(self.opening.open_address)
 
     # --- wiring
 
@@ -243,6 +255,7 @@ class MainWindow(QMainWindow):
         self.recording.wanted.connect(self.opening.open_session)
         self.saving.began.connect(self.message.clear)
         self.saving.saved.connect(self._tell_title)
+        self.saving.saved.connect(self.welcome.refresh)
         self.opening.began.connect(self._on_began)
         self.opening.discarded.connect(self.welcome.refresh)
         self.tidying.done.connect(self.welcome.refresh)
@@ -315,7 +328,7 @@ class MainWindow(QMainWindow):
     @Slot(QPoint)
     def _show_viewer_menu(self, where: QPoint) -> None:
         """What can be done to the selected segments, and how to look at the picture."""
-        menu = self.segments.make_menu()
+        menu = self.segments.make_menu(self.objects.removal)
         menu.addSeparator()
         menu.addActions([self.actions_[id] for id in ("fit", "actual_size", "view_original", "view_overlay")])
         menu.popup(where)
@@ -389,9 +402,12 @@ class MainWindow(QMainWindow):
         open_, kept = document.is_open, document.session is not None and not document.saving
         busy = document.state in (State.SEGMENTING, State.SETTLING, State.PAUSED)
         ids = [spec.id for spec in SPECS if spec.title and spec.menu in ("Edit", "View", "Playback", "Segmentation")]
-        self.actions_.enable([*ids, "close"], open_)
+        self.actions_.enable(ids, open_)
+        # What takes long to open can be called off.
+        self.actions_.enable(["close"], document.state is not State.EMPTY)
         if document.saving:
-            self.actions_.enable([spec.id for spec in SPECS if spec.title and spec.menu == "Edit"], False)
+            edit = [spec.id for spec in SPECS if spec.title and spec.menu == "Edit"]
+            self.actions_.enable([*edit, "restart"], False)
         self.actions_.enable(["save", "save_as", "export", "save_model", "use_model"], kept)
         if document.live:
             self._enable_live()
@@ -418,7 +434,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fill_welcome(self) -> None:
         self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(self.library.left_behind, self.welcome.set_recovered, what="Looking for sessions")
+        self._lists.do(partial(left_behind, self.library), self.welcome.set_recovered, what="Looking for sessions")
 
     @Slot()
     def _on_look(self) -> None:
@@ -467,10 +483,21 @@ class MainWindow(QMainWindow):
         self.welcome.refresh()
 
     def _toggle_full_screen(self) -> None:
-        if self.isFullScreen():
-            self.showNormal()
+        # A window that was maximized before is so again afterwards.
+        self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """The menu says whether it is full screen, whoever made it so."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.actions_["full_screen"].setChecked(self.isFullScreen())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc leaves full screen, if nothing else has a use for it: a shortcut would be heard before anything else."""
+        if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
+            self._toggle_full_screen()
         else:
-            self.showFullScreen()
+            super().keyPressEvent(event)
 
     # --- remembering and closing
 
@@ -487,13 +514,10 @@ class MainWindow(QMainWindow):
         event.accept()
 
     def _may_close(self) -> bool:
-        if self.document.exporting and not self._confirm("An export is still running. Stop it and close?"):
+        question = "An export is still running. Stop it and close?"
+        if self.document.exporting and not confirm(self, question, "Stop and Close"):
             return False
         return self.recording.may_end("Close")
-
-    def _confirm(self, question: str) -> bool:
-        answer = QMessageBox.question(self, "ScStream Studio", question)
-        return answer == QMessageBox.StandardButton.Yes
 
 
 def _target(settings: QSettings) -> float | None:

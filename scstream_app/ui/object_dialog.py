@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from scstream_app.errors import StudioError
 from scstream_app.pipeline import Notice
@@ -13,6 +24,8 @@ from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document
+
+T = TypeVar("T")
 
 
 def free_name(objects: Iterable[MarkedObject]) -> str:
@@ -83,9 +96,16 @@ class ObjectDialog(QDialog):
         label = QLabel(prompt)
         label.setBuddy(self._edit)
         layout = QVBoxLayout(self)
-        for widget in (label, self._edit, self._trouble, self._buttons):
-            layout.addWidget(widget)
+        layout.addWidget(label)
+        row = QHBoxLayout()
+        row.addWidget(self._edit, 1)
+        if existing:
+            row.addWidget(self._new_button())
+        layout.addLayout(row)
+        layout.addWidget(self._trouble)
+        layout.addWidget(self._buttons)
         self._line.textChanged.connect(self._check)
+        self._check()
         self._line.selectAll()
         self._line.setFocus()
         self.setMinimumWidth(320)
@@ -93,9 +113,25 @@ class ObjectDialog(QDialog):
     def _choice(self, start: str) -> QComboBox:
         box = QComboBox()
         box.setEditable(True)
+        # A name that is begun is not to become that of another object.
+        box.setCompleter(None)  # type: ignore[arg-type]
+        box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
         box.addItems([thing.name for thing in self._objects])
         box.setEditText(start)
         return box
+
+    def _new_button(self) -> QPushButton:
+        button = QPushButton("New Object")
+        button.setToolTip("Make another object: a name is proposed, type over it")
+        button.setAutoDefault(False)
+        button.clicked.connect(self._begin_new)
+        return button
+
+    @Slot()
+    def _begin_new(self) -> None:
+        self._line.setText(free_name(self._objects))
+        self._line.selectAll()
+        self._line.setFocus()
 
     @property
     def _line(self) -> QLineEdit:
@@ -113,7 +149,10 @@ class ObjectDialog(QDialog):
         known = self._existing and self.name in {thing.name for thing in self._objects}
         trouble = "" if known else trouble_with(self.name, self._objects)
         self._trouble.setText(trouble)
-        self._buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not trouble)
+        ok = self._buttons.button(QDialogButtonBox.StandardButton.Ok)
+        ok.setEnabled(not trouble)
+        if self._existing:
+            ok.setText("Add" if known else "Make New Object")
 
 
 def ask_object(
@@ -124,13 +163,14 @@ def ask_object(
 
     def put(name: str, ids: frozenset[int], frame: int) -> None:
         before = document.objects
-        if name in {thing.name for thing in before}:
+        thing = next((thing for thing in before if thing.name == name), None)
+        if thing is not None:
             commands.add_to_object(document, name, ids, frame)
         else:
             _make(document, name, ids, frame)
         if document.objects != before:
             say(f"{capitalised(commands.told(ids))} added to object '{name}'.")
-        elif name in {thing.name for thing in before}:
+        elif thing is not None and ids <= document.members_of(thing, frame):
             say(f"{capitalised(commands.told(ids))}: in object '{name}' already.")
 
     dialog = ObjectDialog(
@@ -138,7 +178,7 @@ def ask_object(
         document.objects,
         title=BY_ID["group"].title.rstrip("…"),
         prompt=f"Add {commands.told(ids)} to the object:",
-        start=start or _likely(document) or free_name(document.objects),
+        start=start or _likely(document) or commands.last_object(document) or free_name(document.objects),
         existing=bool(document.objects),
         done=_with_selected(document, put),
     )
@@ -159,11 +199,25 @@ def capitalised(text: str) -> str:
 
 def _make(document: Document, name: str, ids: frozenset[int], frame: int) -> None:
     """Make an object. It is followed forwards only: that is said where frames before it stay without it."""
+    before = document.objects
     commands.make_object(document, name, ids, frame)
+    if document.objects == before:
+        return
     if len(document.trace) and frame > document.trace.frames[0] and not document.live:
         here = "here, " if frame == document.index else ""
         text = f"'{name}' begins {here}at frame {frame}. To have it in all frames, make it on the first one."
         document.noticed.emit(Notice("edit", frame, text))
+
+
+def if_still_open(document: Document, act: Callable[[T], None]) -> Callable[[T], None]:
+    """Call ``act`` with an answer, unless what is open now was closed or replaced meanwhile."""
+    trace = document.trace
+
+    def done(answer: T) -> None:
+        if document.is_open and document.trace is trace:
+            act(answer)
+
+    return done
 
 
 def _with_selected(document: Document, put: Callable[[str, frozenset[int], int], None]) -> Callable[[str], None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QKeyEvent, QPalette, QShowEvent
@@ -26,7 +26,7 @@ from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document
-from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised
+from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
 
 #: Nobody reads numbers that change more often.
 _PAUSE_MILLISECONDS = 200
@@ -107,6 +107,7 @@ class ObjectsPanel(QWidget):
         document.closed.connect(self._refresh)
         document.marks_changed.connect(self._refresh)
         document.selection_changed.connect(self._enable)
+        document.state_changed.connect(self._enable)
         self._refresh()
 
     def _make_bar(self) -> QToolBar:
@@ -165,6 +166,11 @@ class ObjectsPanel(QWidget):
     # --- what can be done
 
     @property
+    def removal(self) -> QAction:
+        """What takes the selected segments out of their object, for other menus."""
+        return self._actions["ungroup"]
+
+    @property
     def current(self) -> str | None:
         """The name of the object that is highlighted."""
         item = self._tree.currentItem()
@@ -184,27 +190,36 @@ class ObjectsPanel(QWidget):
         document = self._document
         names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
         members = document.members()
-        of = {name: members[name] & document.selection for name in names}
-        for name, ids in of.items():
-            if ids:
-                commands.remove_from_object(document, name, ids)
-                self.said.emit(f"{capitalised(commands.told(ids))} removed from object '{name}'.")
-        if not any(of.values()):
+        of = {name: ids for name in names if (ids := members[name] & document.selection)}
+        before = document.objects
+        if of:
+            commands.remove_from_objects(document, of)
+            if document.objects != before:
+                self.said.emit(_told_removed(of))
+        else:
             where = f"object '{self.current}'" if self.current is not None else "any object"
             self.said.emit(f"{capitalised(commands.told(document.selection))}: not in {where} on this frame.")
 
     def _can(self, what: str) -> bool:
-        """Whether this can be done to the selected segments; else it is said what is missing."""
-        missing = commands.lacking(self._document, what)
+        """Whether this can be done; else it is said what is missing."""
+        missing = self._lacking(what)
         if missing:
             self.said.emit(f"{missing}.")
         return not missing
+
+    def _lacking(self, what: str) -> str:
+        """What is missing for this to be done, in words; nothing if it can be done."""
+        if what not in _OF_AN_OBJECT:
+            return commands.lacking(self._document, what)
+        if self.current is None:
+            return f"Highlight an object in the list to {_OF_AN_OBJECT[what]}"
+        return commands.SAVING if self._document.saving else ""
 
     @Slot()
     def rename_current(self) -> None:
         """Ask for another name of the highlighted object."""
         name = self.current
-        if name is not None:
+        if self._can("rename") and name is not None:
             ObjectDialog(
                 self,
                 tuple(thing for thing in self._document.objects if thing.name != name),
@@ -212,26 +227,26 @@ class ObjectsPanel(QWidget):
                 prompt=f"New name of '{name}':",
                 start=name,
                 existing=False,
-                done=lambda new: commands.rename_object(self._document, name, new),
+                done=if_still_open(self._document, lambda new: commands.rename_object(self._document, name, new)),
             ).open()
 
     @Slot()
     def recolour_current(self) -> None:
         """Ask for another colour of the highlighted object."""
         name = self.current
-        if name is not None:
+        if self._can("recolour") and name is not None:
             thing = next(thing for thing in self._document.objects if thing.name == name)
             ask_colour(
                 self,
                 thing.colour,
                 f"Colour of '{name}'",
-                lambda colour: commands.recolour_object(self._document, name, colour),
+                if_still_open(self._document, lambda colour: commands.recolour_object(self._document, name, colour)),
             )
 
     @Slot()
     def delete_current(self) -> None:
         """Forget the highlighted object."""
-        if self.current is not None:
+        if self._can("delete") and self.current is not None:
             commands.delete_object(self._document, self.current)
 
     # --- keeping up
@@ -275,12 +290,8 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        chosen = self.current is not None
         for name, action in self._actions.items():
-            if name in _OF_AN_OBJECT:
-                missing = "" if chosen else f"Highlight an object in the list to {_OF_AN_OBJECT[name]}"
-            else:
-                missing = commands.lacking(self._document, name)
+            missing = self._lacking(name)
             action.setEnabled(not missing)
             action.setToolTip(missing or str(action.data()))
 
@@ -295,6 +306,17 @@ class ObjectsPanel(QWidget):
         menu.setToolTipsVisible(True)
         menu.addActions(list(self._actions.values()))
         menu.popup(self._tree.viewport().mapToGlobal(where))  # type: ignore[call-overload]
+
+
+def _told_removed(of: Mapping[str, frozenset[int]]) -> str:
+    """What was taken out of which objects, in words.
+
+    >>> _told_removed({"kite": frozenset({3}), "sea": frozenset({3, 5})})
+    "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea'."
+    """
+    (first, ids), *others = of.items()
+    more = "".join(f", {commands.told(ids)} from object '{name}'" for name, ids in others)
+    return f"{capitalised(commands.told(ids))} removed from object '{first}'{more}."
 
 
 class _Tree(QTreeWidget):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from PySide6.QtCore import QByteArray, QSettings, Qt
+from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QSettings, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QWidget
+from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
 
-from scstream_app.ui.docks import Dock
+from scstream_app.ui.docks import Dock, mark_front
+from scstream_app.ui.widths import Widths
 
-#: Of the panels at least and at most, and their share of a window in between; the statistics' share of their height.
-_WIDTHS, _SHARE, _STATISTICS_SHARE = (430, 640), 0.24, 0.46
+#: Of the height of the window, for the panel that lies below.
+_BELOW_SHARE = 0.46
 
 
-class Panels:
+class Panels(QObject):
     """Docks at the right of a window: one lies below, of the others only one is seen at a time.
 
     Parameters
@@ -26,7 +27,9 @@ class Panels:
     """
 
     def __init__(self, window: QMainWindow, widgets: Mapping[str, QWidget], below: str) -> None:
+        super().__init__(window)
         self._window = window
+        window.installEventFilter(self)
         self._docks = {name: self._dock(name.capitalize(), widget) for name, widget in widgets.items()}
         self._front, self._below = self._docks[next(iter(widgets))], self._docks[below]
         self._open: dict[str, bool] = {}
@@ -38,6 +41,7 @@ class Panels:
                 window.tabifyDockWidget(self._front, dock)
         self._front.raise_()
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
+        self._widths = Widths(window, list(self._docks.values()))
         self._original: QByteArray | None = None
 
     def _dock(self, title: str, widget: QWidget) -> Dock:
@@ -46,6 +50,16 @@ class Panels:
         dock.setWidget(widget)
         self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         return dock
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # The window makes bars of tabs by itself, whenever panels are put onto each other.
+        child = event.child() if isinstance(event, QChildEvent) and event.polished() else None
+        if isinstance(child, QTabBar):
+            mark_front(child)
+        elif event.type() == QEvent.Type.PaletteChange:
+            for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+                mark_front(bar)
+        return super().eventFilter(watched, event)
 
     def __getitem__(self, name: str) -> Dock:
         return self._docks[name]
@@ -72,12 +86,9 @@ class Panels:
 
     def _share_room(self) -> None:
         """Give the panels their part of the window, however large that is."""
-        width, height = self._window.width(), self._window.height()
-        least, most = _WIDTHS
-        self._window.resizeDocks(
-            [self._front], [min(max(round(_SHARE * width), least), most)], Qt.Orientation.Horizontal
-        )
-        low = round(_STATISTICS_SHARE * height)
+        self._widths.apply()
+        height = self._window.height()
+        low = round(_BELOW_SHARE * height)
         self._window.resizeDocks([self._front, self._below], [height - low, low], Qt.Orientation.Vertical)
 
     # --- from one start to the next
@@ -90,6 +101,7 @@ class Panels:
         )
         if isinstance(state, QByteArray):
             self._unshared = not self._window.restoreState(state)
+            self._widths.read(str(settings.value("window/widths", "") if settings is not None else ""))
         # Panels that are hidden at first must not widen the window.
         self.show(False)
         if isinstance(geometry, QByteArray):
@@ -100,12 +112,14 @@ class Panels:
         settings.setValue("window/geometry", self._window.saveGeometry())
         self.show(True)
         settings.setValue("window/state", self._window.saveState())
+        settings.setValue("window/widths", self._widths.text())
 
     def reset(self, settings: QSettings, share: bool) -> None:
         """Put the panels back where they came, and forget what was kept."""
         shown = self._shown
         settings.remove("window")
         self._open.clear()
+        self._widths.forget()
         if self._original is not None:
             self._window.restoreState(self._original)
         self._shown = self._unshared = True

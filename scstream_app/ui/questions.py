@@ -1,4 +1,4 @@
-"""Questions that are asked before something ends."""
+"""Questions that are asked before something ends or goes."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ class Renderer(QObject):
 
 
 def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
-    # The engine takes a second or two to import, and the window need not wait for it.
+    # The engine takes a while to import, and the window need not wait for it.
     from scstream.video import uncertainty
 
     return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)

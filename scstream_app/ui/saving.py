@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scstream_app.errors import StudioError
 from scstream_app.library import is_unsaved, keep, move_session
-from scstream_app.session import SUFFIX
+from scstream_app.session import SUFFIX, Session
 from scstream_app.ui.addresses import Addresses
 from scstream_app.ui.chores import Chores
 from scstream_app.ui.document import Document
+from scstream_app.ui.export_folder import own_folder, usable
 from scstream_app.ui.opening import Opening
+from scstream_app.ui.questions import confirm
+
+#: What the library puts behind a clip's name to tell unsaved sessions apart.
+_STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d( \(\d+\))?$")
 
 
 class Saving(QObject):
@@ -52,7 +58,7 @@ class Saving(QObject):
         if self._document.exporting:
             self.said.emit("An export still reads this session. Save it when that is done.", "error")
             return
-        suggested = str(self._addresses.folder() / session.path.name)
+        suggested = str(self._suggested(session))
         # The name may still get a suffix: whether it is taken is asked afterwards.
         quiet = QFileDialog.Option.DontConfirmOverwrite
         kinds = f"Sessions (*{SUFFIX})"
@@ -62,10 +68,19 @@ class Saving(QObject):
             if target == session.path or not os.path.lexists(target) or self._confirmed(target):
                 self.move_session(target)
 
+    def _suggested(self, session: Session) -> Path:
+        """The clip's name, where sessions or files were last: a person's own folder, and a name that is still free."""
+        folders = self._addresses.folders(sessions_first=True)
+        folder = next((folder for folder in folders if usable(folder)), own_folder())
+        stem = session.path.stem
+        # Recordings come from the same camera: when each was made tells them apart.
+        if is_unsaved(session.path) and not session.recorded:
+            stem = _STAMP.sub("", stem)
+        return _free(folder, stem, session.path)
+
     def _confirmed(self, target: Path) -> bool:
         question = f"'{target}' is there already. Replace it? What it holds will be gone."
-        answer = QMessageBox.question(self._window, "Save Session", question)
-        return answer == QMessageBox.StandardButton.Yes
+        return confirm(self._window, question, "Replace")
 
     def move_session(self, target: Path) -> None:
         """Put the session elsewhere and open it there; segmentation goes on where it was."""
@@ -88,6 +103,7 @@ class Saving(QObject):
         except StudioError as error:
             self.said.emit(str(error), "error")
         else:
+            self._addresses.remember(str(path))
             self._tell(path)
 
     def _move(self, path: Path, target: Path, turn: int) -> None:
@@ -100,6 +116,8 @@ class Saving(QObject):
 
     def _moved(self, path: Path, target: Path, turn: int) -> None:
         self._addresses.forget(str(path))
+        # Also if something else is open by now.
+        self._addresses.remember(str(target))
         self._go_on(target, turn)
         self._tell(target)
 
@@ -116,3 +134,12 @@ class Saving(QObject):
     def _tell(self, path: Path) -> None:
         self.said.emit(f"Saved in '{path}'.", "notice")
         self.saved.emit()
+
+
+def _free(folder: Path, stem: str, own: Path) -> Path:
+    """A path in a folder that nothing has but the session itself."""
+    path, count = folder / f"{stem}{SUFFIX}", 1
+    while path != own and os.path.lexists(path):
+        count += 1
+        path = folder / f"{stem} ({count}){SUFFIX}"
+    return path

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIn
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QDockWidget,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -19,10 +20,11 @@ from PySide6.QtWidgets import (
 )
 from superqt.utils import QSignalThrottler
 
+from scstream_app.pipeline import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document, State
-from scstream_app.ui.object_dialog import ask_object
+from scstream_app.ui.object_dialog import ask_object, if_still_open
 from scstream_app.ui.objects import ask_colour, more_button, show_boxes
 from scstream_app.ui.plots.common import statistics_of
 from scstream_app.ui.segments_model import (
@@ -109,6 +111,8 @@ class SegmentsPanel(QWidget):
         document.look_changed.connect(self._refresh)
         document.selection_changed.connect(self._mirror)
         document.state_changed.connect(self._enable)
+        document.noticed.connect(self._on_noticed)
+        document.progressed.connect(self._on_progressed)
 
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
@@ -153,10 +157,14 @@ class SegmentsPanel(QWidget):
             "isolate": ("Isolate", "Dim everything but the selected segments; again: nothing", self.isolate_selected),
             "recolour": ("Colour…", "Give the selected segments a colour of their own", self.recolour_selected),
             "rename": ("Rename", "Give the selected segment a name", self.rename_selected),
-            "merge": ("Merge", "Make the selected segments one, from the next frame on", self.merge_selected),
+            "merge": (
+                "Merge",
+                "Make the selected segments one from the next frame on, and lock it",
+                self.merge_selected,
+            ),
             "split": (
                 "Split",
-                "Divide the selected segments into their sub-clusters, from the next frame on; "
+                "Divide the selected segments into their sub-clusters, from the next frame on, and lock these; "
                 "the dashed line in the newest frame shows where",
                 self.split_selected,
             ),
@@ -200,29 +208,51 @@ class SegmentsPanel(QWidget):
                 self,
                 self._model.colour(min(chosen)),
                 f"Colour of {commands.told(chosen)}",
-                lambda colour: commands.recolour(self._document, chosen, colour),
+                if_still_open(self._document, lambda colour: commands.recolour(self._document, chosen, colour)),
             )
 
     @Slot()
     def rename_selected(self) -> None:
-        """Begin to edit the name of the selected segment, in the table."""
-        row = self._model.row(min(self._document.selection, default=-1))
-        if self._can("rename") and row is not None:
+        """Begin to edit the name of the selected segment, in the table, wherever that is."""
+        if not self._can("rename"):
+            return
+        (id,) = self._document.selection
+        if id not in statistics_of(self._document)["id"]:
+            self.said.emit(f"Segment {id} is not on this frame.")
+            return
+        self._come_forward()
+        if self._model.row(id) is None:
+            self._filter.clear()
+        row = self._model.row(id)
+        if row is not None:
             index = self._model.index(row, NAME)
             self._table.scrollTo(index)
             self._table.edit(index)
+
+    def _come_forward(self) -> None:
+        """Let the table be seen, as of the frame at hand: it may be closed, or behind another panel."""
+        dock = self.parentWidget()
+        if isinstance(dock, QDockWidget):
+            dock.show()
+            dock.raise_()
+        self._follow()
 
     @Slot()
     def merge_selected(self) -> None:
         """Have the model make the selected segments one."""
         if self._can("merge"):
-            commands.merge(self._document, self._document.selection)
+            self._promise(commands.merge(self._document, self._document.selection))
 
     @Slot()
     def split_selected(self) -> None:
         """Have the model divide each of the selected segments."""
         if self._can("split"):
-            commands.split(self._document, self._document.selection)
+            self._promise(commands.split(self._document, self._document.selection))
+
+    def _promise(self, text: str) -> None:
+        """Say what will happen: nothing is to be seen of it before the next frame."""
+        if text:
+            self.said.emit(text)
 
     @Slot()
     def toggle_locked(self) -> None:
@@ -245,6 +275,15 @@ class SegmentsPanel(QWidget):
         return not missing
 
     # --- keeping up
+
+    @Slot(object)
+    def _on_noticed(self, notice: Notice) -> None:
+        if notice.edit is not None:
+            commands.note_failed(self._document, notice.edit)
+
+    @Slot()
+    def _on_progressed(self) -> None:
+        commands.keep_split(self._document)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -360,14 +399,15 @@ class SegmentsPanel(QWidget):
     def _show_menu(self, where: QPoint) -> None:
         self.make_menu().popup(self._table.viewport().mapToGlobal(where))
 
-    def make_menu(self) -> QMenu:
-        """All that can be done to the selected segments."""
+    def make_menu(self, *more: QAction) -> QMenu:
+        """All that can be done to the selected segments, ``more`` included."""
         self._enable()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions(list(self._actions.values()))
+        menu.addActions([*self._actions.values(), *more])
         own = menu.addAction("Colour of the palette")
-        own.setEnabled(bool(self._document.selection & set(self._document.names.colours)))
+        coloured = bool(self._document.selection & set(self._document.names.colours))
+        own.setEnabled(coloured and not self._document.saving)
         own.triggered.connect(lambda: commands.recolour(self._document, self._document.selection, None))
         return menu

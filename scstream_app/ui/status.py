@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from scstream_app.ui.document import Document, State
@@ -14,13 +14,16 @@ _RECENT = 30
 _TEXT = {
     State.EMPTY: "",
     State.OPENING: "Opening…",
-    State.WARMING: "Preparing the engine (compiles for half a minute the first time)…",
+    State.WARMING: "Preparing the engine…",
     State.SETTLING: "The first frame settles…",
     State.SEGMENTING: "Segmenting",
     State.PAUSED: "Segmentation paused",
     State.STOPPED: "Segmentation stopped",
     State.DONE: "Segmented",
 }
+#: Milliseconds after which it must be compiling: what was compiled before is ready sooner.
+_LONG = 3_000
+_COMPILING = "Preparing the engine: it is compiled, once, for about half a minute…"
 
 
 class Status(QObject):
@@ -33,6 +36,10 @@ class Status(QObject):
         self._progress = QProgressBar()
         self._progress.setMaximumWidth(_PROGRESS_WIDTH)
         self._progress.setTextVisible(False)
+        self._warmed = (0, 0)
+        self._long = QTimer(self)
+        self._long.setSingleShot(True)
+        self._long.timeout.connect(self._tell_long)
         bar.addWidget(self._state)
         bar.addWidget(self._progress)
         # The right end stays together.
@@ -42,6 +49,7 @@ class Status(QObject):
         document.opened.connect(self._on_state)
         document.state_changed.connect(self._on_state)
         document.progressed.connect(self._on_progress)
+        document.worker.warming.connect(self._on_warming)
         self._on_state()
 
     @Slot()
@@ -49,6 +57,19 @@ class Status(QObject):
         document = self._document
         live = document.live and document.state is State.SEGMENTING
         self._state.setText("Live" if live else _TEXT[document.state])
+        if document.state is State.WARMING:
+            self._long.start(_LONG)
+        else:
+            self._long.stop()
+        self._on_progress()
+
+    @Slot()
+    def _tell_long(self) -> None:
+        self._state.setText(_COMPILING)
+
+    @Slot(int, int)
+    def _on_warming(self, done: int, total: int) -> None:
+        self._warmed = (done, total)
         self._on_progress()
 
     @Slot()
@@ -58,8 +79,9 @@ class Status(QObject):
         working = document.state not in (State.EMPTY, State.DONE, State.STOPPED)
         self._progress.setVisible(working and not (document.live and count))
         length = document.facts.length if document.facts is not None else None
-        self._progress.setRange(0, length or 0)
-        self._progress.setValue(count)
+        done, total = self._warmed if document.state is State.WARMING else (count, length or 0)
+        self._progress.setRange(0, total)
+        self._progress.setValue(done)
         times = document.trace.tail("engine", -_RECENT)
         told = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
         rate = f"{1000.0 / times.mean():.1f} frames/s · " if len(times) and working else ""

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QWidget
 
 from scstream_app.library import Library
 from scstream_app.ui.chores import Chores
+from scstream_app.ui.questions import confirm
 
 _DELETING, _COUNTING = "Deleting sessions that nobody has saved", "Looking for sessions that nobody has saved"
 
@@ -43,7 +44,7 @@ class Tidying(QObject):
         question = f"Delete {_unsaved(count)} and what was marked there? The one that is open stays."
         if not count:
             self.said.emit("There are no unsaved sessions to delete.", "notice")
-        elif QMessageBox.question(self._window, "ScStream Studio", question) == QMessageBox.StandardButton.Yes:
+        elif confirm(self._window, question, "Delete"):
             self._chores.do(self._library().clear, self._tell, what=_DELETING)
 
     def _tell(self, count: int) -> None:

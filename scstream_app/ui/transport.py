@@ -58,8 +58,8 @@ class Transport(QWidget):
         document.shown_changed.connect(self._on_frames)
         document.progressed.connect(self._on_frames)
         document.state_changed.connect(self._on_frames)
-        document.opened.connect(self._on_frames)
-        document.closed.connect(self._on_frames)
+        document.opened.connect(self._on_other)
+        document.closed.connect(self._on_other)
         self._on_frames()
         self._on_player()
 
@@ -188,6 +188,12 @@ class Transport(QWidget):
         self._player.pause()
         self._player.seek(index)
 
+    @Slot()
+    def _on_other(self) -> None:
+        """Whatever was being typed was meant for a clip that is no longer there."""
+        self._frame.lineEdit().setModified(False)
+        self._on_frames()
+
     # --- what is to be seen
 
     @Slot()
@@ -229,12 +235,16 @@ class Transport(QWidget):
         self._speed.setEnabled(plays)
         self._on_player()
         self._show_time(index)
-        if index is not None and len(frames) and not self._frame.lineEdit().isModified():
-            self._frame.blockSignals(True)
-            # One that still settles is seen before it counts as segmented.
-            self._frame.setRange(frames[0], max(frames[-1], index))
-            self._frame.setValue(index)
-            self._frame.blockSignals(False)
+        if not self._frame.lineEdit().isModified():
+            self._show_frame(index)
+
+    def _show_frame(self, index: int | None) -> None:
+        frames, shown = self._document.trace.frames, index or 0
+        self._frame.blockSignals(True)
+        # One that still settles is seen before it counts as segmented.
+        self._frame.setRange(frames[0] if len(frames) else shown, max(frames[-1] if len(frames) else shown, shown))
+        self._frame.setValue(shown)
+        self._frame.blockSignals(False)
 
     def _show_time(self, index: int | None) -> None:
         trace, facts = self._document.trace, self._document.facts

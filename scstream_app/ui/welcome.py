@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
@@ -35,6 +36,23 @@ _ABOUT_SAMPLES = {
     "lighting": "The light changes, the things do not",
     "cut": "Two scenes with a cut between them",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A clip that comes with the program: what it is called, what is to be seen, and where it is."""
+
+    title: str
+    about: str
+    path: Path
+
+
+def sample_clips() -> list[Sample]:
+    """The clips that come with the program, by name."""
+    return [
+        Sample(path.stem.replace("_", " ").capitalize(), _ABOUT_SAMPLES.get(path.stem, ""), path)
+        for path in sorted(SAMPLES.glob("*.mp4"))
+    ]
 
 
 class Welcome(QWidget):
@@ -137,9 +155,8 @@ class Welcome(QWidget):
             entries.setFixedSize(_LIST * grown)
 
     def _fill_samples(self) -> None:
-        for path in sorted(SAMPLES.glob("*.mp4")):
-            text = f"{path.stem.replace('_', ' ').capitalize()}\n{_ABOUT_SAMPLES.get(path.stem, '')}"
-            self._add(self.samples, text, str(path))
+        for sample in sample_clips():
+            self._add(self.samples, f"{sample.title}\n{sample.about}", str(sample.path))
         self._hide_empty(self.samples)
 
     def set_recent(self, addresses: Sequence[str]) -> None:

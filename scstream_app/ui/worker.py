@@ -174,6 +174,7 @@ class Worker(QObject):
     def _work(self, task: Task, cancel: threading.Event) -> None:
         if task.address is not None or not (task.moved or task.path == self._path):
             self._edits.clear()
+        self._edits.untell()
         self._path = task.path
         if cancel.is_set():
             self.finished.emit(False)
@@ -187,6 +188,8 @@ class Worker(QObject):
                     self._go_live(source, task.settings, task.model)
                     return
                 self.opened.emit(_read(session, cancel))
+                if source is None:
+                    source = self._source_of(session, stack)
                 if source is not None:
                     scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
                     self._segment(session, source, task.settings.threads)
@@ -202,7 +205,8 @@ class Worker(QObject):
     def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
         """The session, which stays open when the task has ended: people mark things in it afterwards.
 
-        A live source has none, a session that there is nothing to add to no source.
+        A live source has none. A session is there before its source is looked for: that may be gone by now, which is no
+        reason to show nothing.
         """
         if task.address is not None:
             source = stack.enter_context(open_source(task.address))
@@ -213,12 +217,16 @@ class Worker(QObject):
         session = MeasuringSession.open(task.path, writable=True)
         try:
             mend(session)
-            if session.manifest.complete or session.manifest.source.live or session.recorded:
-                return session, None
-            return session, stack.enter_context(open_source(session.source_address))
+            return session, None
         except BaseException:
             session.close()
             raise
+
+    def _source_of(self, session: Session, stack: ExitStack) -> Source | None:
+        """Where more frames of a session come from; None if there are no more."""
+        if session.manifest.complete or session.manifest.source.live or session.recorded:
+            return None
+        return stack.enter_context(open_source(session.source_address))
 
     def _segment(self, session: Session, source: Source, threads: int | None) -> None:
         resumption = resume(session, source, threads)
@@ -292,7 +300,8 @@ class Worker(QObject):
         """Called before every frame: the place to wait while paused, and to fetch what a person did."""
         while self._paused.is_set() and not self._cancel.wait(_GLANCE):
             self._halve()
-        return self._edits.waiting()
+        # A run that ends here makes none of them.
+        return () if self._cancel.is_set() else self._edits.waiting()
 
     def _halve(self) -> None:
         found = self._halver.find()

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, QSettings, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import (
     QApplication,
     QDialogButtonBox,
     QLabel,
     QLineEdit,
     QMenu,
+    QPushButton,
     QSlider,
     QTableView,
     QToolBar,
     QToolButton,
+    QTreeWidget,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
@@ -26,7 +29,7 @@ from clips import blank_packets, moving_square, write_video
 from scstream_app.damage import missing
 from scstream_app.library import Library
 from scstream_app.settings import Settings
-from scstream_app.ui import commands
+from scstream_app.ui import commands, saving
 from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.object_dialog import ObjectDialog
@@ -193,14 +196,130 @@ def test_the_object_that_has_a_selected_segment_is_offered(window: MainWindow, q
     window.findChild(ObjectDialog).reject()
 
 
+def test_the_object_used_last_is_offered_and_a_new_one_is_a_click_away(window: MainWindow, qtbot: QtBot) -> None:
+    first, second, third = window.document.shown.result.statistics["id"][:3].tolist()
+    commands.make_object(window.document, "kite", [first])
+    commands.make_object(window.document, "sea", [second])
+    commands.recolour_object(window.document, "kite", (1, 2, 3))
+    window.document.select([third])
+    qtbot.keyClick(window, Qt.Key.Key_G)
+    dialog = window.findChild(ObjectDialog)
+    ok = dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok)
+    assert (dialog.name, ok.text()) == ("kite", "Add")
+    new = next(button for button in dialog.findChildren(QPushButton) if button.text() == "New Object")
+    qtbot.mouseClick(new, Qt.MouseButton.LeftButton)
+    assert (dialog.name, ok.text()) == ("object 1", "Make New Object")
+    # The name proposed is typed over.
+    qtbot.keyClicks(dialog.findChild(QLineEdit), "sky")
+    qtbot.mouseClick(ok, Qt.MouseButton.LeftButton)
+    assert window.document.members() == {"kite": {first}, "sea": {second}, "sky": {third}}
+    window.document.undo.undo()
+    assert commands.last_object(window.document) == "kite"
+    window.document.undo.undo()
+    assert commands.last_object(window.document) == "sea"
+
+
+def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, qtbot: QtBot) -> None:
+    def removal() -> QAction:
+        menu = ask_menu(window.viewer, centre)
+        return next(action for action in menu.actions() if action.text().startswith("Remove from Object"))
+
+    centre = window.viewer.rect().center()
+    id = window.viewer.id_at(centre)
+    assert not removal().isEnabled()
+    QApplication.activePopupWidget().close()
+    commands.make_object(window.document, "surfer", [id])
+    removal().trigger()
+    QApplication.activePopupWidget().close()
+    assert window.document.members() == {"surfer": frozenset()}
+    assert toast(window) == f"Segment {id} removed from object 'surfer'."
+
+
 def test_keys_that_can_do_nothing_say_why(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_H)
     assert toast(window) == "Select segments to hide them."
     qtbot.keyClick(window, Qt.Key.Key_G)
     assert toast(window) == "Select segments to add them to an object."
     qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
-    assert toast(window) == "Segments can be split only while frames are being segmented."
+    again = "choose Segmentation > Segment Again and pause it."
+    assert toast(window) == f"Segments can be split only while frames are being segmented: {again}"
+    qtbot.keyClick(window, Qt.Key.Key_M)
+    assert toast(window).endswith(f"being segmented: add them to an object, or {again}")
+    segmentation = next(a.menu() for a in window.menuBar().actions() if a.text().replace("&", "") == "Segmentation")
+    assert "Segment Again" in titles(segmentation)
     assert window.document.undo.count() == 0
+
+
+def test_while_it_is_saved_panels_say_so_and_nothing_else(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = window.document
+    id = int(document.shown.result.statistics["id"][0])
+    commands.make_object(document, "kite", [id])
+    tree, table = window.objects.findChild(QTreeWidget), window.segments.findChild(QTableView)
+    tree.setCurrentItem(tree.topLevelItem(0))
+    document.select([id])
+    before, count = document.objects, document.undo.count()
+    go_on, real = threading.Event(), saving.move_session
+    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    target = tmp_path / "mine.scstream"
+    window.saving.move_session(target)
+    wait = "Wait until the session is saved"
+    assert {tip for panel in (window.segments, window.objects) for tip in tips(panel).values()} == {wait}
+    assert set(tips(window.objects)) == {"Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"}
+    assert "Hide" in tips(window.segments)
+    assert "Isolate" not in tips(window.segments)
+    for view, key in ((tree, Qt.Key.Key_Delete), (tree, Qt.Key.Key_F2), (table, Qt.Key.Key_H), (table, Qt.Key.Key_F2)):
+        window.viewer.say("")
+        qtbot.keyClick(view, key)
+        assert toast(window) == f"{wait}."
+    assert (document.objects, document.undo.count()) == (before, count)
+    go_on.set()
+    qtbot.waitUntil(lambda: not document.saving and document.session.path == target, timeout=LONG)
+    assert tips(window.objects) == {}
+
+
+def tips(panel: QWidget) -> dict[str, str]:
+    """What the tips of buttons say that cannot be pressed now."""
+    bar = panel.findChild(QToolBar)
+    more = next(button for button in bar.findChildren(QToolButton) if button.text() == "More")
+    actions = [*bar.actions(), *more.menu().actions()]
+    return {action.iconText(): action.toolTip() for action in actions if action.iconText() and not action.isEnabled()}
+
+
+@pytest.mark.parametrize("where", ["filtered", "closed", "behind"])
+def test_a_segment_is_renamed_wherever_the_table_is(window: MainWindow, qtbot: QtBot, where: str) -> None:
+    centre = window.viewer.rect().center()
+    id = window.viewer.id_at(centre)
+    if where == "filtered":
+        qtbot.keyClicks(window.segments.findChild(QLineEdit), "nothing like it")
+    elif where == "closed":
+        window.panels["segments"].close()
+    else:
+        window.panels["objects"].raise_()
+        qtbot.waitUntil(lambda: not seen(window.segments), timeout=LONG)
+    menu = ask_menu(window.viewer, centre)
+    rename = next(action for action in menu.actions() if action.iconText() == "Rename")
+    menu.close()
+    rename.trigger()
+    table = window.segments.findChild(QTableView)
+    editor = table.viewport().findChild(QLineEdit)
+    assert editor is not None
+    qtbot.keyClicks(editor, "kite")
+    assert seen(editor)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.document.names.names == {id: "kite"}, timeout=LONG)
+
+
+def seen(widget: QWidget) -> bool:
+    """Panels that are behind others are visible to Qt, outside the window."""
+    return widget.isVisible() and not widget.visibleRegion().isEmpty()
+
+
+def test_a_segment_that_is_not_there_cannot_be_renamed_and_says_so(window: MainWindow, qtbot: QtBot) -> None:
+    window.document.select([10_000])
+    qtbot.keyClick(window.segments.findChild(QTableView), Qt.Key.Key_F2)
+    assert toast(window) == "Segment 10000 is not on this frame."
 
 
 def test_what_is_said_goes_by_itself(window: MainWindow, qtbot: QtBot) -> None:

@@ -15,12 +15,13 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream_app.edits import Edit
-from scstream_app.errors import SessionError
+from scstream_app.errors import SessionError, SourceError
 from scstream_app.measures import MeasuringSession
 from scstream_app.pipeline import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.settings import Settings
-from scstream_app.ui import commands
+from scstream_app.sources import Source
+from scstream_app.ui import commands, worker
 from scstream_app.ui.document import Document, State
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
@@ -323,6 +324,65 @@ def test_an_edit_that_waits_after_a_failed_run_is_made_when_its_session_goes_on(
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert [edit for record in running.session.records() for edit in record.edits] == [Edit("lock", (0,))]
     assert notices == []
+
+
+def test_a_session_is_shown_though_its_source_is_gone(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    running.close()
+    done: list[bool] = []
+    running.when_idle(lambda: done.append(True))
+    qtbot.waitUntil(lambda: bool(done), timeout=LONG)
+    (tmp_path / "long.mp4").unlink()
+    with qtbot.waitSignal(running.failed, timeout=LONG) as said:
+        running.open_session(tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: running.state is State.STOPPED, timeout=LONG)
+    assert "long.mp4" in said.args[0]
+    assert len(running.trace) >= 2
+    assert running.session.ids(0).shape == (running.facts.height, running.facts.width)
+
+
+def test_saving_takes_nothing_away_though_the_source_is_gone(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    commands.set_hidden(running, [0], True)
+    (tmp_path / "long.mp4").unlink()
+    frames = len(running.trace)
+    running.set_aside()
+    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    qtbot.waitUntil(lambda: running.state is State.STOPPED and not running.saving, timeout=LONG)
+    assert len(running.trace) >= frames
+    assert running.undo.canUndo()
+    assert running.names.hidden == {0}
+
+
+def test_what_waits_can_be_withdrawn_though_it_was_saved_meanwhile(
+    running: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    edit = Edit("lock", (0,))
+    running.pause(True)
+    running.edit(edit)
+    running.set_aside()
+    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    qtbot.waitUntil(lambda: not running.saving, timeout=LONG)
+    assert running.withdraw(edit)
+    assert running.locked == frozenset()
+
+
+def test_a_source_that_was_left_before_it_failed_says_nothing(
+    document: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gate, real, said = threading.Event(), worker.open_source, list[str]()
+
+    def slow(address: str) -> Source:
+        if address == "slow":
+            gate.wait(LONG / 1000)
+            raise SourceError("Cannot open it.")
+        return real(address)
+
+    monkeypatch.setattr(worker, "open_source", slow)
+    document.failed.connect(said.append)
+    document.open_source("slow", tmp_path / "slow.scstream")
+    document.open_source(clip, tmp_path / "a.scstream")
+    gate.set()
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert said == []
 
 
 def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:

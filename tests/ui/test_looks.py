@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
 
 import numpy as np
 import numpy.typing as npt
@@ -21,13 +22,14 @@ from PySide6.QtWidgets import (
     QMenu,
     QSpinBox,
     QStyleOptionViewItem,
+    QTabBar,
     QTableView,
     QWidget,
 )
 from pytestqt.qtbot import QtBot
 
 from export_scenes import story
-from scstream_app.library import Library
+from scstream_app.library import UNSAVED, Library
 from scstream_app.ui import dialogs, theme
 from scstream_app.ui.actions import Actions
 from scstream_app.ui.dialogs import KeysDialog
@@ -289,3 +291,149 @@ def test_panels_get_their_part_of_the_window(
     assert segments.height() > 0.35 * size[1]
     assert 0.15 * size[0] < segments.width() < 0.4 * size[0]
     window.close()
+
+
+# --- the width of panels
+
+
+@pytest.fixture
+def sessions(finished_session: Callable[..., Path], tmp_path: Path) -> tuple[Path, Path]:
+    """Two that can be opened; a third was left behind, so that the page with lists of them needs much room."""
+    left = tmp_path / "sessions" / "left.scstream"
+    copytree(finished_session(story((48, 64))), left)
+    (left / UNSAVED).touch()
+    return finished_session(story((48, 64))), finished_session(story((48, 64)))
+
+
+@pytest.fixture
+def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Callable[[], MainWindow]:
+    """A window that is active, so that it hears keys."""
+
+    def make() -> MainWindow:
+        window = MainWindow(settings, Library(tmp_path / "sessions"))
+        qtbot.addWidget(window)
+        window.show()
+        with qtbot.waitActive(window, timeout=20_000):
+            window.activateWindow()
+        return window
+
+    return make
+
+
+def open_(window: MainWindow, qtbot: QtBot, session: Path) -> None:
+    with qtbot.waitSignal(window.document.shown_changed, timeout=20_000):
+        window.open_address(str(session))
+    qtbot.waitUntil(window.panels["segments"].isVisible)
+
+
+def close_document(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window.welcome.recovered.isVisible() and window.welcome.recent.isVisible())
+
+
+def widths(window: MainWindow) -> set[int]:
+    return {window.panels[name].width() for name in ("segments", "statistics")}
+
+
+def draw_panels(window: MainWindow, qtbot: QtBot, by: int) -> None:
+    """Drag what lies between picture and panels."""
+    dock = window.panels["segments"]
+    start = dock.geometry().topLeft() + QPoint(-3, dock.height() // 2)
+    before = dock.width()
+    qtbot.mouseMove(window, start)
+    qtbot.mousePress(window, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(window, start - QPoint(by, 0))
+    qtbot.waitUntil(lambda: dock.width() == before + by)
+    qtbot.mouseRelease(window, Qt.MouseButton.LeftButton, pos=start - QPoint(by, 0))
+
+
+@pytest.mark.parametrize("drawn", [0, 60, -40])
+def test_panels_keep_their_width_from_clip_to_clip_and_start_to_start(
+    make: Callable[[], MainWindow], qtbot: QtBot, sessions: tuple[Path, Path], drawn: int
+) -> None:
+    window = make()
+    open_(window, qtbot, sessions[0])
+    qtbot.waitUntil(lambda: widths(window) == {430})
+    if drawn:
+        draw_panels(window, qtbot, drawn)
+    for session in (sessions[1], sessions[0]):
+        close_document(window, qtbot)
+        open_(window, qtbot, session)
+        qtbot.waitUntil(lambda: widths(window) == {430 + drawn})
+    close_document(window, qtbot)
+    window.close()
+    again = make()
+    # A small screen makes the window that comes back smaller.
+    again.resize(1280, 800)
+    open_(again, qtbot, sessions[0])
+    qtbot.waitUntil(lambda: widths(again) == {430 + drawn})
+
+
+@pytest.mark.parametrize("drawn", [0, 60])
+def test_panels_get_their_width_back_when_the_window_grows_again(
+    make: Callable[[], MainWindow], qtbot: QtBot, sessions: tuple[Path, Path], drawn: int
+) -> None:
+    window = make()
+    open_(window, qtbot, sessions[0])
+    qtbot.waitUntil(lambda: widths(window) == {430})
+    if drawn:
+        draw_panels(window, qtbot, drawn)
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: max(widths(window)) < 430 + drawn)
+    # Names, and every word of the controls, can still be read, and so can what lies below the picture.
+    assert min(widths(window)) >= 340
+    qtbot.waitUntil(lambda: window.transport.width() >= window.transport.minimumSizeHint().width())
+    window.resize(1280, 800)
+    qtbot.waitUntil(lambda: widths(window) == {430 + drawn})
+
+
+def test_a_window_without_room_comes_to_rest(
+    make: Callable[[], MainWindow], qtbot: QtBot, sessions: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window, asked = make(), list[object]()
+    open_(window, qtbot, sessions[0])
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: max(widths(window)) < 430)
+    resize = window.resizeDocks
+    monkeypatch.setattr(window, "resizeDocks", lambda *docks: (asked.append(docks), resize(*docks)))
+    for _ in range(50):
+        QApplication.processEvents()
+    assert len(asked) < 5
+
+
+def test_reset_layout_forgets_the_width_that_was_drawn(
+    make: Callable[[], MainWindow], qtbot: QtBot, sessions: tuple[Path, Path]
+) -> None:
+    window = make()
+    open_(window, qtbot, sessions[0])
+    qtbot.waitUntil(lambda: widths(window) == {430})
+    draw_panels(window, qtbot, 60)
+    dialog = window.show_preferences()
+    dialog.asked.emit("layout")
+    dialog.close()
+    qtbot.waitUntil(lambda: widths(window) == {430})
+
+
+# --- tabs
+
+
+@pytest.mark.parametrize("theme_", ["light", "dark"])
+def test_the_tab_in_front_is_clear(
+    make: Callable[[], MainWindow], qtbot: QtBot, qapp: QApplication, sessions: tuple[Path, Path], theme_: theme.Theme
+) -> None:
+    window = make()
+    open_(window, qtbot, sessions[0])
+    theme.apply(qapp, theme_)
+    (bar,) = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.tabText(0) == "Segments"]
+    for front in (1, 0):
+        qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(front).center())
+        qtbot.mouseMove(window.viewer)
+        qtbot.waitUntil(lambda front=front: lines(bar) == [n == front for n in range(bar.count())])
+    theme.apply(qapp, "system")
+
+
+def lines(bar: QTabBar) -> list[bool]:
+    """By tab whether a line in the colour of what is chosen runs along it."""
+    image, colour = bar.grab().toImage(), QApplication.palette().color(QPalette.ColorRole.Highlight)
+    rects = [bar.tabRect(n) for n in range(bar.count())]
+    return [image.pixelColor(rect.center().x(), rect.bottom() - 1) == colour for rect in rects]

@@ -10,15 +10,28 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent, QPalette
-from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QSpinBox,
+    QTableView,
+)
 from pytestqt.qtbot import QtBot
 
+from answering import answering
 from clips import moving_square, write_images, write_video
+from scstream_app.errors import SourceError
 from scstream_app.library import Library
 from scstream_app.session import Names, Session
-from scstream_app.ui import app, dialogs, opening, saving
+from scstream_app.ui import app, dialogs, opening, recording, saving, status, worker
 from scstream_app.ui.closing import Finishing
 from scstream_app.ui.document import State
+from scstream_app.ui.feed import Feed
 from scstream_app.ui.main_window import MainWindow
 
 LONG = 20_000
@@ -73,6 +86,137 @@ def test_the_sample_clips_are_one_click_away(window: MainWindow, qtbot: QtBot) -
     assert window.document.facts.name == "cut.mp4"
 
 
+def submenu(window: MainWindow, qtbot: QtBot, title: str) -> QMenu:
+    """A submenu of the File menu, unfolded."""
+    file_menu = next(action.menu() for action in window.menuBar().actions() if action.text() == "File")
+    menu = next(action.menu() for action in file_menu.actions() if action.text() == title)
+    menu.popup(window.mapToGlobal(QPoint(20, 20)))
+    qtbot.waitUntil(menu.isVisible)
+    return menu
+
+
+def choose(qtbot: QtBot, menu: QMenu, text: str) -> None:
+    action = next(action for action in menu.actions() if action.text() == text)
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
+
+
+def texts(menu: QMenu) -> list[str]:
+    return [action.text() for action in menu.actions() if not action.isSeparator()]
+
+
+def test_the_file_menu_opens_a_sample_clip_at_once(window: MainWindow, qtbot: QtBot) -> None:
+    menu = submenu(window, qtbot, "Sample Clips")
+    assert "Kite surf" in texts(menu)
+    choose(qtbot, menu, "Cut")
+    qtbot.waitUntil(lambda: window.document.facts is not None, timeout=LONG)
+    assert window.document.facts.name == "cut.mp4"
+
+
+def test_the_file_menu_opens_what_was_opened_lately_and_forgets_it(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
+) -> None:
+    menu = submenu(window, qtbot, "Open Recent")
+    assert texts(menu) == ["Nothing Yet", "Clear"]
+    assert not any(action.isEnabled() for action in menu.actions() if not action.isSeparator())
+    menu.close()
+    (tmp_path / "b & c").mkdir()
+    same = write_video(tmp_path / "b & c" / "clip.mp4", moving_square(3))
+    opened(window, qtbot, clip)
+    window.open_address(str(same))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 3, timeout=LONG)
+    menu = submenu(window, qtbot, "Open Recent")
+    older = f"clip.mp4 ({tmp_path.name})"
+    assert texts(menu) == ["clip.mp4 (b && c)", older, "Clear"]
+    assert [action.toolTip() for action in menu.actions()[:2]] == [str(same), str(clip)]
+    choose(qtbot, menu, older)
+    qtbot.waitUntil(lambda: len(window.document.trace) == 12, timeout=LONG)
+    window.actions_["close"].trigger()
+    recent = window.welcome.recent
+    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 2, timeout=LONG)
+    choose(qtbot, submenu(window, qtbot, "Open Recent"), "Clear")
+    qtbot.waitUntil(lambda: not recent.isVisible(), timeout=LONG)
+    assert window.addresses.recent() == []
+
+
+@pytest.mark.parametrize(("title", "entry"), [("Sample Clips", "Cut"), ("Open Recent", "clip.mp4")])
+def test_the_file_menu_asks_while_a_recording_runs(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch, title: str, entry: str
+) -> None:
+    opened(window, qtbot, clip)
+    session, asked = window.document.session, []
+    with monkeypatch.context() as patched:
+        patched.setattr(Feed, "recording", True)
+        patched.setattr(recording, "confirm", lambda _window, _question, deed: asked.append(deed))
+        choose(qtbot, submenu(window, qtbot, title), entry)
+    assert asked == ["Stop Recording and Open"]
+    assert window.document.session is session
+
+
+def test_another_clip_begins_with_its_own_frame_number(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
+) -> None:
+    opened(window, qtbot, clip)
+    box = window.transport.findChild(QSpinBox, "frame")
+    assert box.value() == 11
+    seen: list[tuple[int | None, int]] = []
+    for signal in (window.document.opened, window.document.shown_changed):
+        signal.connect(lambda: seen.append((window.document.index, box.value())))
+    # Somebody has begun to type, and changed their mind.
+    box.setFocus()
+    qtbot.keyClicks(box.lineEdit(), "1")
+    window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 3, timeout=LONG)
+    assert seen[0] == (None, 0)
+    assert all(index == shown for index, shown in seen[1:])
+
+
+def held_up(monkeypatch: pytest.MonkeyPatch) -> Event:
+    """Have the engine stop at the third of five steps of its preparation until the event is set."""
+    go = Event()
+
+    def warm_up(on_progress: Callable[[int, int, str], None]) -> None:
+        on_progress(2, 5, "")
+        go.wait()
+        on_progress(5, 5, "")
+
+    monkeypatch.setattr("scstream.warm_up", warm_up)
+    return go
+
+
+def said_below(window: MainWindow) -> list[str]:
+    return [label.text() for label in window.statusBar().findChildren(QLabel)]
+
+
+def test_preparing_the_engine_is_told_with_how_far_it_is(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "_LONG", 600_000)
+    go = held_up(monkeypatch)
+    try:
+        drop(window.welcome, [clip])
+        qtbot.waitUntil(lambda: "Preparing the engine…" in said_below(window), timeout=LONG)
+        bar = window.statusBar().findChild(QProgressBar)
+        qtbot.waitUntil(lambda: (bar.value(), bar.maximum()) == (2, 5), timeout=LONG)
+        assert bar.isVisible()
+    finally:
+        go.set()
+    qtbot.waitUntil(lambda: "Segmented" in said_below(window), timeout=LONG)
+    assert bar.maximum() == 12
+
+
+def test_that_the_engine_is_compiled_is_told_when_it_takes_long(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(status, "_LONG", 1)
+    go = held_up(monkeypatch)
+    try:
+        drop(window.welcome, [clip])
+        qtbot.waitUntil(lambda: any("compiled" in text for text in said_below(window)), timeout=LONG)
+    finally:
+        go.set()
+    qtbot.waitUntil(lambda: "Segmented" in said_below(window), timeout=LONG)
+
+
 def test_open_asks_for_a_file(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(clip), ""))
     button = window.welcome.findChild(QPushButton, "welcome_open")
@@ -88,6 +232,34 @@ def test_a_failing_source_shows_its_message(window: MainWindow, qtbot: QtBot, tm
     qtbot.waitUntil(lambda: window.message.isVisible(), timeout=LONG)
     assert "broken.mp4" in window.message.text
     assert window.welcome.isVisible()
+
+
+def test_what_takes_long_to_open_can_be_called_off(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go = Event()
+
+    def open_slowly(address: str) -> None:
+        go.wait(LONG / 1000)
+        raise SourceError(f"Cannot open '{address}'.")
+
+    assert not window.actions_["close"].isEnabled()
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(worker, "open_source", open_slowly)
+            window.open_address("http://127.0.0.1:9/slow.mp4")
+            qtbot.waitUntil(lambda: window.document.state is State.OPENING, timeout=LONG)
+            assert not window.welcome.isVisible()
+            qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+            assert window.welcome.isVisible()
+            assert not window.actions_["close"].isEnabled()
+            go.set()
+            qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    finally:
+        go.set()
+    # That it could not be opened is of no interest any more.
+    assert not window.message.isVisible()
+    opened(window, qtbot, clip)
 
 
 # --- looking
@@ -133,6 +305,51 @@ def test_a_click_selects_and_h_hides(window: MainWindow, qtbot: QtBot, clip: Pat
     assert window.document.names.hidden == {id}
     qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert window.document.names.hidden == frozenset()
+
+
+@pytest.mark.parametrize("place", ["viewer", "filter"])
+def test_esc_leaves_full_screen(window: MainWindow, qtbot: QtBot, clip: Path, place: str) -> None:
+    opened(window, qtbot, clip)
+    focus = window.viewer if place == "viewer" else window.segments.findChild(QLineEdit)
+    focus.setFocus()
+    qtbot.keyClick(window, Qt.Key.Key_F11)
+    qtbot.waitUntil(window.isFullScreen)
+    assert window.actions_["full_screen"].isChecked()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.isFullScreen())
+    assert not window.actions_["full_screen"].isChecked()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not window.isFullScreen()
+
+
+def test_esc_that_ends_typing_a_name_does_not_leave_full_screen(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    opened(window, qtbot, clip)
+    table = window.segments.findChild(QTableView)
+    qtbot.waitUntil(lambda: table.model().rowCount() > 0, timeout=LONG)
+    window.actions_["full_screen"].trigger()
+    qtbot.waitUntil(window.isFullScreen)
+    table.setFocus()
+    name = next(
+        column
+        for column in range(table.model().columnCount())
+        if table.model().headerData(column, Qt.Orientation.Horizontal) == "Name"
+    )
+    table.setCurrentIndex(table.model().index(0, name))
+    qtbot.keyClick(table, Qt.Key.Key_F2)
+    editor = table.viewport().findChild(QLineEdit)
+    qtbot.keyClicks(editor, "sea")
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    assert window.isFullScreen()
+    assert window.document.names == Names()
+
+
+def test_a_maximized_window_is_so_again_after_full_screen(window: MainWindow, qtbot: QtBot) -> None:
+    window.showMaximized()
+    qtbot.waitUntil(window.isMaximized)
+    qtbot.keyClick(window, Qt.Key.Key_F11)
+    qtbot.waitUntil(window.isFullScreen)
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.isMaximized() and not window.isFullScreen())
 
 
 def test_the_theme_is_changed_and_remembered(window: MainWindow, settings: QSettings) -> None:
@@ -290,6 +507,21 @@ def test_closing_says_that_a_session_is_still_being_deleted(
     qtbot.waitUntil(lambda: gate.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
     assert close_and_watch(window, qtbot, gate) == "Deleting a session that nobody has saved"
     assert not first.exists()
+
+
+def test_closing_the_window_asks_while_an_export_runs(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    with monkeypatch.context() as patched:
+        patched.setattr(window.document, "exporting", 1)
+        with answering(qtbot, "Cancel"):
+            assert not window.close()
+        assert window.isVisible()
+        assert window.document.is_open
+        with answering(qtbot, "Stop and Close"):
+            assert window.close()
+    assert not window.isVisible()
 
 
 def test_closing_says_nothing_when_there_is_nothing_to_wait_for(window: MainWindow, qtbot: QtBot, clip: Path) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialogButtonBox, QLineEdit, QTreeWidget
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QColorDialog, QDialogButtonBox, QLineEdit, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from scstream_app.pipeline import Notice
@@ -127,3 +128,94 @@ def test_an_object_that_begins_late_says_so(panel: ObjectsPanel, story_document:
     panel.add_selected()
     answer(panel, qtbot, "kite")
     assert "begins here, at frame 3" in notices[-1].text
+
+
+def test_a_name_that_begins_like_another_is_a_new_object(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    commands.make_object(story_document, "carpet", [0])
+    story_document.select([1])
+    panel.add_selected()
+    line = panel.findChild(ObjectDialog).findChild(QLineEdit)
+    line.selectAll()
+    qtbot.keyClicks(line, "car")
+    assert line.text() == "car"
+    qtbot.keyClick(line, Qt.Key.Key_Return)
+    assert story_document.members() == {"carpet": {0}, "car": {1}}
+
+
+@pytest.fixture
+def kite(panel: ObjectsPanel, story_document: Document) -> None:
+    """An object that is highlighted in the list."""
+    commands.make_object(story_document, "kite", [1])
+    tree = panel.findChild(QTreeWidget)
+    tree.setCurrentItem(tree.topLevelItem(0))
+
+
+def answer_colour(panel: ObjectsPanel) -> None:
+    colours = panel.findChild(QColorDialog)
+    colours.setCurrentColor(QColor(9, 8, 7))
+    colours.accept()
+
+
+@pytest.mark.usefixtures("kite")
+def test_what_is_answered_after_closing_changes_nothing(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    panel.rename_current()
+    panel.recolour_current()
+    path, before = story_document.session.path, story_document.objects
+    story_document.close()
+    answer(panel, qtbot, "dog")
+    answer_colour(panel)
+    with qtbot.waitSignal(story_document.shown_changed):
+        story_document.open_session(path)
+    assert story_document.objects == before
+
+
+@pytest.mark.usefixtures("kite")
+def test_another_document_keeps_its_object_of_the_same_name(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    panel.rename_current()
+    panel.recolour_current()
+    before = story_document.objects
+    with qtbot.waitSignal(story_document.shown_changed):
+        story_document.open_session(story_document.session.path)
+    answer(panel, qtbot, "dog")
+    answer_colour(panel)
+    assert story_document.objects == before
+
+
+def test_a_segment_is_taken_out_of_all_its_objects_at_once(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    panel.said.connect(said.append)
+    commands.make_object(story_document, "kite", [0, 1])
+    commands.make_object(story_document, "sail", [1])
+    story_document.select([0, 1])
+    qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
+    assert story_document.members() == {"kite": frozenset(), "sail": frozenset()}
+    assert said == ["Segments 0 and 1 removed from object 'kite', segment 1 from object 'sail'."]
+    assert story_document.undo.undoText() == "Remove segments 0 and 1 from 2 objects"
+    story_document.undo.undo()
+    assert story_document.members() == {"kite": {0, 1}, "sail": {1}}
+
+
+@pytest.mark.parametrize("name", ["kite", "sail"])
+def test_what_is_answered_while_it_is_saved_is_not_said_to_be_done(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot, name: str
+) -> None:
+    said: list[object] = []
+    panel.said.connect(said.append)
+    story_document.noticed.connect(said.append)
+    go_on(story_document, qtbot, 3)
+    commands.make_object(story_document, "kite", [0])
+    story_document.select([1])
+    panel.add_selected()
+    story_document.set_aside()
+    with qtbot.waitSignal(story_document.failed):
+        answer(panel, qtbot, name)
+    assert said == []
+    assert story_document.members() == {"kite": {0}}

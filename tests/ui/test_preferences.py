@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QFileDialog,
     QLineEdit,
-    QMessageBox,
     QPushButton,
     QSpinBox,
 )
 from pytestqt.qtbot import QtBot
 
+from answering import answering
 from clips import moving_square, write_images
 from scstream_app.library import Library
 from scstream_app.session import Session
@@ -214,23 +214,19 @@ def test_old_sessions_go_at_the_next_start(
     assert new.exists()
 
 
-def test_clearing_asks_and_spares_what_is_open(
-    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_clearing_asks_and_spares_what_is_open(window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path) -> None:
     opened(window, qtbot, clip)
     other = left_behind(tmp_path / "library", "other", clip, 0)
-    answers = iter([QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes])
-    asked: list[str] = []
-    monkeypatch.setattr(QMessageBox, "question", lambda *words: (asked.append(words[2]), next(answers))[1])
     dialog = dialog_of(window, qtbot)
-    press(dialog, qtbot, "clear")
-    qtbot.waitUntil(lambda: len(asked) == 1, timeout=LONG)
-    assert other.exists()
-    press(dialog, qtbot, "clear")
+    for deed in ("Cancel", "Delete"):
+        assert other.exists()
+        with answering(qtbot, deed) as asked:
+            press(dialog, qtbot, "clear")
+            qtbot.waitUntil(lambda asked=asked: bool(asked), timeout=LONG)
+        assert asked[0].startswith("Delete 1 unsaved")
     qtbot.waitUntil(lambda: not other.exists(), timeout=LONG)
     qtbot.waitUntil(lambda: window.message.text == "1 unsaved session deleted.", timeout=LONG)
     assert window.document.session.path.exists()
-    assert asked[0].startswith("Delete 1 unsaved")
 
 
 # --- all of them

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import threading
 from collections.abc import Callable
@@ -9,21 +11,24 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QMessageBox, QTabBar
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QTabBar
 from pytestqt.qtbot import QtBot
 
+from answering import answering
 from clips import moving_square, write_images, write_video
 from scstream_app.edits import Edit
 from scstream_app.library import Library, is_unsaved
-from scstream_app.session import FrameRecord, Names, Session
+from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.sources import Source
-from scstream_app.ui import commands, opening, saving, worker
+from scstream_app.ui import commands, export_folder, opening, saving, worker
 from scstream_app.ui.addresses import Addresses
 from scstream_app.ui.document import State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.main_window import MainWindow
 
 LONG = 20_000
+#: A test may run at midnight.
+WHEN = r"(today|\d{4}-\d\d-\d\d) \d\d:\d\d"
 
 
 @pytest.fixture
@@ -72,14 +77,6 @@ def name_one(window: MainWindow) -> None:
 
 def answer_save(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(path), ""))
-
-
-def answer(monkeypatch: pytest.MonkeyPatch, *answers: QMessageBox.StandardButton) -> list[str]:
-    """Answer questions in this order; what was asked."""
-    asked: list[str] = []
-    left = iter(answers)
-    monkeypatch.setattr(QMessageBox, "question", lambda *words: (asked.append(words[2]), next(left))[1])
-    return asked
 
 
 def frames_of(path: Path) -> int:
@@ -142,6 +139,7 @@ def test_what_is_opened_while_another_is_being_saved_stays_open(
     qtbot.waitUntil(lambda: window.message.text == f"Saved in '{target}'.", timeout=LONG)
     assert window.document.facts.name == "other.mp4"
     assert frames_of(target) == 6
+    assert str(target) in window.addresses.recent()
 
 
 # --- what is shown stays
@@ -310,7 +308,7 @@ def test_while_it_is_saved_nothing_can_be_marked_and_what_was_undone_stays(
     go_on = hold_moving(monkeypatch)
     answer_save(monkeypatch, tmp_path / "mine")
     window.actions_["save"].trigger()
-    for id in ("undo", "hide", "group", "save", "export", "save_model"):
+    for id in ("undo", "hide", "group", "save", "export", "save_model", "restart"):
         assert not window.actions_[id].isEnabled()
     commands.rename(window.document, 0, "sky")
     assert window.message.text == "The session is just being saved. Do that again in a moment."
@@ -397,6 +395,46 @@ def test_the_title_says_that_it_was_saved_where_it_is(
 # --- saving
 
 
+def proposed(window: MainWindow, monkeypatch: pytest.MonkeyPatch, action: str = "save") -> Path:
+    """What the dialog proposes, which is then left."""
+    asked: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(QFileDialog, "getSaveFileName", lambda *words: (asked.append(words[2]), ("", ""))[1])
+        window.actions_[action].trigger()
+    return Path(asked[0])
+
+
+def test_the_clips_name_is_proposed_where_a_session_was_last_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(window, qtbot, clip)
+    assert proposed(window, monkeypatch) == tmp_path / "clip.scstream"
+    (tmp_path / "work").mkdir()
+    answer_save(monkeypatch, tmp_path / "work" / "clip.scstream")
+    window.actions_["save"].trigger()
+    assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "work" / "clip.scstream"
+    assert proposed(window, monkeypatch, "save_as") == tmp_path / "work" / "clip.scstream"
+    opened(window, qtbot, other, 4)
+    assert proposed(window, monkeypatch) == tmp_path / "work" / "other.scstream"
+    # A name that is taken is not proposed.
+    opened(window, qtbot, clip)
+    assert proposed(window, monkeypatch) == tmp_path / "work" / "clip (2).scstream"
+
+
+def test_nothing_is_proposed_among_the_sample_clips_or_where_nothing_can_be_written(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("samples", "closed", "videos"):
+        (tmp_path / folder).mkdir()
+    monkeypatch.setattr(saving, "own_folder", lambda: tmp_path / "videos")
+    monkeypatch.setattr(export_folder, "SAMPLES", tmp_path / "samples")
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path / "closed" and access(path, mode))
+    for folder in ("closed", "samples"):
+        opened(window, qtbot, write_video(tmp_path / folder / "kite_surf.mp4", moving_square(4)), 4)
+        assert proposed(window, monkeypatch) == tmp_path / "videos" / "kite_surf.scstream"
+
+
 def test_a_name_with_a_full_stop_keeps_all_of_it(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,15 +458,15 @@ def test_saving_in_the_place_of_another_session_asks(
     window.actions_["save"].trigger()
     assert wait_for(window, qtbot, "other.mp4", 4) == target
     path = opened(window, qtbot, clip)
-    asked = answer(monkeypatch, QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes)
-    window.actions_["save"].trigger()
+    with answering(qtbot, "Cancel") as asked:
+        window.actions_["save"].trigger()
     assert str(target) in asked[0]
     assert window.document.session.path == path
     assert frames_of(target) == 4
-    window.actions_["save"].trigger()
+    with answering(qtbot, "Replace"):
+        window.actions_["save"].trigger()
     assert wait_for(window, qtbot, "clip.mp4", 6) == target
     assert not path.exists()
-    assert len(asked) == 2
     assert frames_of(target) == 6
 
 
@@ -632,7 +670,7 @@ def test_sessions_are_listed_without_being_opened_or_waited_for(
     window.actions_["close"].trigger()
     recovered = window.welcome.recovered
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 1, timeout=LONG)
-    assert recovered.item(0).text() == "clip.mp4\n6 frames"
+    assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}", recovered.item(0).text())
     assert len(threads) == 1
     assert threads[0] is not threading.main_thread()
 
@@ -645,6 +683,37 @@ def test_nothing_is_listed_on_a_page_that_nobody_sees(
     monkeypatch.setattr(Library, "left_behind", lambda library: listed.append(library) or [])
     opened(window, qtbot, other, 4)
     assert listed == []
+
+
+def test_sessions_of_the_same_clip_are_told_apart(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    first = opened(window, qtbot, clip)
+    name_one(window)
+    window.open_address(str(clip))
+    second = wait_for(window, qtbot, "clip.mp4", 6)
+    window.document.set_objects([MarkedObject(name, (9, 9, 9), 5, frozenset({0})) for name in ("kite", "surfer")])
+    for file in first.iterdir():
+        os.utime(file, (1e9, 1e9))
+    window.actions_["close"].trigger()
+    recovered = window.welcome.recovered
+    qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
+    told = [recovered.item(row).text() for row in range(2)]
+    assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}\nkite, surfer", told[0])
+    assert re.fullmatch(r"clip\.mp4\n6 frames · 2001-09-0\d \d\d:\d\d", told[1])
+    assert [recovered.item(row).toolTip() for row in range(2)] == [str(second), str(first)]
+
+
+def test_an_unsaved_session_is_not_among_the_recent_ones_until_it_is_saved(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = opened(window, qtbot, clip)
+    name_one(window)
+    window.actions_["close"].trigger()
+    item_of(window, qtbot, path)
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert window.addresses.recent() == [str(clip)]
+    answer_save(monkeypatch, path)
+    window.actions_["save"].trigger()
+    assert window.addresses.recent() == [str(path), str(clip)]
 
 
 # --- addresses

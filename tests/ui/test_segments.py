@@ -298,15 +298,16 @@ def tips(panel: QWidget) -> dict[str, str]:
 
 def test_tips_say_what_is_missing(panel: SegmentsPanel, objects: ObjectsPanel, story_document: Document) -> None:
     ended = "only while frames are being segmented"
+    again = "choose Segmentation > Segment Again and pause it"
     assert tips(panel) == {
         "Hide": "Select segments to hide them",
         "Isolate": "Select segments to see them alone",
-        "Merge": f"Segments can be merged {ended}: add them to an object instead",
-        "Split": f"Segments can be split {ended}",
+        "Merge": f"Segments can be merged {ended}: add them to an object, or {again}",
+        "Split": f"Segments can be split {ended}: {again}",
         "Add to Object…": "Select segments to add them to an object",
         "Colour…": "Select segments to give them a colour",
         "Rename": "Select one segment to rename it",
-        "Lock": f"Segments can be locked {ended}",
+        "Lock": f"Segments can be locked {ended}: {again}",
     }
     assert tips(objects)["Rename…"] == "Highlight an object in the list to rename it"
     story_document.select([0, 1])
@@ -404,14 +405,18 @@ def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Docume
     advance(running, qtbot)
     parts = [event.ids for _, event in running.trace.events if event.kind is Kind.SPLIT and event.ids[0] == first]
     assert parts
+    new = parts[0][1]
     running.undo.undo()
+    assert running.locked == set()
     panel.toggle_locked()
     assert column(panel, NAME)[ids(panel).index(first)] == f"segment {first} · locked"
     advance(running, qtbot)
     running.undo.undo()
     assert running.locked == set()
-    assert sent == [
-        Edit("split", (first,)),
+    assert sent[:3] == [Edit("lock", (first,)), Edit("split", (first,)), Edit("lock", (new,))]
+    # The lock of the new part may have been withdrawn in time.
+    assert sent[3] in (Edit("unlock", (first, new)), Edit("unlock", (first,)))
+    assert sent[4:] == [
         Edit("merge", parts[0]),
         Edit("lock", (first,)),
         Edit("unlock", (first,)),
@@ -430,8 +435,93 @@ def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(ru
     assert not any(edit for record in running.session.records() for edit in record.edits)
     running.undo.redo()
     advance(running, qtbot)
-    merged = [edit.ids for record in running.session.records() for edit in record.edits]
-    assert [set(ids) for ids in merged] == [set(pair)]
+    made = [edit for record in running.session.records() for edit in record.edits]
+    assert [(edit.kind, set(edit.ids)) for edit in made] == [("lock", set(pair)), ("merge", set(pair))]
+
+
+@pytest.fixture
+def odd(running: Document, qtbot: QtBot) -> tuple[int, int]:
+    """Two segments so different that the model would divide them again: the largest and the one most unlike it."""
+    rows = running.shown.result.statistics
+    colours = np.stack([rows[name] for name in ("red", "green", "blue")], axis=1)
+    large = int(rows["pixels"].argmax())
+    other = int(np.abs(colours - colours[large]).sum(axis=1).argmax())
+    return int(rows["id"][large]), int(rows["id"][other])
+
+
+def splits_of(document: Document, id: int) -> list[tuple[int, ...]]:
+    return [event.ids for _, event in document.trace.events if event.kind is Kind.SPLIT and event.ids[0] == id]
+
+
+def run_on(document: Document, qtbot: QtBot, frames: int) -> None:
+    for _ in range(frames):
+        advance(document, qtbot)
+
+
+def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd: tuple[int, int]) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    said: list[str] = []
+    panel.said.connect(said.append)
+    running.select(odd)
+    qtbot.keyClick(table(panel), Qt.Key.Key_M)
+    assert said == [f"{commands.told(odd).capitalize()} become one from the next frame on, and stay locked."]
+    run_on(running, qtbot, 6)
+    (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == set(odd))
+    assert splits_of(running, merge.ids[0]) == []
+    # The model goes on for all the others with one id locked that is no longer there.
+    assert running.locked == set(odd)
+    qtbot.waitUntil(lambda: f"segment {merge.ids[0]} · locked" in column(panel, NAME), timeout=LONG)
+
+
+def test_both_parts_of_a_split_by_hand_are_locked(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    said: list[str] = []
+    panel.said.connect(said.append)
+    first = ids(panel)[0]
+    running.select([first])
+    qtbot.keyClick(table(panel), Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
+    assert said == [f"Segment {first} is split from the next frame on, and stays locked."]
+    assert running.locked == {first}
+    run_on(running, qtbot, 6)
+    ((_, part),) = splits_of(running, first)
+    assert running.locked == {first, part}
+    assert not [e for _, e in running.trace.events if e.kind is Kind.MERGE and {first, part} & set(e.ids)]
+
+
+def test_undoing_a_merge_unlocks_only_what_it_locked(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    first, second = ids(panel)[:2]
+    commands.set_locked(running, [first], True)
+    commands.merge(running, [first, second])
+    assert running.locked == {first, second}
+    running.undo.undo()
+    assert running.locked == {first}
+    running.undo.redo()
+    assert running.locked == {first, second}
+    advance(running, qtbot)
+    running.undo.undo()
+    assert running.locked == {first}
+    advance(running, qtbot)
+    assert running.locked == {first}
+
+
+def test_what_cannot_be_split_is_not_left_locked(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    first, second = ids(panel)[:2]
+    # Before the split has its turn there is nothing left of the smaller one.
+    running.edit(Edit("merge", (first, second)))
+    commands.split(running, [first, second])
+    assert running.locked == {first, second}
+    advance(running, qtbot)
+    assert "Cannot split" in notices[-1].text
+    assert running.locked == set()
+    before = sum(event.kind is Kind.MERGE for _, event in running.trace.events)
+    running.undo.undo()
+    assert "There is nothing to undo" in notices[-1].text
+    advance(running, qtbot)
+    assert sum(event.kind is Kind.MERGE for _, event in running.trace.events) == before
 
 
 def test_a_lock_that_is_withdrawn_is_not_shown(running: Document, qtbot: QtBot) -> None:
@@ -453,6 +543,38 @@ def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: Qt
     assert notices[-1].text == "All frames are segmented: 'Lock segment 0' cannot be undone any more."
     assert running.locked == {0}
     assert running.undo.count() == 0
+
+
+def test_a_merge_that_is_forgotten_is_not_undone_where_nothing_is_left_of_it(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    largest, *_, second, third = ids(panel)
+    commands.merge(running, [second, third])
+    advance(running, qtbot)
+    (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == {second, third})
+    running.edit(Edit("merge", (largest, merge.ids[0])))
+    run_on(running, qtbot, 2)
+    running._forget_before(running.trace.frames[-1])
+    running.undo.undo()
+    told = f"The merge of {commands.told([second, third])} cannot be undone: the segment is no longer there."
+    assert notices[-1].text == told
+
+
+def test_a_split_that_is_forgotten_says_that_it_cannot_be_undone(running: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(running), qtbot)
+    notices: list[Notice] = []
+    running.noticed.connect(notices.append)
+    first = ids(panel)[0]
+    commands.split(running, [first])
+    run_on(running, qtbot, 3)
+    assert splits_of(running, first)
+    running._forget_before(running.trace.frames[-1])
+    running.undo.undo()
+    told = f"The split of segment {first} cannot be undone: it is too long ago to know its parts."
+    assert notices[-1].text == told
+    assert running.undo.count() == 0
+    assert running.locked == set()
 
 
 # --- objects

@@ -185,6 +185,22 @@ def test_the_wheel_goes_closer_until_single_frames_are_seen_and_the_button_back(
     assert right >= 100_000
 
 
+def test_the_wheel_can_be_turned_when_frames_were_just_forgotten(
+    panel: StatisticsPanel, story_document: Document
+) -> None:
+    grow(story_document, 6_600, peak=7)
+    panel.time.refresh()
+    plot, curve = panel.time.plots["segments"], panel.time.curves["segments"]
+    view = plot.getViewWidget()
+    story_document.trace.forget_before(600)
+    # Before a refresh has heard of it.
+    turn_wheel(view, view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(6_500, middle(plot)))))
+    left, _ = plot.viewRange()[0]
+    assert left > 0
+    panel.time.refresh()
+    assert curve.getData()[0][0] >= 600
+
+
 def turn_wheel(view: Any, place: QPoint) -> None:
     """One notch towards the picture."""
     where = QPointF(place)

@@ -205,6 +205,9 @@ class TimePlots(Page):
             for curve in self.curves.values():
                 curve.setData([], [])
             return
+        if not len(trace) or trace.frames[0] != self._first:
+            # Frames were forgotten since: the next refresh draws what is left.
+            return
         box = self.plots["segments"].getViewBox()
         (left, right), _ = box.viewRange()
         start, stop = bisect_left(trace.frames, left) - 1, bisect_right(trace.frames, right) + 1
