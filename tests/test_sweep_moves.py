@@ -35,6 +35,9 @@ SETTINGS = Settings(
     seed=0,
 )
 
+#: Points without surroundings: none lies at an edge.
+NO_EDGE = np.zeros(8)
+
 
 def blob(centre: Sequence[float], n: int, seed: int) -> Array:
     return np.random.default_rng(seed).normal(size=(n, 2)) + centre
@@ -213,7 +216,7 @@ def test_the_larger_half_of_a_split_keeps_the_id() -> None:
     state.history.advance(1.0, KERNELS["exponential"](1.0), 1e-8)
     before = [state.history.records.sum(axis=2).copy(), state.total.copy()]
     move = mover(state, genealogy)
-    move.split()
+    move.split(NO_EDGE)
     assert [event.kind for event in move.events] == [Kind.SPLIT]
     assert move.events[0].ids == (0, 1)
     assert move.events[0].counts == (83.5, 22.5)
@@ -224,10 +227,51 @@ def test_the_larger_half_of_a_split_keeps_the_id() -> None:
     np.testing.assert_allclose(state.history.records.sum(axis=(1, 2)), before[0][:, 0], rtol=1e-12)
 
 
+def split_of_a_grown_cluster(before: tuple[int, int], now: tuple[int, int], at_edge: Sequence[float]) -> Mover:
+    """Split a cluster whose halves had so many points each in the last batch and have so many now."""
+    state, genealogy = make_state([(blob((0, 0), now[0], 1), blob((30, 0), now[1], 2))])
+    past = [statistics(blob(centre, n, 3)) for centre, n in zip([(0, 0), (30, 0)], before, strict=True)]
+    state.history.append(0.0, np.array([past]))
+    state.history.advance(1.0, SETTINGS.kernel, SETTINGS.epsilon)
+    move = mover(state, genealogy)
+    move.split(np.array(at_edge))
+    return move
+
+
+@pytest.mark.parametrize(("newcomer", "id_of"), [(1, [0, 1]), (0, [1, 0])])
+def test_what_came_into_view_at_the_edge_is_born(newcomer: int, id_of: list[int]) -> None:
+    """However large it is, the other half keeps the id and has no child."""
+    before, now, at_edge = [50, 50], [50, 50], [0.0, 0.0]
+    before[newcomer], now[newcomer], at_edge[newcomer] = 5, 400, 30.0
+    move = split_of_a_grown_cluster((before[0], before[1]), (now[0], now[1]), at_edge)
+    assert [(event.kind, event.ids, event.counts) for event in move.events] == [(Kind.BIRTH, (1,), (402.5,))]
+    np.testing.assert_array_equal(move.id_of, id_of)
+    assert move.genealogy.descendants(0) == ()
+    np.testing.assert_allclose(move.state.total[:, :, 0].sum(axis=1), [75.0, 402.5])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "at_edge"),
+    [
+        pytest.param((50, 5), (50, 400), (0.0, 9.0), id="a new side of a thing in the middle"),
+        pytest.param((50, 300), (50, 400), (0.0, 30.0), id="was there before"),
+        pytest.param((5, 5), (50, 400), (20.0, 30.0), id="all of the cluster is new"),
+        pytest.param((15, 0), (50, 400), (0.0, 30.0), id="too few points to know what it was"),
+        pytest.param((50, 5), (50, 400), (30.0, 0.0), id="the other half lies at the edge"),
+    ],
+)
+def test_whatever_else_breaks_free_is_a_child(
+    before: tuple[int, int], now: tuple[int, int], at_edge: tuple[float, float]
+) -> None:
+    move = split_of_a_grown_cluster(before, now, at_edge)
+    assert [(event.kind, event.ids) for event in move.events] == [(Kind.SPLIT, (0, 1))]
+    assert move.genealogy.descendants(0) == (1,)
+
+
 def test_newborn_sub_clusters_start_apart() -> None:
     state, genealogy = make_state([(blob((0, 0), 40, 1), blob((30, 0), 80, 2))])
     move = mover(state, genealogy)
-    move.split()
+    move.split(NO_EDGE)
     mean = state.total[:, :, 1:3] / state.total[:, :, :1]
     assert (np.linalg.norm(mean[:, 0] - mean[:, 1], axis=1) > 1.0).all()
     np.testing.assert_array_equal(state.age, 0)
@@ -239,7 +283,7 @@ def test_no_split_before_the_burn_in_is_over(age: int, rest: int) -> None:
     state, genealogy = make_state([(blob((0, 0), 40, 1), blob((30, 0), 80, 2))])
     state.age[:], state.rest[:] = age, rest
     move = mover(state, genealogy)
-    move.split()
+    move.split(NO_EDGE)
     assert not move.events
     assert len(state.ids) == 1
 
@@ -248,7 +292,7 @@ def test_one_cloud_is_not_split() -> None:
     X = blob((0, 0), 400, 3)
     state, genealogy = make_state([(X[X[:, 0] > 0], X[X[:, 0] <= 0])])
     move = mover(state, genealogy, log_alpha=-20.0)
-    move.split()
+    move.split(NO_EDGE)
     assert not move.events
 
 
@@ -256,7 +300,7 @@ def test_a_barren_sub_cluster_starts_afresh() -> None:
     """A sub-cluster without points could never find anything."""
     state, genealogy = make_state([(blob((0, 0), 40, 1), np.empty((0, 2)))])
     whole = state.total.sum(axis=1).copy()
-    mover(state, genealogy).split()
+    mover(state, genealogy).split(NO_EDGE)
     np.testing.assert_array_equal(state.current[0, :, 0], [20.0, 20.0])
     np.testing.assert_allclose(state.total.sum(axis=1), whole, rtol=1e-12)
     assert state.rest[0] == 0
@@ -269,7 +313,7 @@ def test_sub_clusters_start_afresh_after_some_patience(rest: int, afresh: bool) 
     state, genealogy = make_state([(X[:200], X[200:])])
     state.rest[:] = rest
     before = state.current.copy()
-    mover(state, genealogy, log_alpha=-50.0, patience=3).split()
+    mover(state, genealogy, log_alpha=-50.0, patience=3).split(NO_EDGE)
     assert np.array_equal(state.current, before) != afresh
     assert state.rest[0] == (0 if afresh else rest)
 
@@ -321,7 +365,7 @@ def test_what_was_just_split_is_not_merged_again() -> None:
         [(blob((0, 0), 30, 1), blob((1, 0), 30, 2)), (blob((0, 0), 30, 3), blob((0, 0), 30, 4))]
     )
     move = mover(state, genealogy, log_alpha=200.0, burn_in=0)
-    move.split()
+    move.split(NO_EDGE)
     split = {i for event in move.events for i in event.ids}
     assert split == {0, 1, 2, 3}
     move.settings = replace(SETTINGS, log_alpha=-200.0, burn_in=0)

@@ -182,6 +182,20 @@ def test_stride_weighs_each_pixel_by_its_block() -> None:
     np.testing.assert_allclose(found.sum(axis=(0, 1)), total, rtol=1e-5)
 
 
+@pytest.mark.parametrize("size", [(40, 60), (33, 17), (1, 1), (2, 50)])
+@pytest.mark.parametrize("stride", [1, 3])
+def test_the_edge_is_the_outermost_pixels(size: tuple[int, int], stride: int) -> None:
+    rng = np.random.default_rng(7)
+    cut = Tiles(noise(rng, *size), stride=stride)
+    component = prior_for(cut.points())
+    S = random_clusters(cut.points(), component, 3, float(stride**2), rng)
+    cut.label(component, mode_densities(component, S, 1.0), np.zeros(2, np.uint32), False)
+    labels = cut.ids(np.arange(6))[::stride, ::stride]
+    rows, columns = labels.shape
+    edge = [labels[y, x] for y in range(rows) for x in range(columns) if y in (0, rows - 1) or x in (0, columns - 1)]
+    np.testing.assert_array_equal(cut.at_edge(), stride * np.bincount(edge, minlength=6))
+
+
 @pytest.mark.parametrize("kind", FRAMES)
 def test_sampled_labels_invert_the_uniform_of_their_pixel(kind: str) -> None:
     rng = np.random.default_rng(16)

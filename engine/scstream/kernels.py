@@ -30,8 +30,10 @@ PIXEL_D = 5
 PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
 #: Sampling ignores whatever lies this many nats under the best score: less than a float32 uniform can resolve.
 SAMPLING_NATS = 17.0
-#: Sampling first looks this many nats down, and further only in tiles where that leaves a draw open.
-FIRST_NATS = 8.0
+#: Sampling first looks this many nats down, and further only for the pixels whose draw that leaves open.
+FIRST_NATS = 4.0
+#: So many of a tile's likeliest clusters are put in order; the rest are asked one by one.
+SORTED = 16
 
 
 def _can_cache() -> bool:
@@ -422,12 +424,12 @@ def _largest(values):
 
 
 @numba.njit(**_LEAF)
-def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order, spare):
-    """List the clusters that can come within ``reach`` nats of the best score somewhere in a tile.
+def _candidates(low, high, A, b, c, dof, nats, prune, upper, lower, order, spare):
+    """List the clusters that can come within ``nats`` of the best score somewhere in a tile.
 
-    Those within ``nats`` come first, in descending order of their upper bounds, then the others. Writes ``upper`` and
-    ``order`` and returns the length of the list; ``lower`` and ``spare`` are overwritten. With ``prune`` False every
-    cluster is listed: the brute force that pruning must equal.
+    The likeliest by their upper bounds come first, in descending order, then the others. Writes ``upper`` and ``order``
+    and returns the length of the list; ``lower`` and ``spare`` are overwritten. With ``prune`` False every cluster is
+    listed: the brute force that pruning must equal.
     """
     K = c.shape[0]
     if not prune:
@@ -436,20 +438,24 @@ def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order
             order[k] = k
         return K
     _bounds(low, high, A, b, c, dof, upper, lower)
-    floor = _largest(lower)
+    floor = _largest(lower) - nats
     near = 0
     for k in range(K):
         # Written always and kept if it counts: a branch here would be guessed wrongly half of the time.
         order[near] = k
-        near += 1 if upper[k] >= floor - reach else 0
+        near += 1 if upper[k] >= floor else 0
     n = rest = 0
     for i in range(near):
         k = order[i]
         bound = upper[k]
-        if bound < floor - nats:
-            spare[rest] = k
+        if n == SORTED:
+            if bound <= lower[n - 1]:
+                spare[rest] = k
+                rest += 1
+                continue
+            n -= 1
+            spare[rest] = order[n]
             rest += 1
-            continue
         j = n - 1
         while j >= 0 and lower[j] < bound:
             lower[j + 1] = lower[j]
@@ -465,17 +471,21 @@ def _candidates(low, high, A, b, c, dof, nats, reach, prune, upper, lower, order
 
 @numba.njit(**_LEAF)
 def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
-    """Score the first of n listed clusters, as many as can come within ``nats`` of some pixel's best score.
+    """Score those of n listed clusters that can come within ``nats`` of some pixel's best score.
 
-    The i-th one's scores go to scores[i]. Writes ``best``; returns how many were scored and the worst best score.
+    The i-th one's scores go to scores[i], and it becomes the i-th of the list. Writes ``best``; returns how many were
+    scored and the worst best score.
     """
     best[:] = np.float32(-np.inf)
     worst = np.float32(-np.inf)
     count = 0
-    while count < n and upper[order[count]] >= worst - nats:
-        _score_pixels(px, A, b, c, dof, order[count], 0, PIXELS, scores[count])
-        worst = _raise_best(scores[count], best, spare)
-        count += 1
+    for i in range(n):
+        k = order[i]
+        if upper[k] >= worst - nats:
+            _score_pixels(px, A, b, c, dof, k, 0, PIXELS, scores[count])
+            worst = _raise_best(scores[count], best, spare)
+            order[count] = k
+            count += 1
     return count, worst
 
 
@@ -497,11 +507,14 @@ def _ascending(order, count, chosen, row):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _left_out(upper, order, count, n, worst):
-    """Bound of the likelihood of the listed clusters that were not scored, relative to exp(worst)."""
+def _left_out(upper, worst, nats):
+    """Bound of the likelihood, over exp(worst), of the clusters more than ``nats`` under the worst best score."""
+    _wide()
     total = np.float32(0.0)
-    for i in range(count, n):
-        total += exp32(max(upper[order[i]] - worst, np.float32(-60.0)))
+    for k in range(upper.shape[0]):
+        above = upper[k] - worst
+        e = exp32(above if above > np.float32(-60.0) else np.float32(-60.0))
+        total += e if above < -nats else np.float32(0.0)
     return total
 
 
@@ -575,75 +588,121 @@ def _argmax_pixels(scores, row, count, best, label):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _exponentiate(s, best, total):
-    """s = exp(s - best), or 0 where that is too small to be drawn; total += s."""
+def _accumulate(s, best, total, end):
+    """total += exp(s - best), or nothing where that is too small to be drawn; s = total. Up to pixel ``end``."""
     _wide()
     nats = np.float32(SAMPLING_NATS)
-    for p in range(PIXELS):
+    for p in range(_U(end)):
         below = best[p] - s[p]
         e = exp32(-(below if below < nats else nats))
-        e = e if below < nats else np.float32(0.0)
-        s[p] = e
-        total[p] += e
-
-
-@numba.njit(fastmath=_FAST, **_LEAF)
-def _count_passed(s, u, total, label):
-    """total += s; label += 1 where the running total has not passed u."""
-    _wide()
-    for p in range(PIXELS):
-        t = total[p] + s[p]
+        t = total[p] + (e if below < nats else np.float32(0.0))
+        s[p] = t
         total[p] = t
-        label[p] += np.int32(1) if t <= u[p] else np.int32(0)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _sample_pixels(scores, row, count, u, total, label):
-    """label[p] = position in ``chosen`` drawn in proportion to the exponentiated scores, by inverting their sum."""
-    _wide()
-    for p in range(PIXELS):
-        total[p] = np.float32(0.0)
-        label[p] = 0
-    for n in range(count):
-        s = scores[row[n]]
-        for p in range(PIXELS):
-            total[p] += s[p]
-    for p in range(PIXELS):
-        u[p] *= total[p]
-        total[p] = np.float32(0.0)
-    for n in range(count - 1):
-        _count_passed(scores[row[n]], u, total, label)
+def _sample_pixels(sums, row, count, best, u, worst, left_out, total, low, high, label, other):
+    """Draw label[p], a position in ``chosen``, from the running sums of the likelihoods; list the draws left open.
 
-
-@numba.njit(fastmath=_FAST, **_LEAF)
-def _sample_surely(scores, row, count, best, u, worst, left_out, total, low, high, label, other):
-    """As `_sample_pixels`, if no draw can depend on what was left out (see `_left_out`); True if so.
-
-    The sum at which a pixel's draw lies is bounded from both sides, with room for rounding; if both bounds fall to the
-    same cluster everywhere, the labels are those of the whole sum. low, high, other (PIXELS,) are overwritten.
+    A draw is open if it can depend on what was left out (see `_left_out`): the sum at which it lies is bounded from
+    both sides, with room for rounding, and the bounds fall to different clusters. The first of ``other`` are then the
+    pixels with an open draw; returns how many they are. low, high (PIXELS,) are overwritten.
     """
     _wide()
     for p in range(PIXELS):
-        label[p] = 0
-        other[p] = 0
         below = best[p] - worst
         missing = np.float32(1.01) * left_out * exp32(-(below if below < np.float32(60.0) else np.float32(60.0)))
         slack = np.float32(1e-5) * total[p]
         low[p] = u[p] * total[p] - missing - slack
         high[p] = u[p] * (total[p] + missing) + slack
-        total[p] = np.float32(0.0)
+        label[p] = 0
+        other[p] = 0
     for n in range(count):
-        s = scores[row[n]]
+        s = sums[row[n]]
         for p in range(PIXELS):
-            t = total[p] + s[p]
-            total[p] = t
-            label[p] += np.int32(1) if t <= low[p] else np.int32(0)
-            other[p] += np.int32(1) if t <= high[p] else np.int32(0)
-    open_draws = np.int32(0)
+            label[p] += np.int32(1) if s[p] <= low[p] else np.int32(0)
+            other[p] += np.int32(1) if s[p] <= high[p] else np.int32(0)
     for p in range(PIXELS):
+        differs = np.int32(1) if label[p] != other[p] else np.int32(0)
         # Below 0 the draw may fall to something left out that comes before the first cluster.
-        open_draws += np.int32(1) if label[p] != other[p] or low[p] < np.float32(0.0) else np.int32(0)
-    return open_draws == 0
+        before = np.int32(1) if low[p] < np.float32(0.0) else np.int32(0)
+        other[p] = differs | before
+    n_open = 0
+    for i in range(TILE):
+        some = np.int32(0)
+        for j in range(TILE):
+            some += other[i * TILE + j]
+        if some > 0:
+            for p in range(i * TILE, (i + 1) * TILE):
+                is_open = other[p]
+                other[n_open] = p
+                n_open += is_open
+    return n_open
+
+
+@numba.njit(**_LEAF)
+def _gather(px, best, u, pixels, n, few, few_best, few_u):
+    """Copy n pixels of a tile side by side, the last one several times, up to a multiple of TILE; returns that."""
+    end = (n + TILE - 1) & -TILE
+    for i in range(end):
+        p = pixels[i if i < n else n - 1]
+        for d in range(PIXEL_D):
+            few[d, i] = px[d, p]
+        few_best[i] = best[p]
+        few_u[i] = u[p]
+    return end
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _invert_sums(sums, count, u, total, end, label):
+    """label[p] = which of ``count`` clusters the draw u[p] falls to by their running sums, up to pixel ``end``."""
+    _wide()
+    for p in range(_U(end)):
+        label[p] = 0
+        u[p] *= total[p]
+    for n in range(count - 1):
+        s = sums[n]
+        for p in range(_U(end)):
+            label[p] += np.int32(1) if s[p] <= u[p] else np.int32(0)
+
+
+@numba.njit(**_LEAF)
+def _sample_open(px, A, b, c, dof, count, n_open, room):
+    """Draw the labels that `_sample_pixels` left open, from all clusters that any of these pixels could get.
+
+    A cluster that is not among the first ``count`` of ``chosen`` is added to them; returns how many there are then.
+    """
+    upper, listed, where, scores, chosen, few, drawn = (
+        room.upper, room.order, room.row, room.scores, room.chosen, room.few, room.drawn,
+    )  # fmt: skip
+    best, total, u, few_best, few_u = room.pixels[0], room.pixels[2], room.pixels[3], room.pixels[4], room.pixels[5]
+    end = _gather(px, best, u, room.side, n_open, few, few_best, few_u)
+    worst = few_best[0]
+    for p in range(end):
+        worst = few_best[p] if few_best[p] < worst else worst
+        total[p] = np.float32(0.0)
+    n = 0
+    for k in range(c.shape[0]):
+        listed[n] = k
+        n += 1 if upper[k] >= worst - np.float32(SAMPLING_NATS) else 0
+    for i in range(n):
+        _score_pixels(few, A, b, c, dof, listed[i], 0, end, scores[i])
+        _accumulate(scores[i], few_best, total, end)
+    _invert_sums(scores, n, few_u, total, end, drawn)
+    known = count
+    j = 0
+    for i in range(n):
+        while j < known and chosen[j] < listed[i]:
+            j += 1
+        where[i] = j if j < known and chosen[j] == listed[i] else -1
+    for p in range(n_open):
+        i = drawn[p]
+        if where[i] < 0:
+            where[i] = count
+            chosen[count] = listed[i]
+            count += 1
+        room.label[room.side[p]] = where[i]
+    return count
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -730,6 +789,8 @@ class _Room(NamedTuple):
     label: Any
     side: Any
     centre: Any
+    few: Any
+    drawn: Any
 
 
 @numba.njit(**_JIT)
@@ -748,6 +809,8 @@ def _room(K):
         np.empty(PIXELS, np.int32),
         np.empty(PIXELS, np.int32),
         np.empty(PIXEL_D, np.float32),
+        np.empty((PIXEL_D, PIXELS), np.float32),
+        np.empty(PIXELS, np.int32),
     )
 
 
@@ -775,37 +838,26 @@ def _label_tiles(
     A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, room,
 ):  # fmt: skip
     _wide()
-    upper, lower, order, chosen, row, begin, end, scores, floats, label, side, centre = room
+    upper, lower, order, chosen, row, begin, end, scores, floats, label, side, centre, _, _ = room
     best, spare, total, u, first, second = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
     across = (columns + TILE - 1) // TILE
-    nats = np.float32(SAMPLING_NATS) if sampling else np.float32(0.0)
-    first_nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
+    nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
     for tile_row in range(first_row, last_row):
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
-            n = _candidates(low[t], high[t], A, b, c, dof, first_nats, nats, prune, upper, lower, order, chosen)
-            count, worst = _evaluate(px, A, b, c, dof, first_nats, upper, order, n, scores, best, spare)
+            n = _candidates(low[t], high[t], A, b, c, dof, nats, prune, upper, lower, order, chosen)
+            count, worst = _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare)
             _ascending(order, count, chosen, row)
             if sampling:
                 _draw_pixels(tile_row, tile_column, columns, key, u)
                 total[:] = np.float32(0.0)
                 for i in range(count):
-                    _exponentiate(scores[i], best, total)
-                left_out = _left_out(upper, order, count, n, worst)
-                sure = prune and _sample_surely(
-                    scores, row, count, best, u, worst, left_out, total, first, second, label, side
-                )
-                if not sure:
-                    # None of the rest can be best anywhere, so what was done so far stays as it is.
-                    for i in range(count, n):
-                        if upper[order[i]] >= worst - nats:
-                            order[count] = order[i]
-                            _score_pixels(px, A, b, c, dof, order[count], 0, PIXELS, scores[count])
-                            _exponentiate(scores[count], best, total)
-                            count += 1
-                    _ascending(order, count, chosen, row)
-                    _sample_pixels(scores, row, count, u, total, label)
+                    _accumulate(scores[row[i]], best, total, PIXELS)
+                left_out = _left_out(upper, worst, nats) if prune else np.float32(np.inf)
+                n_open = _sample_pixels(scores, row, count, best, u, worst, left_out, total, first, second, label, side)
+                if n_open > 0:
+                    count = _sample_open(px, A, b, c, dof, count, n_open, room)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
             else:
                 _argmax_pixels(scores, row, count, best, label)
@@ -841,7 +893,7 @@ def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, 
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        listed = _candidates(low[t], high[t], A, b, c, dof, nats, nats, True, upper, lower, order, chosen)
+        listed = _candidates(low[t], high[t], A, b, c, dof, nats, True, upper, lower, order, chosen)
         count, _ = _evaluate(pixels[t], A, b, c, dof, nats, upper, order, listed, scores, best, spare)
         _ascending(order, count, chosen, row)
         total = out[t]

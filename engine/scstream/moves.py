@@ -10,6 +10,9 @@ from scstream.components.base import Array, Component
 from scstream.genealogy import Event, Genealogy, Kind
 from scstream.sweep import Settings, State
 
+#: A batch in which a cluster had fewer points does not tell what the cluster was.
+_FEWEST_POINTS = 20.0
+
 
 class Mover:
     """Applies accepted moves to a state, and keeps track of where each label of the batch went.
@@ -43,8 +46,8 @@ class Mover:
 
     # --- splits
 
-    def split(self) -> None:
-        """Propose to split every settled cluster into its two sub-clusters."""
+    def split(self, at_edge: Array) -> None:
+        """Propose to split every settled cluster into its two sub-clusters; ``at_edge`` as `Batch.at_edge` has it."""
         state, settings = self.state, self.settings
         total = state.total
         counts = total[:, :, 0]
@@ -55,17 +58,34 @@ class Mover:
         ratios = split_log_hastings(self.component, total[candidates], settings.log_alpha)
         accepted = np.log(self.rng.random(len(candidates))) < ratios
         for k, ratio in zip(candidates[accepted], ratios[accepted], strict=True):
-            self._apply_split(int(k), float(ratio), counts[k])
+            self._apply_split(int(k), float(ratio), counts[k], self._newcomer(int(k), at_edge[2 * k : 2 * k + 2]))
         for k in np.flatnonzero(barren):
             self.restart(int(k))
         if settings.patience is not None:
             for k in candidates[~accepted & (state.rest[candidates] >= settings.burn_in + settings.patience)]:
                 self.restart(int(k))
 
-    def _apply_split(self, k: int, ratio: float, counts: Array) -> None:
-        """The larger half keeps index and id, the smaller one becomes a new cluster."""
+    def _newcomer(self, k: int, at_edge: Array) -> int | None:
+        """Which half of cluster k has come into view since the cluster was first remembered, if one has.
+
+        What a camera turns to falls to a cluster that was there before, and in time breaks free of it. It is no part of
+        what that cluster was: it was less than half as large then, the other half was not, and it lies along the edge.
+        """
+        records, now = self.state.history.records[:, k, :, 0], self.state.current[k, :, 0]
+        known = np.flatnonzero(records.sum(axis=1) >= _FEWEST_POINTS)
+        if not len(known):
+            return None
+        grown = records[known[0]] < 0.5 * now
+        entering = grown & (at_edge >= 0.5 * np.sqrt(now))
+        return int(np.argmax(entering)) if entering.any() and not grown.all() else None
+
+    def _apply_split(self, k: int, ratio: float, counts: Array, newcomer: int | None = None) -> None:
+        """The larger half keeps index and id, the smaller one becomes a new cluster, its child.
+
+        A newcomer becomes the new cluster whatever its size, and is nobody's child.
+        """
         state = self.state
-        small = int(np.argmin(counts))
+        small = int(np.argmin(counts)) if newcomer is None else newcomer
         new = self._new_cluster()
         for layer in (state.history.records, state.current[None]):
             whole = layer[:, k].copy()
@@ -79,6 +99,9 @@ class Mover:
             state.age[child] = 0
             self._moved[child] = True
         self.id_of[2 * k + small] = state.ids[new]
+        if newcomer is not None:
+            self._record(Kind.BIRTH, (int(state.ids[new]),), (float(counts[small]),), float("nan"))
+            return
         self._record(
             Kind.SPLIT,
             (int(state.ids[k]), int(state.ids[new])),

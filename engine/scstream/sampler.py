@@ -99,7 +99,7 @@ class Sampler:
         relabel(settings, self.component, state, batch, sampling, rng)
         mover = Mover(settings, self.component, state, self.genealogy, self.time, rng)
         if splitting:
-            mover.split()
+            mover.split(batch.at_edge())
         mover.merge()
         mover.bury(batch.used)
         state.age += 1

@@ -88,6 +88,10 @@ class Batch(Protocol):
         """For each label 2 k + j that the last call could give, whether any point has it."""
         ...
 
+    def at_edge(self) -> Array:
+        """For each of these labels, how many of its points lie at the edge of what can be seen."""
+        ...
+
 
 class Points:
     """A batch of N weighted points of any component."""
@@ -110,6 +114,10 @@ class Points:
         self.used = np.bincount(self.labels, minlength=n_groups) > 0
         S = component.statistics(self.points, self.weight, self.labels, n_groups)
         return S.reshape(n_groups // 2, 2, -1)
+
+    def at_edge(self) -> Array:
+        # Points in general have no surroundings.
+        return np.zeros(len(self.used))
 
 
 def counter_rng(seed: int, batch: int, sweep: int) -> np.random.Generator:

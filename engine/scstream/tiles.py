@@ -56,6 +56,9 @@ class Tiles:
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
+        inside = np.zeros((self.rows, self.columns), bool)
+        inside[1:-1, 1:-1] = True
+        self._edge = np.flatnonzero(self.tiled(~inside))
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
         self.colour = colour
         self.fill(frame)
@@ -91,6 +94,10 @@ class Tiles:
         S: Array = moments.sum(axis=0)
         self.used = S[:, :, 0].ravel() > 0
         return S
+
+    def at_edge(self) -> Array:
+        """Length of the picture's edge along which each label lies, in pixels; see `sweep.Batch`."""
+        return self.stride * np.bincount(self.labels.ravel()[self._edge], minlength=len(self.used)).astype(float)
 
     def points(self) -> Array:
         """The pixels (rows * columns, 5) in the picture's order, without what hangs over its edge."""
