@@ -338,7 +338,10 @@ def test_a_connection_that_ends_half_way_is_no_end(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot send Ctrl-C to itself")
-def test_ctrl_c_does_not_wait_for_a_server():
+def test_ctrl_c_does_not_wait_for_a_server(request):
+    # Whoever runs the tests in the background may have had it ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, before))
     with sending(b"", Event()) as address:
         interrupt = Timer(0.3, signal.raise_signal, [signal.SIGINT])
         begin = monotonic()

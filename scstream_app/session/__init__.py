@@ -10,6 +10,7 @@
 | models/first.npz | the one that the run began with, if it was carried over from another clip |
 | masks.png | things marked on the first frame before it was segmented, if there were any |
 | objects.json, names.json | what a person marked, named, coloured or hid |
+| bookmark.json | where a person left it: frame, view, selected segments |
 | unsaved | empty; there until a person saves the session, which may be deleted before |
 | measured.jsonl | churn and uncertainty of frames, where they were reckoned afterwards |
 | pictures.mkv | of a recording, its pictures: frame i of it is frame i of the session |
@@ -18,6 +19,7 @@
 A frame's place in ids.zarr is its index minus the session's start.
 """
 
+from scstream_app.session.bookmark import Bookmark
 from scstream_app.session.filling import record, with_arrivals
 from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.marks import MarkedObject, Names
@@ -31,6 +33,7 @@ __all__ = [
     "PICTURES",
     "SUFFIX",
     "UNSAVED",
+    "Bookmark",
     "FirstFrame",
     "FrameRecord",
     "Manifest",

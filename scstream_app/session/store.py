@@ -17,7 +17,8 @@ import numpy as np
 from scstream.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.results import FrameResult, Picture
-from scstream_app.session import checks, files, marks, measured, statistics
+from scstream_app.session import bookmark, checks, files, marks, measured, statistics
+from scstream_app.session.bookmark import Bookmark
 from scstream_app.session.files import AppendFile, Invalid
 from scstream_app.session.lock import Lock
 from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
@@ -329,6 +330,16 @@ class Session(SessionReader):
     def names(self, names: Names) -> None:
         with self._marking():
             self._marks.names = names
+
+    @property
+    def bookmark(self) -> Bookmark | None:
+        """Where a person left it; None if nobody did, or nobody can read where."""
+        return bookmark.read(self.path)
+
+    @bookmark.setter
+    def bookmark(self, place: Bookmark) -> None:
+        with self._marking():
+            bookmark.write(self.path, place)
 
     @property
     def masks(self) -> Picture | None:

@@ -15,6 +15,7 @@ import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Listener, Run, Tally, resume_command
 from scstream_app.pipeline import Notice
+from scstream_app.preparing import COMPILING
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.terminal.console import Interrupted, print_json
@@ -24,7 +25,7 @@ def prepare(
     bar: Progress, cancel: threading.Event, source: Source, start: int, stop: int | None
 ) -> tuple[Listener, TaskID]:
     """Compile what has to be, and say on the bar what goes on."""
-    task = bar.add_task("Preparing the engine (compiles for half a minute the first time)", total=None, rate="")
+    task = bar.add_task(COMPILING, total=None, rate="")
     scstream.warm_up(lambda done, total, _: bar.update(task, completed=done, total=total))
     bar.reset(task, description="First frame", total=_expected(source, start, stop))
 

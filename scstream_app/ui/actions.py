@@ -21,6 +21,15 @@ class Spec:
     checkable: bool = False
     group: str = ""
 
+    @property
+    def place(self) -> str:
+        """Where it is to be found, whatever keys it has.
+
+        >>> Spec("open", "File", "Open Video…").place
+        'File > Open Video…'
+        """
+        return f"{self.menu} > {self.title}"
+
 
 #: In the order of the menus; an empty title is a separator.
 SPECS: tuple[Spec, ...] = (
@@ -44,6 +53,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("redo", "Edit", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
     Spec("separator_3", "Edit", ""),
     Spec("hide", "Edit", "Hide or Show Segments", ("H",)),
+    Spec("rename", "Edit", "Rename…", ("F2",)),
     Spec("merge", "Edit", "Merge Segments", ("M",)),
     Spec("split", "Edit", "Split Segment", ("Alt+M",)),
     Spec("lock", "Edit", "Lock or Unlock Segments"),
@@ -90,7 +100,8 @@ SPECS: tuple[Spec, ...] = (
     Spec("pause_segmenting", "Segmentation", "Pause Segmentation", (), True),
     Spec("record", "Segmentation", "Record", ("Ctrl+R", "R"), True),
     Spec("restart", "Segmentation", "Segment Again"),
-    Spec("shortcuts", "Help", "Keys", ("F1",)),
+    Spec("guide", "Help", "Guide"),
+    Spec("shortcuts", "Help", "Keys and Mouse", ("F1",)),
     Spec("about", "Help", "About ScStream Studio"),
 )
 
@@ -103,6 +114,7 @@ TIPS: Mapping[str, str] = MappingProxyType(
         "use_model": "Begin with the segments of this clip: what looks alike gets the same ids",
         "open_model": "Begin with the segments of a model that was saved",
         "hide": "Take the tint off the selected segments, or put it back",
+        "rename": "Give the selected segment a name; in the list of objects, the highlighted one another",
         "merge": "Make the selected segments one, from the next frame on; while frames are being segmented",
         "split": (
             "Divide the selected segments in two, from the next frame on, while frames are being segmented; "

@@ -30,7 +30,8 @@ _M_MMAP_THRESHOLD = -3
 def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
     """Open the window, on a source if one is given, and stay until it is closed."""
     app = application(arguments)
-    window = MainWindow(QSettings())
+    settings = QSettings()
+    window = MainWindow(settings)
     window.show()
     if address is not None:
         window.open_address(address)
@@ -38,7 +39,13 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
     timer = QTimer()
     timer.timeout.connect(lambda: None)
     timer.start(_GLANCE_MILLISECONDS)
-    return app.exec()
+    code = app.exec()
+    if not window.ended:
+        # A thread that hangs can be neither ended nor waited for, and Qt aborts when it is taken apart around one.
+        settings.sync()
+        sys.stdout.flush()
+        os._exit(code)
+    return code
 
 
 def application(arguments: Sequence[str] = ()) -> QApplication:

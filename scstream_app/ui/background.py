@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
+from scstream_app.ui.abstract import AbstractQt
+
 T = TypeVar("T")
 
 
-class Background(QObject, Generic[T]):
+class Background(QObject, Generic[T], metaclass=AbstractQt):
     """Does one task at a time, the newest. Heirs say how in `_work`; their signals are emitted on its thread.
 
     Parameters
@@ -28,6 +31,7 @@ class Background(QObject, Generic[T]):
         super().__init__()
         self._patience, self._priority = patience, priority
         self._cancel = threading.Event()
+        self._busy = False
         self._thread = QThread()
         self._thread.setObjectName(name)
         self.moveToThread(self._thread)
@@ -47,18 +51,27 @@ class Background(QObject, Generic[T]):
         """Stop the task at hand within a frame."""
         self._cancel.set()
 
-    def shut_down(self) -> bool:
-        """Stop, and end the thread; True if it has ended."""
+    @property
+    def busy(self) -> bool:
+        """Whether it is at a task, which may be one that was cancelled."""
+        return self._busy
+
+    def shut_down(self, patience: int | None = None) -> bool:
+        """Stop, and end the thread; True if it has ended within so many milliseconds, by default its own."""
         self.cancel()
         self._thread.quit()
-        return self._thread.wait(self._patience)
+        return self._thread.wait(self._patience if patience is None else patience)
 
     # --- on its own thread
 
     @Slot(object, object)
     def _run(self, task: T, cancel: threading.Event) -> None:
-        self._work(task, cancel)
+        self._busy = True
+        try:
+            self._work(task, cancel)
+        finally:
+            self._busy = False
 
+    @abstractmethod
     def _work(self, task: T, cancel: threading.Event) -> None:
         """Do the task, and look now and then whether it is cancelled."""
-        raise NotImplementedError

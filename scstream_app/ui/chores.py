@@ -69,10 +69,10 @@ class Chores(QObject):
         if action is not None and not self._ended:
             action()
 
-    def shut_down(self) -> None:
-        """Wait for what is to be done, and do no more; nobody hears of it."""
+    def shut_down(self, wait: bool = True) -> None:
+        """Do no more, and wait for what is to be done, or leave it undone; nobody hears of it."""
         self._ended = True
-        self._thread.shutdown()
+        self._thread.shutdown(wait, cancel_futures=not wait)
 
 
 def _raising(error: Exception) -> Callable[[], None]:

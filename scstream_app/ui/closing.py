@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from time import monotonic
 
 from PySide6.QtCore import QEvent, QEventLoop, Qt, QTimer, Slot
@@ -13,8 +14,13 @@ from scstream_app.ui.chores import Chores
 from scstream_app.ui.document import Document
 from scstream_app.ui.feed import Feed
 
-#: Seconds that a source or a disk which hangs is waited for. Files that are being moved are waited for till the end.
+#: Seconds that sources and disks which hang are waited for, all together. Files that are being moved are waited for
+#: till the end.
 _PATIENCE = 30.0
+#: Seconds from which on it is said how long the wait will be.
+_UNUSUAL = 5.0
+#: Seconds in which a thread that is at nothing has ended for certain.
+_GRACE = 1.0
 #: Milliseconds before a person is told, and between looks at what is left.
 _UNTOLD, _GLANCE = 300, 30
 #: Pixels of a line.
@@ -26,38 +32,53 @@ class Closing:
 
     Parameters
     ----------
-    chores : sequence of Chores
-        Whatever moves, deletes and lists files.
+    files : Chores
+        Whatever moves and deletes files: waited for till the end.
+    lists : Chores
+        Whatever only looks for files.
     """
 
-    def __init__(self, document: Document, feed: Feed, chores: Sequence[Chores], window: QWidget) -> None:
-        self._document, self._feed, self._chores, self._window = document, feed, chores, window
+    def __init__(self, document: Document, feed: Feed, files: Chores, lists: Chores, window: QWidget) -> None:
+        self._document, self._feed, self._window = document, feed, window
+        self._files, self._lists = files, lists
         self._begin = 0.0
 
-    def finish(self) -> None:
-        """Return when all has ended; the window answers meanwhile, and takes no orders."""
+    def finish(self) -> bool:
+        """Return when all has ended, or what hangs was waited for long enough; True if nothing does.
+
+        The window answers meanwhile, and takes no orders.
+        """
         self._begin = monotonic()
         self._document.close()
         self._feed.stop()
         Finishing(self.left, self._window).wait()
-        self._document.shut_down()
+        # Who is at nothing ends at once; who hangs has had the time there is for all of them.
+        rest = max(self._rest(), _GRACE)
+        ended = self._document.shut_down(round(1000.0 * rest))
         # Of a worker that did not end in time; a session that is to be moved or discarded waits for that.
         QApplication.sendPostedEvents(self._document, QEvent.Type.MetaCall.value)
-        self._feed.shut_down()
-        for chores in self._chores:
-            chores.shut_down()
+        ended &= self._feed.shut_down(rest)
+        listed = not self._lists.under_way
+        self._lists.shut_down(wait=listed)
+        self._files.shut_down()
+        return ended and listed
 
     def left(self) -> list[str]:
         """What is still being done, in words."""
-        lines = []
-        patient, recorder = monotonic() - self._begin < _PATIENCE, self._feed.recorder
-        if self._document.busy and patient:
-            lines.append("Ending the segmentation")
-        if recorder is not None and patient:
-            lines.append(f"Writing the recording: {recorder.waiting} frames left")
-        for chores in self._chores:
-            lines += chores.under_way
-        return lines
+        hanging = self._document.at_work()
+        if self._feed.recorder is not None:
+            hanging.append(f"Writing the recording: {self._feed.recorder.waiting} frames left")
+        hanging += self._lists.under_way
+        rest = self._rest()
+        if rest <= 0.0:
+            hanging = []
+        elif hanging and rest < _PATIENCE - _UNUSUAL:
+            hanging.append(f"What does not answer is given up in {ceil(rest)} s. All that was written is kept.")
+        return [*self._files.under_way, *hanging]
+
+    def _rest(self) -> float:
+        """Seconds that what hangs is still waited for."""
+        return _PATIENCE - (monotonic() - self._begin)
 
 
 class Finishing(QDialog):
@@ -128,6 +149,7 @@ class Finishing(QDialog):
             told = self._text.fontMetrics().elidedText
             middle = Qt.TextElideMode.ElideMiddle
             self._text.setText("\n".join(told(line, middle, _WIDEST) for line in dict.fromkeys(lines)))
+            self.adjustSize()
         elif self.isVisible():
             self.accept()
 

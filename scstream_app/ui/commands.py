@@ -16,6 +16,7 @@ from scstream_app.errors import StudioError
 from scstream_app.palette import RGB
 from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names
+from scstream_app.ui.abstract import AbstractQt
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document, State
 
@@ -61,8 +62,7 @@ def _way_out(document: Document, what: str) -> str:
     if document.session is None or document.state not in (State.DONE, State.STOPPED):
         return ""
     first = "add them to an object, or " if what == "merge" else ""
-    again = BY_ID["restart"]
-    return f": {first}choose {again.menu} > {again.title} and pause it"
+    return f": {first}choose {BY_ID['restart'].place} and pause it"
 
 
 def can_edit(document: Document) -> bool:
@@ -101,6 +101,15 @@ def set_hidden(document: Document, ids: Iterable[int], hidden: bool) -> None:
     chosen, now = frozenset(ids), document.names.hidden
     names = replace(document.names, hidden=now | chosen if hidden else now - chosen)
     _change(document, names, f"{'Hide' if hidden else 'Show'} {told(chosen)}")
+
+
+def isolate(document: Document, ids: Iterable[int]) -> None:
+    """Dim everything but these segments; none of them, or those that are alone already: show all again."""
+    chosen, now = frozenset(ids), document.isolated
+    after = frozenset[int]() if chosen == now else chosen
+    if after != now:
+        text = f"Isolate {told(after)}" if after else "Show all segments"
+        document.undo.push(_Swap(document, text, document.isolate, now, after))
 
 
 def _change(document: Document, names: Names, text: str) -> None:
@@ -195,7 +204,7 @@ def _regroup(document: Document, objects: Sequence[MarkedObject], text: str, abo
 
 
 class _Swap(QUndoCommand):
-    """One state of names or objects for another."""
+    """One state of names, objects or what is isolated for another."""
 
     def __init__(self, document: Document, text: str, put: Callable[[Any], None], before: Any, after: Any) -> None:
         super().__init__(text)
@@ -267,7 +276,7 @@ def keep_split(document: Document) -> None:
             command.lock_parts()
 
 
-class _ModelCommand(QUndoCommand):
+class _ModelCommand(QUndoCommand, metaclass=AbstractQt):
     """An edit of the model.
 
     What still waits for the next frame is withdrawn. What has reached the model stays: undoing it is a second edit, on

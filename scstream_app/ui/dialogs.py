@@ -1,4 +1,4 @@
-"""Small dialogs: the sheet of keys, the about box."""
+"""Small dialogs: the sheet of keys and of what the mouse does, the about box."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QTableWidget,
     QTableWidgetItem,
+    QTabWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
 from scstream_app import __version__, diagnosis
 from scstream_app.sources import VIDEO_SUFFIXES
 from scstream_app.ui.actions import SPECS, Actions
+from scstream_app.ui.mouse import MOUSE
 
 VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
 
@@ -36,12 +38,12 @@ _KEY_WIDTH, _URL_WIDTH = 150, 560
 
 
 class KeysDialog(QDialog):
-    """All actions with their keys; a click on a key lets one press another."""
+    """All actions with their keys, of which a click on one lets one press another; and what the mouse does."""
 
     def __init__(self, parent: QWidget, actions: Actions) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keys")
-        self.resize(460, 620)
+        self.setWindowTitle("Keys and Mouse")
+        self.resize(600, 620)
         self._actions = actions
         self._specs = [spec for spec in SPECS if spec.title]
         self.table = QTableWidget(len(self._specs), 2)
@@ -57,9 +59,18 @@ class KeysDialog(QDialog):
         self.buttons.addButton(reset, QDialogButtonBox.ButtonRole.ResetRole)
         self.buttons.rejected.connect(self.reject)
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
+        keys = QWidget()
+        inside = QVBoxLayout(keys)
+        inside.addWidget(QLabel("Click a key, or the empty place of one, and press what it is to be."))
+        inside.addWidget(self.table)
+        self.mouse = _mouse_table()
+        self.pages = QTabWidget()
+        self.pages.addTab(keys, "Keys")
+        self.pages.addTab(self.mouse, "Mouse")
+        # The button is about keys.
+        self.pages.currentChanged.connect(lambda page: reset.setVisible(not page))
         column = QVBoxLayout(self)
-        column.addWidget(QLabel("Click a key, or the empty place of one, and press what it is to be."))
-        column.addWidget(self.table)
+        column.addWidget(self.pages)
         column.addWidget(self.buttons)
         self._fill()
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
@@ -85,6 +96,35 @@ class KeysDialog(QDialog):
     def _reset(self) -> None:
         self._actions.reset_keys()
         self._fill()
+
+
+def _mouse_table() -> QTableWidget:
+    """What the mouse does, place by place."""
+    table = QTableWidget(0, 2)
+    table.setAccessibleName("Mouse")
+    table.horizontalHeader().hide()
+    table.verticalHeader().hide()
+    table.setShowGrid(False)
+    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+    table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    for place, deeds in MOUSE.items():
+        row = table.rowCount()
+        table.insertRow(row)
+        title = QTableWidgetItem(place)
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        table.setItem(row, 0, title)
+        table.setSpan(row, 0, 1, 2)
+        for deed in deeds:
+            table.insertRow(table.rowCount())
+            for column, text in enumerate(deed):
+                table.setItem(table.rowCount() - 1, column, QTableWidgetItem(text))
+    table.resizeColumnToContents(0)
+    table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    return table
 
 
 def _leave_blank(field: QKeySequenceEdit) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Slot
-from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen, QPixmap
+from PySide6.QtCore import QEvent, QPointF, QRectF, Slot
+from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBar, QWidget
 
+from scstream_app.ui.icons import drawn
+
 _ICON = 12
-_RATIOS = (1, 2, 3)
 #: Qt's own names of the buttons in a dock's title.
 _CLOSE, _FLOAT = "qt_dockwidget_closebutton", "qt_dockwidget_floatbutton"
 
@@ -54,13 +55,7 @@ class Dock(QDockWidget):
 
 
 def _icon(name: str, colour: QColor) -> QIcon:
-    icon = QIcon()
-    for ratio in _RATIOS:
-        pixmap = QPixmap(_ICON * ratio, _ICON * ratio)
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    def draw(painter: QPainter) -> None:
         painter.setPen(QPen(colour, 1.3))
         if name == _CLOSE:
             painter.drawLine(QPointF(2.5, 2.5), QPointF(9.5, 9.5))
@@ -68,6 +63,5 @@ def _icon(name: str, colour: QColor) -> QIcon:
         else:
             painter.drawRect(QRectF(1.5, 4.5, 6.0, 6.0))
             painter.drawPolyline([QPointF(4.5, 2.0), QPointF(10.0, 2.0), QPointF(10.0, 7.5)])
-        painter.end()
-        icon.addPixmap(pixmap)
-    return icon
+
+    return drawn(_ICON, draw)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from threading import Thread
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
@@ -16,16 +16,18 @@ from PySide6.QtGui import QUndoStack
 from scstream.statistics import STATISTICS
 from scstream_app import damage
 from scstream_app.asked import Asked, Left, Made, kinds
-from scstream_app.edits import Edit, colour_after
+from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, StudioError
+from scstream_app.library import discard
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
 from scstream_app.settings import Settings
-from scstream_app.trace import Trace
-from scstream_app.ui.look import Look, Shown
+from scstream_app.ui.bookmarking import Bookmarking
 from scstream_app.ui.measuring import Surveyor
-from scstream_app.ui.renderer import Renderer, Wish
+from scstream_app.ui.renderer import Renderer
+from scstream_app.ui.showing import Showing
+from scstream_app.ui.state import State as State
 from scstream_app.ui.worker import Opened, Task, Worker
 
 if TYPE_CHECKING:
@@ -33,19 +35,8 @@ if TYPE_CHECKING:
 
 #: Frames of a live source that numbers and events are kept of, and how many more before the oldest go.
 _LIVE_FRAMES, _LIVE_SLACK = 6_000, 600
-
-
-class State(StrEnum):
-    """What the document is doing."""
-
-    EMPTY = "empty"
-    OPENING = "opening"
-    WARMING = "warming up"
-    SETTLING = "settling"
-    SEGMENTING = "segmenting"
-    PAUSED = "paused"
-    STOPPED = "stopped"
-    DONE = "done"
+#: Milliseconds that each thread is waited for: a kernel that is being compiled cannot be interrupted.
+_PATIENCE = 60_000
 
 
 @runtime_checkable
@@ -56,30 +47,18 @@ class HoldsPast(Protocol):
         """Hold what they are at this frame where it holds what they were earlier."""
 
 
-class Document(QObject):
+class Document(Showing):
     """One source with its session: the frame at hand, the selection, what a person marked, and what is being done.
 
     Everything here happens on the window's thread; segmenting and drawing have threads of their own. ``forgetting``
-    says that what happened before a frame of a live source is about to be forgotten.
+    says that what happened before a frame of a live source is about to be forgotten. What is shown is in `Showing`.
 
     Attributes
     ----------
-    session : Session or None
-    facts : SourceFacts or None
-        Of the source.
     settings : Settings
         Those that the segmentation goes by.
-    trace : Trace
-        Numbers and events of every frame so far.
-    shown : Shown or None
-        The frame on the screen.
     preview : Preview or None
         The first frame on its way, while it settles; it is what is shown then.
-    look : Look
-        How frames are shown, without what follows from marks and selection.
-    selection : frozenset of int
-    follow_newest : bool
-        Whether the newest frame is shown as it comes.
     autostart : bool
         Whether a source that is opened is segmented at once, or waits for `pause` (False).
     exporting : int
@@ -93,10 +72,7 @@ class Document(QObject):
     closed = Signal()
     state_changed = Signal()
     progressed = Signal()
-    shown_changed = Signal()
     previewed = Signal()
-    selection_changed = Signal()
-    look_changed = Signal()
     marks_changed = Signal()
     settings_changed = Signal()
     forgetting = Signal(int)
@@ -106,7 +82,6 @@ class Document(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.undo = QUndoStack(self)
-        self.look = Look()
         self.settings = Settings()
         self._forget()
         self.autostart = True
@@ -116,28 +91,22 @@ class Document(QObject):
         self._left: Left | None = None
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
+        self._fresh: Path | None = None
+        self._unseen = False
+        self._compiling = False
         self.worker = Worker()
         self.renderer = Renderer()
         self.surveyor = Surveyor()
+        self._bookmarking = Bookmarking(self)
         self._connect()
 
     def _forget(self) -> None:
-        self.session: Session | None = None
+        self._show_nothing()
         self.saving = False
-        self.facts: SourceFacts | None = None
-        self.trace = Trace()
-        self.shown: Shown | None = None
         self.preview: Preview | None = None
-        self.state = State.EMPTY
-        self.selection: frozenset[int] = frozenset()
-        self.isolated: frozenset[int] = frozenset()
-        self.follow_newest = True
-        self.names = Names()
-        self.objects: tuple[MarkedObject, ...] = ()
         self.locked: frozenset[int] = frozenset()
         self._asked = Asked(Made(self.settings))
         self._first_colour = self.settings.colour
-        self._coming: int | FrameResult | None = None
 
     def _connect(self) -> None:
         self.worker.opened.connect(self._on_opened)
@@ -154,16 +123,6 @@ class Document(QObject):
         self.surveyor.measured.connect(self._on_measured)
 
     # --- opening and closing
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is something to be seen: a session, or a live source."""
-        return self.facts is not None
-
-    @property
-    def live(self) -> bool:
-        """Whether a live source is shown as it comes: only its last frames can be gone back to."""
-        return self.facts is not None and self.session is None
 
     def open_source(self, address: str, path: Path, model: VideoSegmenter | None = None) -> None:
         """Segment a source with the present settings into a new session at ``path``; what was open is closed.
@@ -187,12 +146,16 @@ class Document(QObject):
         self._waiting = task
         if not self._busy:
             self._begin()
+        elif not self.saving:
+            # What was open before has not ended: it may be the engine that is being compiled.
+            self._set_state(State.WARMING if self._compiling else State.OPENING)
 
     def _begin(self) -> None:
         task, self._waiting = self._waiting, None
         if task is not None:
             self._settle_left(task)
             self._busy = True
+            self._fresh = None if task.address is None else task.path
             if not self.saving:
                 self._set_state(State.OPENING)
                 self.worker.pause(task.address is not None and not self.autostart)
@@ -202,8 +165,9 @@ class Document(QObject):
         """Let go of the source and the session; what is being done stops within a frame."""
         self._leave_edits()
         self.undo.clear()
-        self.worker.pause(False)
         trouble = self._let_go()
+        # Not before: a run that waits would go on, and make what was left to be done.
+        self.worker.pause(False)
         self.worker.recent.clear()
         if self.state is not State.EMPTY:
             self._forget()
@@ -237,24 +201,30 @@ class Document(QObject):
         if self.session is None:
             return
         self.saving = True
-        trouble = self._let_go()
+        trouble = self._let_go(aside=True)
         self.state_changed.emit()
         if trouble:
             self.failed.emit(trouble)
 
-    def _let_go(self) -> str:
+    def _let_go(self, aside: bool = False) -> str:
         """Have the threads leave the session alone, and close it; why that failed, in words, or nothing."""
         self._waiting = None
-        self.worker.cancel()
+        self.worker.cancel(aside)
         self.surveyor.cancel()
         self.renderer.load(None)
+        self._bookmarking.keep()
+        self._bookmarking.forget()
         if self.session is None:
             return ""
         if self._busy:
             # The worker still writes; it is closed when that has ended.
-            self._closing = self.session
+            self._closing, self._unseen = self.session, self._is_unseen(self.session)
             return ""
-        return _closed(self.session)
+        return _closed(self.session, self._is_unseen(self.session))
+
+    def _is_unseen(self, session: Session) -> bool:
+        """Whether a session was just made, and is left before anybody has seen a frame of it; not to be saved."""
+        return session.path == self._fresh and not len(self.trace) and not self.saving
 
     @property
     def busy(self) -> bool:
@@ -268,88 +238,26 @@ class Document(QObject):
         else:
             action()
 
-    def shut_down(self) -> bool:
-        """Close, and end all threads; True if they have ended."""
+    def at_work(self) -> list[str]:
+        """What its threads are still at, in words."""
+        doing = (
+            ("Ending the segmentation", self._busy),
+            ("Reading a frame", self.renderer.busy),
+            ("Measuring frames", self.surveyor.busy),
+        )
+        return [what for what, busy in doing if busy]
+
+    def shut_down(self, patience: int = _PATIENCE) -> bool:
+        """Close, and end all threads; True if each of them has ended within so many milliseconds."""
         self.close()
         # Each of them, however late another is.
-        ended = [thread.shut_down() for thread in (self.worker, self.renderer, self.surveyor)]
+        ended = [thread.shut_down(patience) for thread in (self.worker, self.renderer, self.surveyor)]
         if self._closing is not None:
-            _closed(self._closing)
+            # Whoever hangs may hold what closing has to wait for. What was written is on the disk either way.
+            closing = Thread(target=_closed, args=(self._closing, self._unseen), daemon=True)
+            closing.start()
+            closing.join(None if ended[0] else patience / 1000.0)
         return all(ended)
-
-    # --- what is shown
-
-    @property
-    def index(self) -> int | None:
-        """The frame on the screen."""
-        return None if self.shown is None else self.shown.result.index
-
-    def show(self, index: int) -> None:
-        """Show a frame that has been segmented; newer ones no longer push it aside."""
-        if self.live:
-            self._show_recent(index)
-        elif len(self.trace):
-            frames = self.trace.frames
-            index = min(max(index, frames[0]), frames[-1])
-            self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
-            self._coming = index
-            self._wish(index)
-
-    def _show_recent(self, index: int) -> None:
-        """Of a live source that was paused, or has ended, the nearest frame that is still there."""
-        result = self.worker.recent.at(index)
-        if result is not None and self.state in (State.PAUSED, State.STOPPED):
-            self.follow_newest = False
-            self._coming = result
-            self._wish(result)
-
-    def _wish(self, frame: int | FrameResult) -> None:
-        index, edits = (frame.index, frame.edits) if isinstance(frame, FrameResult) else (frame, ())
-        # The newest frame of a live source is shown before it is noted.
-        self.renderer.wish(Wish(frame, self._full_look(index), colour_after(edits, self.colour_at(index))))
-
-    def colour_at(self, index: int) -> str:
-        """The colour space that a frame was segmented in; a person may have changed it on the way."""
-        return self.trace.colour(index, self._first_colour)
-
-    def set_look(self, **changes: Any) -> None:
-        """Change the view, its opacity, the palette, the divider."""
-        self.look = replace(self.look, **changes)
-        self.look_changed.emit()
-        self._draw_again()
-
-    def select(self, ids: Iterable[int]) -> None:
-        """Select these segments and no others."""
-        chosen = frozenset(ids)
-        if chosen != self.selection:
-            self.selection = chosen
-            self.selection_changed.emit()
-            self._draw_again()
-
-    def isolate(self, ids: Iterable[int]) -> None:
-        """Dim everything but these segments; none of them: nothing."""
-        self.isolated = frozenset(ids)
-        self.look_changed.emit()
-        self._draw_again()
-
-    def _full_look(self, index: int) -> Look:
-        """How a frame is to look, with what objects consist of there."""
-        members = frozenset[int]().union(*(self.members_of(thing, index) for thing in self.objects))
-        return replace(
-            self.look,
-            colours=self.names.colours,
-            hidden=self.names.hidden,
-            members=members,
-            selected=self.selection,
-            isolated=self.isolated,
-        )
-
-    def _draw_again(self) -> None:
-        # A frame that was asked for, or is the newest, and is not there yet must not be lost.
-        if self._coming is not None:
-            self._wish(self._coming)
-        elif self.shown is not None:
-            self._wish(self.shown.result)
 
     # --- what a person marked
 
@@ -376,17 +284,6 @@ class Document(QObject):
     def _check_free(self) -> None:
         if self.saving:
             raise SessionError("The session is just being saved. Do that again in a moment.")
-
-    def members(self) -> dict[str, frozenset[int]]:
-        """The ids of every object on the frame that is shown."""
-        return {thing.name: self.members_of(thing) for thing in self.objects}
-
-    def members_of(self, thing: MarkedObject, index: int | None = None) -> frozenset[int]:
-        """The ids of an object on a frame, by default the one that is shown; none before it was marked."""
-        index = self.index if index is None else index
-        if index is None:
-            return thing.ids
-        return frozenset() if index < thing.frame else self.trace.followed(thing.ids, thing.frame, index)
 
     def edit(self, edit: Edit) -> None:
         """Have something done to the model before its next frame."""
@@ -452,7 +349,7 @@ class Document(QObject):
         session, trouble = opened.session, opened.trouble
         if self.state is State.EMPTY or self._waiting is not None:
             # Closed again before it was open.
-            self._closing = session
+            self._closing, self._unseen = session, session.path == self._fresh
             return
         saving, self.saving = self.saving, False
         if saving and opened.trace.frames == self.trace.frames:
@@ -466,6 +363,7 @@ class Document(QObject):
         except StudioError as error:
             trouble = trouble or str(error)
         self.renderer.load(session)
+        self._bookmarking.take_view(opened.bookmark)
         self._leave_empty_matte()
         self.opened.emit()
         if trouble:
@@ -475,7 +373,7 @@ class Document(QObject):
         self.marks_changed.emit()
         if len(self.trace):
             self.progressed.emit()
-            self.show(self.trace.frames[0])
+            self._bookmarking.come_back(opened.bookmark)
         elif self.state is State.OPENING:
             # Something to look at while the engine is made ready.
             self._wish(session.manifest.start)
@@ -495,11 +393,6 @@ class Document(QObject):
         self._asked.made = replace(made, settings=replace(made.settings, threads=threads))
         then = self._asked.then
         self.settings, self.locked = then.settings, then.locked
-
-    def _leave_empty_matte(self) -> None:
-        """A clip without objects would be an empty matte, as if nothing were segmented."""
-        if self.look.view == "matte" and not self.objects:
-            self.set_look(view="overlay")
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
@@ -522,6 +415,9 @@ class Document(QObject):
 
     @Slot(int, int)
     def _on_warming(self, done: int, total: int) -> None:
+        self._compiling = done < total
+        if self._waiting is not None and not self.saving:
+            self._set_state(State.WARMING if self._compiling else State.OPENING)
         # One that was put elsewhere goes on as it did.
         if not self.is_open or self.state in (State.SEGMENTING, State.PAUSED):
             return
@@ -589,18 +485,21 @@ class Document(QObject):
 
     @Slot(bool)
     def _on_finished(self, ended: bool) -> None:
-        self._busy = False
+        self._busy = self._compiling = False
         closing, self._closing = self._closing, None
-        trouble = "" if closing is None else _closed(closing)
+        trouble = "" if closing is None else _closed(closing, self._unseen)
         if trouble:
             self.failed.emit(trouble)
         waiting, self._waiting = self._waiting, None
         # An action may begin something; the others wait until that has ended too.
         while self._when_idle and not self._busy:
             self._when_idle.pop(0)()
-        if waiting is not None:
+        if waiting is not None and self._busy:
             # What a person asked for last counts, whatever an action has begun.
             self._start(waiting)
+        elif waiting is not None:
+            self._waiting = waiting
+            self._begin()
         elif not self._busy and not (self.saving and closing is not None):
             self._come_to_rest(ended)
 
@@ -629,26 +528,18 @@ class Document(QObject):
                 self.trace.fill(index, measures)
             self.progressed.emit()
 
-    @Slot()
-    def _on_drawn(self) -> None:
-        shown = self.renderer.ready.take()
-        if shown is not None and self.is_open:
-            self.shown = shown
-            coming = self._coming
-            if shown.result.index == (coming.index if isinstance(coming, FrameResult) else coming):
-                self._coming = None
-            self.shown_changed.emit()
-
     def _set_state(self, state: State) -> None:
         if state is not self.state:
             self.state = state
             self.state_changed.emit()
 
 
-def _closed(session: Session) -> str:
-    """Close a session; why that failed, in words, or nothing."""
+def _closed(session: Session, unseen: bool) -> str:
+    """Close a session; why that failed, in words, or nothing. One that nobody has seen anything of goes."""
     try:
         session.close()
     except StudioError as error:
         return str(error)
+    if unseen:
+        discard(session.path)
     return ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette, QPixmap
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QWidget
 
+from scstream_app.ui.icons import drawn
+
 _SIZE = 10
-#: Icons are drawn for screens up to this ratio.
-_RATIOS = (1, 2, 3)
 
 
 class Dot(QWidget):
@@ -41,16 +41,10 @@ class Dot(QWidget):
 
 def disc(colour: QColor) -> QIcon:
     """A filled circle of this colour."""
-    icon = QIcon()
-    for ratio in _RATIOS:
-        pixmap = QPixmap(_SIZE * ratio, _SIZE * ratio)
-        pixmap.setDevicePixelRatio(ratio)
-        pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(pixmap)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+
+    def draw(painter: QPainter) -> None:
         painter.setPen(QColor(127, 127, 127))
         painter.setBrush(colour)
         painter.drawEllipse(QRectF(0.5, 0.5, _SIZE - 1.0, _SIZE - 1.0))
-        painter.end()
-        icon.addPixmap(pixmap)
-    return icon
+
+    return drawn(_SIZE, draw)

@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from scstream_app.export import FORMATS, needs_object, needs_picture
+from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document
 from scstream_app.ui.objects import show_boxes
 
@@ -91,7 +92,7 @@ class FormatsTree(QTreeWidget):
         """Why a format cannot be chosen; nothing if it can."""
         facts = self._document.facts
         if needs_object(name) and not self._document.objects:
-            return "Needs an object: select segments and press G to make one."
+            return f"Needs an object: select segments and choose {BY_ID['group'].place}"
         if needs_picture([name]) and facts is not None and facts.live:
             return "Shows the camera's pictures, and those are not kept."
         if name == "parquet" and importlib.util.find_spec("pyarrow") is None:

@@ -146,11 +146,11 @@ class Feed(QObject):
         if self.recorder is not None:
             self.recorder.stop()
 
-    def shut_down(self) -> bool:
-        """End the recording and wait for it; True if it has ended."""
+    def shut_down(self, patience: float = _STOP_SECONDS) -> bool:
+        """End the recording and wait for it; True if it has ended within so many seconds."""
         recorder = self.recorder
         self.stop()
-        return recorder is None or recorder.join(_STOP_SECONDS)
+        return recorder is None or recorder.join(patience)
 
     @Slot(object)
     def _on_ended(self, recorded: Recorded) -> None:

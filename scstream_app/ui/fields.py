@@ -26,12 +26,13 @@ from superqt import QLargeIntSpinBox
 
 from scstream_app.errors import SettingsError
 from scstream_app.settings import SPECS, Spec, remembered_frames
+from scstream_app.ui.abstract import AbstractQt
 
 _INT_LIMIT = 2**31 - 1
 _CHOICES: Mapping[str, str] = {"rgb": "RGB", "lab": "Lab", "rbf": "RBF"}
 
 
-class Field(QWidget):
+class Field(QWidget, metaclass=AbstractQt):
     """A control for one setting. `changed` comes when a person changes it."""
 
     changed = Signal()

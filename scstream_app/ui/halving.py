@@ -44,10 +44,11 @@ class Halver:
 
     def find(self) -> Halves | None:
         """What is wanted, once for each frame and segment; None if there is nothing new to say."""
-        id = self._wanted
-        if id is None or self._at is None or self._told == (self._at[0].index, id):
+        # Either may be changed by the window meanwhile.
+        id, at = self._wanted, self._at
+        if id is None or at is None or self._told == (at[0].index, id):
             return None
-        result, segmenter = self._at
+        result, segmenter = at
         self._told = result.index, id
         try:
             return Halves(result.index, id, division(result.ids == id, segmenter.halves(id)))

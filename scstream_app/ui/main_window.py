@@ -29,6 +29,7 @@ from scstream_app.ui.controls import ControlsPanel
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.feed import TARGETS, Feed
+from scstream_app.ui.guide import show_guide
 from scstream_app.ui.left_behind import left_behind
 from scstream_app.ui.live import LiveBar
 from scstream_app.ui.message_bar import MessageBar
@@ -42,6 +43,7 @@ from scstream_app.ui.preferences import Preferences, PreferencesDialog
 from scstream_app.ui.preferring import Preferring
 from scstream_app.ui.questions import confirm
 from scstream_app.ui.recording import Recording
+from scstream_app.ui.restarting import Restarting
 from scstream_app.ui.saving import Saving
 from scstream_app.ui.segments import SegmentsPanel
 from scstream_app.ui.statistics import StatisticsPanel
@@ -57,7 +59,13 @@ _USUAL_TARGET = 20.0
 
 
 class MainWindow(QMainWindow):
-    """One document, a viewer in the middle, panels around it."""
+    """One document, a viewer in the middle, panels around it.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether all threads had ended when it was closed: one that hangs is left behind.
+    """
 
     def __init__(self, settings: QSettings, library: Library | None = None) -> None:
         super().__init__()
@@ -81,9 +89,11 @@ class MainWindow(QMainWindow):
         may_leave = partial(self.recording.may_end, "Open")
         self.opening = Opening(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
         self.choosing = Choosing(self.document, self.addresses, self.opening, self.recording, self)
+        self.restarting = Restarting(self.document, self.opening, self)
         self.tidying = Tidying(lambda: self.library, self._files, self)
-        self.closing = Closing(self.document, self.feed, (self._files, self._lists), self)
+        self.closing = Closing(self.document, self.feed, self._files, self._lists, self)
         self._is_closing = False
+        self.ended = True
         self.saving = Saving(self.document, self.addresses, self.opening, self._files, self)
         self._build_centre()
         self._build_panels()
@@ -183,6 +193,7 @@ class MainWindow(QMainWindow):
                 "undo": self.document.undo.undo,
                 "redo": self.document.undo.redo,
                 "hide": self.segments.toggle_hidden,
+                "rename": self._rename,
                 "merge": self.segments.merge_selected,
                 "split": self.segments.split_selected,
                 "lock": self.segments.toggle_locked,
@@ -214,13 +225,20 @@ class MainWindow(QMainWindow):
                 "clear_range": player.clear_range,
                 "pause_segmenting": lambda: self.document.pause(self.actions_["pause_segmenting"].isChecked()),
                 "record": self._toggle_recording,
-                "restart": lambda: self.opening.segment_again(self.document.settings),
+                "restart": lambda: self.restarting.again(self.document.settings),
+                "guide": lambda: show_guide(self),
                 "shortcuts": lambda: dialogs.show_keys(self, self.actions_),
                 "about": lambda: dialogs.show_about(self),
                 **{spec.id: partial(self._show_view, spec.id) for spec in SPECS if spec.group == "view"},
                 **{spec.id: partial(self._set_theme, spec.id) for spec in SPECS if spec.group == "theme"},
             }
         )
+
+    def _rename(self) -> None:
+        if self.objects.in_use:
+            self.objects.rename_current()
+        else:
+            self.segments.rename_selected()
 
     def _show_view(self, action: str) -> None:
         self.document.set_look(view=action.removeprefix("view_"))
@@ -254,6 +272,7 @@ class MainWindow(QMainWindow):
         self.opening.leaving.connect(self.message.clear)
         self.recording.wanted.connect(self.opening.open_session)
         self.saving.began.connect(self.message.clear)
+        self.saving.began.connect(self.segments.finish_typing)
         self.saving.saved.connect(self._tell_title)
         self.saving.saved.connect(self.welcome.refresh)
         self.opening.began.connect(self._on_began)
@@ -268,7 +287,7 @@ class MainWindow(QMainWindow):
         self.welcome.session_chosen.connect(self.opening.open_session_text)
         self.welcome.stale.connect(self._fill_welcome)
         self.welcome.asked.connect(self._trigger)
-        self.controls.restart_requested.connect(self.opening.segment_again)
+        self.controls.restart_requested.connect(self.restarting.again)
         self.preferences.changed.connect(self._on_preference)
         self.feed.changed.connect(self._on_feed)
         self.feed.recorded.connect(self._on_recorded)
@@ -318,6 +337,7 @@ class MainWindow(QMainWindow):
     def _tell_keys(self) -> None:
         self.transport.set_keys(self.actions_.key)
         self.segments.set_keys(self.actions_.key)
+        self.objects.set_keys(self.actions_.key)
 
     @Slot()
     def _tell_undo(self) -> None:
@@ -509,7 +529,7 @@ class MainWindow(QMainWindow):
         self._is_closing = True
         self.panels.keep(self._settings)
         self.player.pause()
-        self.closing.finish()
+        self.ended = self.closing.finish()
         self._is_closing = False
         event.accept()
 

@@ -25,12 +25,13 @@ from scstream_app.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
+from scstream_app.ui.deeds import Deed, Deeds
 from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
 
 #: Nobody reads numbers that change more often.
 _PAUSE_MILLISECONDS = 200
-_MAKE = "Select segments (click, Ctrl+click) and press G to put them together in an object, which follows them."
+_MAKE = "Select segments (click, Ctrl+click) and {how} to put them together in an object, which follows them."
 _USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
 _NAME, _COUNT, _FROM = range(3)
 #: What is done to the highlighted object, in words.
@@ -92,7 +93,7 @@ class ObjectsPanel(QWidget):
         self._hint = QLabel()
         self._hint.setWordWrap(True)
         self._hint.setMargin(6)
-        self._actions = {name: self._action(*entry) for name, entry in self._entries().items()}
+        self._deeds = Deeds(self, self._make_deeds(), self._lacking, self.said.emit)
         self._bar = self._make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -112,8 +113,8 @@ class ObjectsPanel(QWidget):
 
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
-        bar.addActions([action for name, action in self._actions.items() if name not in _MORE])
-        bar.addWidget(more_button([self._actions[name] for name in _MORE], "Colour, delete"))
+        bar.addActions([action for name, action in self._deeds.actions().items() if name not in _MORE])
+        bar.addWidget(more_button([self._deeds[name] for name in _MORE], "Colour, delete"))
         return bar
 
     def _make_tree(self) -> QTreeWidget:
@@ -138,37 +139,29 @@ class ObjectsPanel(QWidget):
         tree.currentItemChanged.connect(self._enable)
         return tree
 
-    def _entries(self) -> dict[str, tuple[str, str, Callable[[], object]]]:
+    def _make_deeds(self) -> dict[str, Deed]:
         return {
-            "group": (
+            "group": Deed(
                 BY_ID["group"].title,
                 "Put the selected segments together in an object, a new one or one that is there",
                 self.add_selected,
             ),
-            "ungroup": (
-                f"{BY_ID['ungroup'].title}\tDel",
+            "ungroup": Deed(
+                BY_ID["ungroup"].title,
                 "Take the selected segments out of the highlighted object, or of all if none is highlighted",
                 self.remove_selected,
             ),
-            "rename": ("Rename…", "Call this object something else", self.rename_current),
-            "recolour": ("Colour…", "Give this object another colour", self.recolour_current),
-            "delete": ("Delete", "Forget this object; its segments stay", self.delete_current),
+            "rename": Deed("Rename…", "Call this object something else", self.rename_current),
+            "recolour": Deed("Colour…", "Give this object another colour", self.recolour_current),
+            "delete": Deed("Delete", "Forget this object; its segments stay", self.delete_current),
         }
-
-    def _action(self, text: str, tip: str, act: Callable[[], object]) -> QAction:
-        action = QAction(text, self)
-        action.setIconText(text.partition("\t")[0])
-        action.setToolTip(tip)
-        action.setData(tip)
-        action.triggered.connect(lambda: act())
-        return action
 
     # --- what can be done
 
     @property
     def removal(self) -> QAction:
         """What takes the selected segments out of their object, for other menus."""
-        return self._actions["ungroup"]
+        return self._deeds["ungroup"]
 
     @property
     def current(self) -> str | None:
@@ -176,16 +169,21 @@ class ObjectsPanel(QWidget):
         item = self._tree.currentItem()
         return None if item is None else item.text(_NAME)
 
+    @property
+    def in_use(self) -> bool:
+        """Whether keys go to the list."""
+        return self._tree.hasFocus()
+
     @Slot()
     def add_selected(self) -> None:
         """Ask which object the selected segments go to; the highlighted one is offered."""
-        if self._can("group"):
+        if self._deeds.can("group"):
             ask_object(self._document, self, self.said.emit, self.current)
 
     @Slot()
     def remove_selected(self) -> None:
         """Take the selected segments out of the highlighted object, or of all that have them if none is."""
-        if not self._can("ungroup"):
+        if not self._deeds.can("ungroup"):
             return
         document = self._document
         names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
@@ -200,13 +198,6 @@ class ObjectsPanel(QWidget):
             where = f"object '{self.current}'" if self.current is not None else "any object"
             self.said.emit(f"{capitalised(commands.told(document.selection))}: not in {where} on this frame.")
 
-    def _can(self, what: str) -> bool:
-        """Whether this can be done; else it is said what is missing."""
-        missing = self._lacking(what)
-        if missing:
-            self.said.emit(f"{missing}.")
-        return not missing
-
     def _lacking(self, what: str) -> str:
         """What is missing for this to be done, in words; nothing if it can be done."""
         if what not in _OF_AN_OBJECT:
@@ -219,7 +210,7 @@ class ObjectsPanel(QWidget):
     def rename_current(self) -> None:
         """Ask for another name of the highlighted object."""
         name = self.current
-        if self._can("rename") and name is not None:
+        if self._deeds.can("rename") and name is not None:
             ObjectDialog(
                 self,
                 tuple(thing for thing in self._document.objects if thing.name != name),
@@ -234,7 +225,7 @@ class ObjectsPanel(QWidget):
     def recolour_current(self) -> None:
         """Ask for another colour of the highlighted object."""
         name = self.current
-        if self._can("recolour") and name is not None:
+        if self._deeds.can("recolour") and name is not None:
             thing = next(thing for thing in self._document.objects if thing.name == name)
             ask_colour(
                 self,
@@ -246,7 +237,7 @@ class ObjectsPanel(QWidget):
     @Slot()
     def delete_current(self) -> None:
         """Forget the highlighted object."""
-        if self._can("delete") and self.current is not None:
+        if self._deeds.can("delete") and self.current is not None:
             commands.delete_object(self._document, self.current)
 
     # --- keeping up
@@ -271,7 +262,7 @@ class ObjectsPanel(QWidget):
                 self._fill(item, thing, len(self._document.members_of(thing)))
                 if thing.name == current:
                     self._tree.setCurrentItem(item)
-        self._hint.setText(_USE if objects else _MAKE)
+        self._tell()
         self._enable()
 
     def _fit_rows(self, count: int) -> None:
@@ -290,10 +281,22 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        for name, action in self._actions.items():
-            missing = self._lacking(name)
-            action.setEnabled(not missing)
-            action.setToolTip(missing or str(action.data()))
+        self._deeds.enable()
+
+    def set_keys(self, key: Callable[[str], str]) -> None:
+        """Go by the keys that the window's actions have now; ``key`` gives that of an action."""
+        self._deeds.set_keys(key)
+        self._tell()
+
+    def press(self, event: QKeyEvent) -> bool:
+        """Do what a key is for, if it is for anything here."""
+        return self._deeds.press(event)
+
+    def _tell(self) -> None:
+        """Say what objects are good for, and how to make one."""
+        key = self._deeds.key("group")
+        how = f"press {key}" if key else f"choose {BY_ID['group'].place}"
+        self._hint.setText(_USE if self._document.objects else _MAKE.format(how=how))
 
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
@@ -304,7 +307,7 @@ class ObjectsPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions(list(self._actions.values()))
+        menu.addActions(list(self._deeds.actions().values()))
         menu.popup(self._tree.viewport().mapToGlobal(where))  # type: ignore[call-overload]
 
 
@@ -320,18 +323,10 @@ def _told_removed(of: Mapping[str, frozenset[int]]) -> str:
 
 
 class _Tree(QTreeWidget):
-    """Keys that the window's menu has too come here only when there is no such menu."""
-
     def __init__(self, panel: ObjectsPanel) -> None:
         super().__init__(panel)
         self._panel = panel
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Delete:
-            self._panel.remove_selected()
-        elif event.key() == Qt.Key.Key_F2:
-            self._panel.rename_current()
-        elif event.key() == Qt.Key.Key_G and not event.modifiers():
-            self._panel.add_selected()
-        else:
+        if not self._panel.press(event):
             super().keyPressEvent(event)

@@ -172,20 +172,15 @@ class Opening(QObject):
         self.leaving.emit()
         self.changing = True
         session = self._document.session
-        path = self._unseen() if session is None else session.path
-        worthless = path is not None if session is None else not stays and self._worthless(session)
+        worthless = session is not None and not stays and self._worthless(session)
         self._document.close()
-        if path is not None and worthless:
+        if session is not None and worthless:
             # The worker may still write.
-            self._document.when_idle(partial(self._discard, path))
+            self._document.when_idle(partial(self._discard, session.path))
 
     def _discard(self, path: Path) -> None:
         what = "Deleting a session that nobody has saved"
         self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
-
-    def _unseen(self) -> Path | None:
-        """A session that is being made, and that nobody has seen anything of."""
-        return self._made if self._document.state is State.OPENING else None
 
     def _worthless(self, session: Session) -> bool:
         """Whether a session is a new one that nobody saved or did anything with, and quickly made again."""

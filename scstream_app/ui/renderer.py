@@ -87,10 +87,15 @@ class Renderer(QObject):
         if self._wishes.put(wish):
             self._wished.emit()
 
-    def shut_down(self) -> bool:
-        """Stop for good; True if the thread has ended."""
+    @property
+    def busy(self) -> bool:
+        """Whether a frame is being read, which may take as long as the source does."""
+        return self._reading.locked()
+
+    def shut_down(self, patience: int = _STOP_MILLISECONDS) -> bool:
+        """Stop for good; True if the thread has ended within so many milliseconds."""
         self._thread.quit()
-        ended = self._thread.wait(_STOP_MILLISECONDS)
+        ended = self._thread.wait(patience)
         self.load(None)
         return ended
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QShowEvent
+from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDockWidget,
@@ -23,10 +24,12 @@ from superqt.utils import QSignalThrottler
 from scstream_app.pipeline import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
+from scstream_app.ui.deeds import Deed, Deeds
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.object_dialog import ask_object, if_still_open
 from scstream_app.ui.objects import ask_colour, more_button, show_boxes
 from scstream_app.ui.plots.common import statistics_of
+from scstream_app.ui.segments_cells import ColourDelegate, NameDelegate, ShownDelegate
 from scstream_app.ui.segments_model import (
     COLOUR,
     DRIFT,
@@ -38,12 +41,10 @@ from scstream_app.ui.segments_model import (
     SegmentsModel,
     runs,
 )
-from scstream_app.ui.segments_table import ColourDelegate, NameDelegate, SegmentsTable
+from scstream_app.ui.segments_table import SegmentsTable
 
 #: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
 _PAUSE_MILLISECONDS = 250
-#: Keys that do the same, before anybody chose others; renaming is the table's own.
-_KEYS = {"hide": "H", "merge": "M", "split": "Alt+M", "lock": "", "group": "G", "rename": "F2"}
 #: What is said in place of a number of segments before there are any.
 _NOT_YET = {
     State.OPENING: "Opening…",
@@ -81,11 +82,7 @@ class SegmentsPanel(QWidget):
         self._count.setObjectName("count")
         self._count.setContentsMargins(6, 2, 6, 3)
         self._table = self._make_table()
-        self._keys = dict(_KEYS)
-        self._actions = {name: self._action(*entry) for name, entry in self._entries().items()}
-        self._words = {name: entry[0] for name, entry in self._entries().items()}
-        for name, word in self._words.items():
-            self._call(name, word)
+        self._deeds = Deeds(self, self._make_deeds(), partial(commands.lacking, document), self.said.emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -116,17 +113,20 @@ class SegmentsPanel(QWidget):
 
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
-        bar.addActions([action for name, action in self._actions.items() if name not in _MORE])
-        bar.addWidget(more_button([self._actions[name] for name in _MORE], "Colour, name, lock"))
+        bar.addActions([action for name, action in self._deeds.actions().items() if name not in _MORE])
+        bar.addWidget(more_button([self._deeds[name] for name in _MORE], "Colour, name, lock"))
         return bar
 
     def _make_table(self) -> SegmentsTable:
         table = SegmentsTable(self)
         table.setAccessibleName("Segments")
         table.setModel(self._model)
+        table.setItemDelegateForColumn(SHOWN, ShownDelegate(table))
         table.setItemDelegateForColumn(NAME, NameDelegate(table))
         table.setItemDelegateForColumn(COLOUR, ColourDelegate(table))
         show_boxes(table)
+        # Keys are those of the actions, whatever they are now.
+        table.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setAlternatingRowColors(True)
@@ -151,37 +151,32 @@ class SegmentsPanel(QWidget):
         table.selectionModel().selectionChanged.connect(self._on_selected)
         return table
 
-    def _entries(self) -> dict[str, tuple[str, str, Callable[[], object]]]:
+    def _make_deeds(self) -> dict[str, Deed]:
         return {
-            "hide": ("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
-            "isolate": ("Isolate", "Dim everything but the selected segments; again: nothing", self.isolate_selected),
-            "recolour": ("Colour…", "Give the selected segments a colour of their own", self.recolour_selected),
-            "rename": ("Rename", "Give the selected segment a name", self.rename_selected),
-            "merge": (
+            "hide": Deed("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
+            "isolate": Deed("Isolate", "Dim everything but the selected segments, or show all", self.isolate_selected),
+            "recolour": Deed("Colour…", "Give the selected segments a colour of their own", self.recolour_selected),
+            "rename": Deed("Rename", "Give the selected segment a name", self.rename_selected),
+            "merge": Deed(
                 "Merge",
                 "Make the selected segments one from the next frame on, and lock it",
                 self.merge_selected,
             ),
-            "split": (
+            "split": Deed(
                 "Split",
                 "Divide the selected segments into their sub-clusters, from the next frame on, and lock these; "
                 "the dashed line in the newest frame shows where",
                 self.split_selected,
             ),
-            "lock": ("Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked),
-            "group": (
+            "lock": Deed(
+                "Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked
+            ),
+            "group": Deed(
                 BY_ID["group"].title,
                 "Put the selected segments together in an object, a new one or one that is there",
                 self.group_selected,
             ),
         }
-
-    def _action(self, text: str, tip: str, act: Callable[[], object]) -> QAction:
-        action = QAction(text, self)
-        action.setToolTip(tip)
-        action.setData(tip)
-        action.triggered.connect(lambda: act())
-        return action
 
     # --- what can be done
 
@@ -189,21 +184,20 @@ class SegmentsPanel(QWidget):
     def toggle_hidden(self) -> None:
         """Hide the selected segments; if all of them are hidden, show them."""
         chosen = self._document.selection
-        if self._can("hide"):
+        if self._deeds.can("hide"):
             commands.set_hidden(self._document, chosen, not chosen <= self._document.names.hidden)
 
     @Slot()
     def isolate_selected(self) -> None:
-        """Dim everything but the selected segments; if that is so already, nothing."""
-        chosen = self._document.selection
-        if self._can("isolate"):
-            self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
+        """Dim everything but the selected segments; if that is so already, or none is selected, nothing."""
+        if self._deeds.can("isolate"):
+            commands.isolate(self._document, self._document.selection)
 
     @Slot()
     def recolour_selected(self) -> None:
         """Ask for a colour of the selected segments."""
         chosen = self._document.selection
-        if self._can("recolour"):
+        if self._deeds.can("recolour"):
             ask_colour(
                 self,
                 self._model.colour(min(chosen)),
@@ -214,7 +208,7 @@ class SegmentsPanel(QWidget):
     @Slot()
     def rename_selected(self) -> None:
         """Begin to edit the name of the selected segment, in the table, wherever that is."""
-        if not self._can("rename"):
+        if self._table.typing or not self._deeds.can("rename"):
             return
         (id,) = self._document.selection
         if id not in statistics_of(self._document)["id"]:
@@ -229,6 +223,11 @@ class SegmentsPanel(QWidget):
             self._table.scrollTo(index)
             self._table.edit(index)
 
+    @Slot()
+    def finish_typing(self) -> None:
+        """Keep the name that somebody is typing: in a moment it could not be kept."""
+        self._table.finish_typing()
+
     def _come_forward(self) -> None:
         """Let the table be seen, as of the frame at hand: it may be closed, or behind another panel."""
         dock = self.parentWidget()
@@ -240,13 +239,13 @@ class SegmentsPanel(QWidget):
     @Slot()
     def merge_selected(self) -> None:
         """Have the model make the selected segments one."""
-        if self._can("merge"):
+        if self._deeds.can("merge"):
             self._promise(commands.merge(self._document, self._document.selection))
 
     @Slot()
     def split_selected(self) -> None:
         """Have the model divide each of the selected segments."""
-        if self._can("split"):
+        if self._deeds.can("split"):
             self._promise(commands.split(self._document, self._document.selection))
 
     def _promise(self, text: str) -> None:
@@ -258,21 +257,14 @@ class SegmentsPanel(QWidget):
     def toggle_locked(self) -> None:
         """Lock the selected segments; if all of them are locked, unlock them."""
         chosen = self._document.selection
-        if self._can("lock"):
+        if self._deeds.can("lock"):
             commands.set_locked(self._document, chosen, not chosen <= self._document.locked)
 
     @Slot()
     def group_selected(self) -> None:
         """Ask which object the selected segments go to."""
-        if self._can("group"):
+        if self._deeds.can("group"):
             ask_object(self._document, self, self.said.emit)
-
-    def _can(self, what: str) -> bool:
-        """Whether this can be done to the selected segments; else it is said what is missing."""
-        missing = commands.lacking(self._document, what)
-        if missing:
-            self.said.emit(f"{missing}.")
-        return not missing
 
     # --- keeping up
 
@@ -347,26 +339,23 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        chosen = self._document.selection
-        for name, action in self._actions.items():
-            missing = commands.lacking(self._document, name)
-            action.setEnabled(not missing)
-            action.setToolTip(missing or str(action.data()))
-        self._call("hide", "Show" if chosen and chosen <= self._document.names.hidden else "Hide")
-        self._call("lock", "Unlock" if chosen and chosen <= self._document.locked else "Lock")
+        document, chosen = self._document, self._document.selection
+        self._deeds.enable()
+        self._deeds.call("hide", "Show" if chosen and chosen <= document.names.hidden else "Hide")
+        self._deeds.call("lock", "Unlock" if chosen and chosen <= document.locked else "Lock")
+        ends = document.isolated and chosen in (document.isolated, frozenset())
+        self._deeds.call("isolate", "Show All" if ends else "Isolate")
+        # Boxes and names can be changed when the buttons can.
+        self._table.viewport().update()
         self._tell()
 
-    def _call(self, name: str, word: str) -> None:
-        key = self._keys.get(name)
-        self._words[name] = word
-        self._actions[name].setText(f"{word}\t{key}" if key else word)
-        self._actions[name].setIconText(word)
-
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Say in the menu which keys do the same; ``key`` gives that of an action."""
-        self._keys |= {name: key(name) for name in _KEYS if name != "rename"}
-        for name, word in self._words.items():
-            self._call(name, word)
+        """Go by the keys that the window's actions have now; ``key`` gives that of an action."""
+        self._deeds.set_keys(key)
+
+    def press(self, event: QKeyEvent) -> bool:
+        """Do what a key is for, if it is for anything here."""
+        return self._deeds.press(event)
 
     @Slot()
     def _tell(self) -> None:
@@ -394,6 +383,9 @@ class SegmentsPanel(QWidget):
             self.recolour_selected()
         elif index.column() != NAME:
             self.isolate_selected()
+        elif self._document.saving:
+            # Nothing comes of it: that says why.
+            self._deeds.can("rename")
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:
@@ -405,7 +397,7 @@ class SegmentsPanel(QWidget):
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions([*self._actions.values(), *more])
+        menu.addActions([*self._deeds.actions().values(), *more])
         own = menu.addAction("Colour of the palette")
         coloured = bool(self._document.selection & set(self._document.names.colours))
         own.setEnabled(coloured and not self._document.saving)

@@ -42,7 +42,11 @@ _RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
 _DISPLAY, _EDIT, _TIP, _CHECK = (
     int(r) for r in (Role.DisplayRole, Role.EditRole, Role.ToolTipRole, Role.CheckStateRole)
 )
-_DECORATION, _ALIGNMENT, _INK = (int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole))
+_DECORATION, _ALIGNMENT, _INK, _SPOKEN = (
+    int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole, Role.AccessibleTextRole)
+)
+#: Whether a segment is locked: a padlock says it, which has no words of its own.
+LOCKED = int(Role.UserRole)
 #: What columns that are numbers are sorted by.
 _FIELDS = {ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age", POSITION: "column"}
 _SIDE = [
@@ -231,6 +235,8 @@ class SegmentsModel(QAbstractTableModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         flags = super().flags(index)
+        if self._document.saving:
+            return flags
         if index.column() == SHOWN:
             flags |= Qt.ItemFlag.ItemIsUserCheckable
         elif index.column() == NAME:
@@ -257,11 +263,20 @@ class SegmentsModel(QAbstractTableModel):
             return self._disc(self._in[id][0].colour)
         if role == _EDIT and column == NAME:
             return self._document.names.names.get(id, "")
+        if role == LOCKED:
+            return id in self._document.locked
         if role == _TIP:
-            locked = ", locked" if id in self._document.locked else ""
-            things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
-            return f"{self.name(id)}, id {id}{things}{locked}, mean colour {self._text(id)[COLOUR]}"
+            return self._tip(id, column)
+        if role == _SPOKEN and column == NAME and id in self._document.locked:
+            return f"{self.name(id)}, locked"
         return None
+
+    def _tip(self, id: int, column: int) -> str:
+        if self._document.saving and column in (SHOWN, NAME):
+            return commands.SAVING
+        locked = ", locked: it neither splits nor merges by itself" if id in self._document.locked else ""
+        things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
+        return f"{self.name(id)}, id {id}{things}, mean colour {self._text(id)[COLOUR]}{locked}"
 
     def _pale(self, id: int, column: int) -> bool:
         names = self._document.names
@@ -287,7 +302,7 @@ class SegmentsModel(QAbstractTableModel):
             self._texts[id] = (
                 None,
                 str(id),
-                f"{self.name(id)} · locked" if id in self._document.locked else self.name(id),
+                self.name(id),
                 str(int(row["pixels"])),
                 f"{100.0 * float(row['share']):.1f} %",
                 str(int(row["age"])),
@@ -298,6 +313,8 @@ class SegmentsModel(QAbstractTableModel):
         return self._texts[id]
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
+        if self._document.saving:
+            return False
         id = self.id(index.row())
         try:
             if role == Role.CheckStateRole and index.column() == SHOWN:

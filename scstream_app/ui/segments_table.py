@@ -1,4 +1,4 @@
-"""The view of the table of segments: which columns there is room for, and how its cells are drawn."""
+"""The view of the table of segments: which columns there is room for, and its keys."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QLineEdit, QMenu, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
+from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QTableView
 
-from scstream_app.ui.segments_model import HEADERS, NAME, SHOWN, SIZE, WIDEST, Index
+from scstream_app.ui.segments_model import HEADERS, NAME, SHOWN, SIZE, WIDEST
 
 if TYPE_CHECKING:
     from scstream_app.ui.segments import SegmentsPanel
@@ -18,29 +18,8 @@ if TYPE_CHECKING:
 _BESIDES = {SHOWN: 42, NAME: 26, SIZE: 20}
 
 
-class NameDelegate(QStyledItemDelegate):
-    """Leaves alone what somebody is typing: frames that come meanwhile would put the old name back."""
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if not (isinstance(editor, QLineEdit) and editor.isModified()):
-            super().setEditorData(editor, index)
-
-
-class ColourDelegate(QStyledItemDelegate):
-    """In a narrow column a swatch without its number: half of one says nothing."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        swatch = option.decorationSize.width() + 12
-        if option.rect.width() < swatch + option.fontMetrics.horizontalAdvance("#000000"):
-            option.text = ""
-
-
 class SegmentsTable(QTableView):
-    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left.
-
-    Keys that the window's menu has too come here only when there is none.
-    """
+    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left."""
 
     def __init__(self, panel: SegmentsPanel) -> None:
         super().__init__(panel)
@@ -116,19 +95,17 @@ class SegmentsTable(QTableView):
         self._chosen = columns
         self._fit()
 
+    def finish_typing(self) -> None:
+        """Keep the name that somebody is typing, as Enter would."""
+        for editor in self.viewport().findChildren(QLineEdit):
+            self.commitData(editor)
+            self.closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+
+    @property
+    def typing(self) -> bool:
+        """Whether somebody is typing a name."""
+        return self.state() == QTableView.State.EditingState
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-        alt = event.modifiers() == Qt.KeyboardModifier.AltModifier
-        match event.key():
-            case Qt.Key.Key_H if plain:
-                self._panel.toggle_hidden()
-            case Qt.Key.Key_M if plain:
-                self._panel.merge_selected()
-            case Qt.Key.Key_M if alt:
-                self._panel.split_selected()
-            case Qt.Key.Key_G if plain:
-                self._panel.group_selected()
-            case Qt.Key.Key_F2:
-                self._panel.rename_selected()
-            case _:
-                super().keyPressEvent(event)
+        if not self._panel.press(event):
+            super().keyPressEvent(event)

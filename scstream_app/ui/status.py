@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
+from scstream_app.preparing import COMPILING, PREPARING
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.lights import OpacitySlider, SettledLight
 
@@ -14,7 +15,7 @@ _RECENT = 30
 _TEXT = {
     State.EMPTY: "",
     State.OPENING: "Opening…",
-    State.WARMING: "Preparing the engine…",
+    State.WARMING: PREPARING,
     State.SETTLING: "The first frame settles…",
     State.SEGMENTING: "Segmenting",
     State.PAUSED: "Segmentation paused",
@@ -23,7 +24,6 @@ _TEXT = {
 }
 #: Milliseconds after which it must be compiling: what was compiled before is ready sooner.
 _LONG = 3_000
-_COMPILING = "Preparing the engine: it is compiled, once, for about half a minute…"
 
 
 class Status(QObject):
@@ -65,7 +65,7 @@ class Status(QObject):
 
     @Slot()
     def _tell_long(self) -> None:
-        self._state.setText(_COMPILING)
+        self._state.setText(COMPILING)
 
     @Slot(int, int)
     def _on_warming(self, done: int, total: int) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPainterPathStroker, QPalette, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPainterPathStroker, QPalette, QPolygonF
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document, State
+from scstream_app.ui.icons import drawn
 from scstream_app.ui.player import SPEEDS, Player, timecode
 
 _ICON = 18
@@ -27,8 +29,6 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
         "clear": "clear_range",
     }
 )
-#: Icons are drawn for screens up to this ratio.
-_RATIOS = (1, 2, 3)
 
 
 class Transport(QWidget):
@@ -274,21 +274,14 @@ def _line(parent: QWidget) -> QFrame:
 
 
 def _icon(shape: QPainterPath, colour: QColor) -> QIcon:
-    icon = QIcon()
     faded = QColor(colour)
     faded.setAlphaF(_FADED)
-    for mode, ink in ((QIcon.Mode.Normal, colour), (QIcon.Mode.Disabled, faded)):
-        for ratio in _RATIOS:
-            pixmap = QPixmap(_ICON * ratio, _ICON * ratio)
-            pixmap.setDevicePixelRatio(ratio)
-            pixmap.fill(Qt.GlobalColor.transparent)
-            painter = QPainter(pixmap)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.scale(_ICON / 16.0, _ICON / 16.0)
-            painter.fillPath(shape, ink)
-            painter.end()
-            icon.addPixmap(pixmap, mode)
-    return icon
+    return drawn(_ICON, partial(_fill, shape, colour), disabled=partial(_fill, shape, faded))
+
+
+def _fill(shape: QPainterPath, ink: QColor, painter: QPainter) -> None:
+    painter.scale(_ICON / 16.0, _ICON / 16.0)
+    painter.fillPath(shape, ink)
 
 
 def _triangle(path: QPainterPath, base: float, tip: float, half: float = 4.5) -> None:

@@ -20,7 +20,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
+from scstream_app.preparing import PREPARING
 from scstream_app.results import Picture
+from scstream_app.ui import commands
+from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document, State
 from scstream_app.ui.halving import Mask
 from scstream_app.ui.hover import Hover, HoverLabel, Membership, measure
@@ -50,11 +53,11 @@ _AVERAGED_BELOW = 0.5
 _GRIP = 6.0
 _WIPE = "wipe"
 
-_NO_OBJECT = "There is no object yet. Go to another view, select segments and press G to make one."
+_NO_OBJECT = f"There is no object yet. Go to another view, select segments and choose {BY_ID['group'].place}"
 _WORDS = {
     State.EMPTY: "Drop a video or a folder of images here",
     State.OPENING: "Opening …",
-    State.WARMING: "Getting the engine ready …",
+    State.WARMING: PREPARING,
     State.SETTLING: "Segmenting the first frame …",
     State.SEGMENTING: "Segmenting the first frame …",
 }
@@ -357,8 +360,7 @@ class Viewer(QWidget):
             return
         id = self.id_at(event.position().toPoint())
         chosen = frozenset() if id is None else frozenset({id})
-        if chosen or self._document.isolated:
-            self._document.isolate(frozenset() if chosen == self._document.isolated else chosen)
+        commands.isolate(self._document, chosen)
 
     def _final(self) -> bool:
         """Whether segments can be chosen: while a frame settles their ids are not those that they will have."""

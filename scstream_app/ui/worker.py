@@ -19,7 +19,7 @@ from scstream_app.errors import StudioError
 from scstream_app.measures import MeasuringSession, measures
 from scstream_app.recent import Recent
 from scstream_app.results import FrameResult
-from scstream_app.session import FrameRecord, Recorder, Session, SourceFacts, mend, resume
+from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
 from scstream_app.trace import Trace
@@ -64,11 +64,15 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that is open, and what it says of its frames; ``trouble`` is why some of that cannot be read."""
+    """A session that is open, what it says of its frames, and where it was left.
+
+    ``trouble`` is why some of that cannot be read.
+    """
 
     session: Session
     trace: Trace
     edits: Sequence[Edit]
+    bookmark: Bookmark | None = None
     trouble: str = ""
 
 
@@ -109,7 +113,7 @@ class Worker(QObject):
         self.preview: Mailbox[Preview] = Mailbox()
         self.halves: Mailbox[Halves] = Mailbox()
         self._halver = Halver()
-        self._cancel = threading.Event()
+        self._cancel, self._aside = threading.Event(), False
         self._paused = threading.Event()
         self.recent = Recent()
         self.recorder: Recorder | None = None
@@ -127,12 +131,18 @@ class Worker(QObject):
     def begin(self, task: Task) -> None:
         """Do the task when the one before has ended."""
         # One event a task: a task that is cancelled before it begins must not be done either.
-        self._cancel = threading.Event()
+        self._cancel, self._aside = threading.Event(), False
         self._begin.emit(task, self._cancel)
 
-    def cancel(self) -> None:
-        """Stop the task at hand within a frame; `finished` follows."""
+    def cancel(self, aside: bool = False) -> None:
+        """Stop the task at hand within a frame; `finished` follows.
+
+        ``aside`` says that it is taken up again, see `Task.moved`: until then its newest frame can be asked about.
+        """
+        self._aside = aside
         self._cancel.set()
+        if not aside:
+            self._halver.move_on(None)
 
     def pause(self, paused: bool) -> None:
         """Wait before the next frame, or no longer."""
@@ -162,11 +172,11 @@ class Worker(QObject):
         """Tell with every frame, and while paused, where this segment would be split; None: of none."""
         self._halver.ask(id)
 
-    def shut_down(self) -> bool:
-        """Stop for good; True if the thread has ended."""
+    def shut_down(self, patience: int = _STOP_MILLISECONDS) -> bool:
+        """Stop for good; True if the thread has ended within so many milliseconds."""
         self.cancel()
         self._thread.quit()
-        return self._thread.wait(_STOP_MILLISECONDS)
+        return self._thread.wait(patience)
 
     # --- on the worker's thread
 
@@ -199,7 +209,8 @@ class Worker(QObject):
         except Exception as error:
             self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
         finally:
-            self._halver.move_on(None)
+            if not self._aside:
+                self._halver.move_on(None)
             self.finished.emit(ended)
 
     def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
@@ -338,4 +349,4 @@ def _read(session: Session, cancel: threading.Event) -> Opened:
         trouble = str(error)
     except Exception as error:
         trouble = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
-    return Opened(session, trace, edits, trouble)
+    return Opened(session, trace, edits, session.bookmark, trouble)

@@ -122,7 +122,7 @@ def test_a_session_is_opened_again_where_it_was(document: Document, qtbot: QtBot
     document.close()
     assert document.state is State.EMPTY
     document.open_session(tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 11, timeout=LONG)
     assert len(document.trace) == 12
 
 
@@ -494,7 +494,7 @@ def test_threads_are_all_ended_however_late_one_is(qtbot: QtBot, monkeypatch: py
     document, called = Document(), []
     for thread in (document.worker, document.renderer, document.surveyor):
         end = thread.shut_down
-        monkeypatch.setattr(thread, "shut_down", lambda end=end: bool(called.append(end())))
+        monkeypatch.setattr(thread, "shut_down", lambda *given, end=end: bool(called.append(end(*given))))
     assert not document.shut_down()
     assert called == [True, True, True]
 
@@ -512,7 +512,7 @@ def test_frames_of_a_session_are_not_read_on_the_windows_thread(
 
     monkeypatch.setattr(FrameRecord, "parse", noting)
     document.open_session(tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 11, timeout=LONG)
     assert len(document.trace) == 12
     assert readers
     assert threading.main_thread() not in readers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,6 +120,48 @@ def test_several_segments_and_ended_runs_show_none(viewer: Viewer, paused: Docum
     paused.worker.cancel()
     qtbot.waitUntil(lambda: paused.state is State.STOPPED, timeout=LONG)
     assert not drawn_over(viewer).any()
+
+
+def put_elsewhere(paused: Document, qtbot: QtBot) -> None:
+    """Set the session aside and take it up again, as saving does."""
+    path = paused.session.path
+    paused.set_aside()
+    paused.when_idle(lambda: paused.open_session(path, moved=True))
+    qtbot.waitUntil(lambda: not paused.saving, timeout=LONG)
+    assert paused.state is State.PAUSED
+
+
+def test_a_paused_clip_that_was_saved_still_shows_where_segments_would_be_split(
+    viewer: Viewer, paused: Document, qtbot: QtBot
+) -> None:
+    id, frame = click_divided(qtbot, viewer), paused.index
+    line = drawn_over(viewer)
+    put_elsewhere(paused, qtbot)
+    paused.select([])
+    settled(qtbot, paused)
+    assert not drawn_over(viewer).any()
+    click(qtbot, viewer, id)
+    qtbot.waitUntil(lambda: bool(drawn_over(viewer).any()), timeout=LONG)
+    settled(qtbot, paused)
+    np.testing.assert_array_equal(drawn_over(viewer), line)
+    assert paused.index == frame == paused.trace.frames[-1]
+    # The frames that follow have theirs.
+    paused.pause(False)
+    qtbot.waitUntil(lambda: paused.trace.frames[-1] > frame + 1, timeout=LONG)
+    paused.pause(True)
+    qtbot.waitUntil(lambda: paused.index == len(paused.session) - 1 == paused.trace.frames[-1], timeout=LONG)
+    click_divided(qtbot, viewer)
+
+
+def test_what_is_closed_is_not_kept_to_be_divided(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+    click_divided(qtbot, viewer)
+    held = weakref.ref(paused.worker._halver._at[1])
+    paused.set_aside()
+    qtbot.waitUntil(lambda: not paused.busy, timeout=LONG)
+    assert held() is not None
+    paused.close()
+    gc.collect()
+    assert held() is None
 
 
 class Segmenter:

@@ -8,10 +8,11 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
+from scstream_app.ui.abstract import AbstractQt
 from scstream_app.ui.document import Document
 
 
-class Page(QWidget):
+class Page(QWidget, metaclass=AbstractQt):
     """A plot or a table that follows the document; as long as there is nothing in it, words say what will be there.
 
     Parameters

@@ -1,0 +1,23 @@
+"""Abstract classes of Qt's: one that lacks a method of those that it must have cannot be made."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject
+
+if TYPE_CHECKING:
+    _QtMeta = type
+else:
+    _QtMeta = type(QObject)
+
+
+class AbstractQt(ABCMeta, _QtMeta):
+    """The metaclass of an abstract class of Qt's; `ABC` cannot be, and Qt's objects are made without its check."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.__abstractmethods__:
+            missing = ", ".join(sorted(cls.__abstractmethods__))
+            raise TypeError(f"Cannot make a {cls.__name__}: it is abstract, and lacks {missing}")
+        return super().__call__(*args, **kwargs)

@@ -1,0 +1,34 @@
+"""Icons that are drawn, sharp on every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+
+Draw = Callable[[QPainter], object]
+
+#: Icons are drawn for screens up to this ratio.
+_RATIOS = (1, 2, 3)
+
+
+def drawn(side: int, draw: Draw, disabled: Draw | None = None) -> QIcon:
+    """A square icon of so many pixels; ``disabled`` draws it where what it stands for cannot be done."""
+    icon = QIcon()
+    for ratio in _RATIOS:
+        icon.addPixmap(_pixmap(side, ratio, draw))
+        if disabled is not None:
+            icon.addPixmap(_pixmap(side, ratio, disabled), QIcon.Mode.Disabled)
+    return icon
+
+
+def _pixmap(side: int, ratio: int, draw: Draw) -> QPixmap:
+    pixmap = QPixmap(side * ratio, side * ratio)
+    pixmap.setDevicePixelRatio(ratio)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    draw(painter)
+    painter.end()
+    return pixmap

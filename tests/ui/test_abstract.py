@@ -1,0 +1,59 @@
+"""Abstract classes of Qt's: one without the methods that it must have is refused when it is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QUndoCommand
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from scstream_app.ui.background import Background
+from scstream_app.ui.commands import _ModelCommand
+from scstream_app.ui.document import Document
+from scstream_app.ui.fields import Field
+from scstream_app.ui.plots.page import Page
+
+
+@pytest.mark.parametrize(
+    ("kind", "missing"),
+    [
+        (Page, "_filled, _take_in"),
+        (Field, "put, value"),
+        (Background, "_work"),
+        (_ModelCommand, "_do, _take_back"),
+    ],
+)
+@pytest.mark.usefixtures("qapp")
+def test_what_lacks_a_method_cannot_be_made(kind: Any, missing: str) -> None:
+    class Unfinished(kind):
+        """Has none of them."""
+
+    with pytest.raises(TypeError, match=f"Cannot make a Unfinished: it is abstract, and lacks {missing}"):
+        Unfinished()
+
+
+def test_what_has_all_methods_is_a_widget_or_a_command_as_any(document: Document, qtbot: QtBot) -> None:
+    class Whole(Page):
+        def _take_in(self) -> None:
+            self.taken = True
+
+        def _filled(self) -> bool:
+            return False
+
+    class Kept(_ModelCommand):
+        def _do(self) -> None:
+            raise AssertionError
+
+        def _take_back(self) -> None:
+            raise AssertionError
+
+    page = Whole(document, "nothing yet")
+    qtbot.addWidget(page)
+    page.refresh()
+    assert isinstance(page, QWidget)
+    assert page.taken
+    command = Kept(document, "Keep", [3])
+    assert isinstance(command, QUndoCommand)
+    assert command.text() == "Keep"

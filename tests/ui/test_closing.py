@@ -1,0 +1,135 @@
+"""Closing the window though something hangs: one wait, told what for, and nothing that was written is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_video
+from scstream_app.session import Session
+from scstream_app.sources import Source, open_source
+from scstream_app.ui import closing, commands, main_window, renderer, worker
+from scstream_app.ui.closing import Finishing
+from scstream_app.ui.document import State
+from scstream_app.ui.main_window import MainWindow
+
+LONG = 20_000
+
+
+class Hanging:
+    """A source that hangs when it is opened, until a test lets it go on."""
+
+    def __init__(self) -> None:
+        self.go, self.begun = Event(), Event()
+
+    def __call__(self, address: str) -> Source:
+        self.begun.set()
+        assert self.go.wait(LONG / 1000)
+        return open_source(address)
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -> Iterator[Hanging]:
+    """Given up soon; it goes on after the test, so that no thread is left."""
+    monkeypatch.setattr(closing, "_PATIENCE", 1.0)
+    monkeypatch.setattr(closing, "_UNUSUAL", 0.0)
+    monkeypatch.setattr(closing, "_GRACE", 0.1)
+    hanging = Hanging()
+    yield hanging
+    hanging.go.set()
+    assert window.document.shut_down()
+
+
+@pytest.fixture
+def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
+    """A session of which some frames are segmented, closed."""
+    document = window.document
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
+    path = document.session.path
+    window.actions_["close"].trigger()
+    qtbot.waitUntil(lambda: not document.busy, timeout=LONG)
+    return path
+
+
+@pytest.fixture
+def told(window: MainWindow) -> Iterator[set[str]]:
+    """Every line that is said while the window closes."""
+    lines: set[str] = set()
+
+    def look() -> None:
+        for dialog in window.findChildren(Finishing):
+            if dialog.isVisible():
+                lines.update(dialog.text.splitlines())
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(5)
+    yield lines
+    timer.stop()
+
+
+def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
+    window: MainWindow,
+    qtbot: QtBot,
+    session: Path,
+    hanging: Hanging,
+    told: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "open_source", hanging)
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.trace) >= 3, timeout=LONG)
+    frames = len(window.document.trace)
+    commands.make_object(window.document, "kite", [0])
+    assert window.close()
+    assert not window.isVisible()
+    assert not window.ended
+    assert not hanging.go.is_set()
+    assert "Ending the segmentation" in told
+    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
+    # Nobody holds it any more.
+    with Session.open(session, writable=True) as kept:
+        assert len(kept) == frames
+        assert [thing.name for thing in kept.objects] == ["kite"]
+        assert kept.bookmark is not None
+
+
+def test_a_frame_that_cannot_be_read_holds_nobody_up(
+    window: MainWindow,
+    qtbot: QtBot,
+    session: Path,
+    hanging: Hanging,
+    told: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(renderer, "open_source", hanging)
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert "Reading a frame" in told
+    assert len(Session.open(session)) == 60
+
+
+def test_a_disk_that_does_not_say_what_is_on_it_holds_nobody_up(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, told: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_window, "left_behind", lambda _library: hanging(""))
+    window.welcome.refresh()
+    qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert "Looking for sessions" in told
+
+
+def test_where_nothing_hangs_all_has_ended(window: MainWindow, session: Path, told: set[str]) -> None:
+    window.open_address(str(session))
+    assert window.close()
+    assert window.ended
+    assert not any("given up" in line for line in told)

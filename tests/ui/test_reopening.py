@@ -1,0 +1,154 @@
+"""A session that is opened again comes back where it was left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from clips import moving_square, write_video
+from scstream_app.session import Session
+from scstream_app.ui.document import State
+from scstream_app.ui.main_window import MainWindow
+
+LONG = 20_000
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "clip.mp4", moving_square(12))
+
+
+def rests(window: MainWindow, qtbot: QtBot, index: int) -> None:
+    """Wait until all is segmented and this frame on the screen."""
+    document = window.document
+    qtbot.waitUntil(
+        lambda: document.state is State.DONE and not document.saving and document.index == index, timeout=LONG
+    )
+
+
+def arranged(window: MainWindow, qtbot: QtBot, clip: Path) -> frozenset[int]:
+    """Segment a clip, go to its frame 3, look at mean colours, and select what is in the middle."""
+    window.open_address(str(clip))
+    rests(window, qtbot, 11)
+    qtbot.keyClick(window, Qt.Key.Key_Home)
+    rests(window, qtbot, 0)
+    for index in (1, 2, 3):
+        qtbot.keyClick(window, Qt.Key.Key_Right)
+        rests(window, qtbot, index)
+    qtbot.keyClick(window, Qt.Key.Key_3)
+    qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=window.viewer.rect().center())
+    assert window.document.selection
+    return window.document.selection
+
+
+def reopened(window: MainWindow, qtbot: QtBot, path: Path, index: int) -> None:
+    """Open a session, after the menu was set to another view than the one it was left in."""
+    window.document.set_look(view="overlay")
+    window.open_address(str(path))
+    rests(window, qtbot, index)
+
+
+def test_a_session_that_was_saved_comes_back_where_it_was_left(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "mine.scstream"
+    chosen = arranged(window, qtbot, clip)
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
+    qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window.document.session.path == target, timeout=LONG)
+    rests(window, qtbot, 3)
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    reopened(window, qtbot, target, 3)
+    assert window.document.shown.look.view == "mean_colour"
+    assert window.actions_["view_mean_colour"].isChecked()
+    assert window.document.selection == chosen
+    assert window.transport.findChild(QSpinBox, "frame").value() == 3
+
+
+def test_one_that_nobody_saved_comes_back_as_well(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    arranged(window, qtbot, clip)
+    path = window.document.session.path
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    reopened(window, qtbot, path, 3)
+    assert window.document.shown.look.view == "mean_colour"
+
+
+def test_after_a_crash_it_is_where_it_was_a_moment_before(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.document._bookmarking._soon.setInterval(1)
+    chosen = arranged(window, qtbot, clip)
+    # Nothing is closed: another process sees what a crash would leave.
+    read = Session.open(window.document.session.path)
+    qtbot.waitUntil(
+        lambda: read.bookmark is not None and (read.bookmark.frame, read.bookmark.selected) == (3, chosen),
+        timeout=LONG,
+    )
+    assert read.bookmark.view == "mean_colour"
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        None,
+        {"frame": "three", "view": "mean_colour", "selected": []},
+        {"frame": 0, "view": "of another program", "selected": [0, 12345]},
+        # One that files can be made of, but that no menu offers.
+        {"frame": 0, "view": "mask", "selected": []},
+    ],
+    ids=["none", "damaged", "foreign", "hidden"],
+)
+def test_a_bookmark_that_makes_no_sense_changes_nothing(
+    window: MainWindow, qtbot: QtBot, clip: Path, left: object
+) -> None:
+    arranged(window, qtbot, clip)
+    path = window.document.session.path
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    file = path / "bookmark.json"
+    if left is None:
+        file.unlink()
+    else:
+        file.write_text(json.dumps(left))
+    reopened(window, qtbot, path, 0)
+    assert window.document.shown.look.view == "overlay"
+    assert window.document.selection <= {0}
+    assert not window.message.isVisible()
+
+
+def test_a_frame_behind_the_last_one_is_the_last_one(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    arranged(window, qtbot, clip)
+    path = window.document.session.path
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    (path / "bookmark.json").write_text(json.dumps({"frame": 999, "view": "boundaries", "selected": []}))
+    reopened(window, qtbot, path, 11)
+    assert window.document.shown.look.view == "boundaries"
+
+
+def test_a_matte_without_objects_is_not_come_back_to(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    arranged(window, qtbot, clip)
+    path = window.document.session.path
+    qtbot.keyClick(window, Qt.Key.Key_6)
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    reopened(window, qtbot, path, 3)
+    assert window.document.shown.look.view == "overlay"
+
+
+def test_a_session_in_the_midst_of_segmenting_stays_on_its_frame_and_goes_on(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    document = window.document
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    qtbot.waitUntil(lambda: len(document.trace) >= 4, timeout=LONG)
+    path = document.session.path
+    document.show(2)
+    document.set_look(view="boundaries")
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: not document.busy, timeout=LONG)
+    reopened(window, qtbot, path, 2)
+    assert len(document.trace) == 60
+    assert document.shown.look.view == "boundaries"

@@ -1,0 +1,78 @@
+"""Segmenting again: what does not come along is said before it is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton
+from pytestqt.qtbot import QtBot
+
+from answering import answering
+from clips import moving_square, write_video
+from scstream_app.session import Names, Session
+from scstream_app.ui import commands, restarting
+from scstream_app.ui.document import State
+from scstream_app.ui.main_window import MainWindow
+
+LONG = 20_000
+
+
+@pytest.fixture
+def opened(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
+    """A clip that is segmented."""
+    window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(6))))
+    done(window, qtbot)
+    return window
+
+
+def done(window: MainWindow, qtbot: QtBot, but: Path | None = None) -> None:
+    document = window.document
+    qtbot.waitUntil(
+        lambda: document.state is State.DONE and len(document.trace) == 6 and document.session.path != but, timeout=LONG
+    )
+
+
+def test_objects_that_stay_with_the_old_session_are_told_before(opened: MainWindow, qtbot: QtBot) -> None:
+    first = opened.document.session.path
+    commands.make_object(opened.document, "kite", [0])
+    with answering(qtbot, "Segment Again") as asked:
+        opened.actions_["restart"].trigger()
+    assert "Your object 'kite' cannot come along" in asked[0]
+    assert "'Not finished or not saved'" in asked[0]
+    done(opened, qtbot, but=first)
+    assert opened.document.objects == ()
+    assert [thing.name for thing in Session.open(first).objects] == ["kite"]
+    opened.actions_["close"].trigger()
+    recovered = opened.welcome.recovered
+    qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
+    assert "kite" in recovered.item(1).text() + recovered.item(0).text()
+
+
+def test_the_button_of_the_controls_asks_as_well_and_no_means_no(opened: MainWindow, qtbot: QtBot) -> None:
+    session = opened.document.session
+    commands.rename(opened.document, 0, "sea")
+    button = next(button for button in opened.controls.findChildren(QPushButton) if button.text() == "Restart")
+    with answering(qtbot, "Cancel") as asked:
+        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert "The names, colours and visibility of segments cannot come along" in asked[0]
+    assert opened.document.session is session
+    assert opened.document.names == Names({0: "sea"})
+
+
+def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) -> None:
+    (opened.document.session.path / "unsaved").unlink()
+    commands.make_object(opened.document, "kite", [0])
+    with answering(qtbot, "Cancel") as asked:
+        opened.actions_["restart"].trigger()
+    assert f"'{opened.document.session.path}'" in asked[0]
+
+
+def test_nothing_is_asked_where_nothing_was_marked(
+    opened: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(restarting, "confirm", lambda *_: pytest.fail("nothing is to be asked"))
+    first = opened.document.session.path
+    opened.actions_["restart"].trigger()
+    done(opened, qtbot, but=first)
