@@ -430,12 +430,16 @@ def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     drop(window.welcome, [write_video(tmp_path / "long.mp4", moving_square(60, width=160))])
-    qtbot.waitUntil(lambda: len(window.document.trace) >= 3, timeout=LONG)
+    worker = window.document.worker
+    # A frame that is on its way when it is paused would still hear of what is done meanwhile: none is, right after one.
+    pausing = worker.noted.connect(lambda record: worker.pause(record.index > 2), Qt.ConnectionType.DirectConnection)
+    qtbot.waitUntil(lambda: len(window.document.trace) > 3, timeout=LONG)
+    worker.noted.disconnect(pausing)
     window.actions_["pause_segmenting"].trigger()
+    qtbot.waitUntil(lambda: window.document.index == window.document.trace.frames[-1], timeout=LONG)
     centre = QPoint(window.viewer.width() // 2, window.viewer.height() // 2)
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
-    # The frame that is on its way when it is paused still hears of what is done meanwhile.
-    qtbot.waitUntil(lambda: window.document.index == window.document.trace.frames[-1], timeout=LONG)
+    assert window.document.selection
     window.actions_["lock"].trigger()
     drop(window.viewer, [clip])
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
