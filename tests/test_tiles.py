@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reference import Array, clip_frames, gaussian_row, hash_uniform, lab, rgb_pixels, sample_by_uniform
-from scstream import VideoSegmenter, tiles
+from scstream import VideoSegmenter, kernels, tiles
 from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
 from scstream.sweep import Densities, draw_densities, mode_densities
-from scstream.tiles import Tiles
+from scstream.tiles import Tiles, pack
 
 Frame = npt.NDArray[np.uint8]
 
@@ -301,6 +301,41 @@ def test_an_unlikely_cluster_gets_its_share_wherever_it_stands(unlikely: int, be
         drawn += int(np.count_nonzero(fast // 2 == unlikely))
     expected = 40 * 80 * 112 * np.exp(-below) / (2.0 + np.exp(-below))
     assert abs(drawn - expected) < 5.0 * np.sqrt(expected) + 1.0
+
+
+@pytest.mark.parametrize("K", [300, 3000])
+def test_a_long_tail_of_hopeless_clusters_changes_no_draw(K: int) -> None:
+    """Each is barely too likely to be ignored, and all of them together are more than their sum's rounding error."""
+    cut = Tiles(np.full((80, 112, 3), 77, np.uint8))
+    component = prior_for(cut.points())
+    score = np.full(K, np.log(1.6 * 2.0**-23))
+    score[0] = 0.0
+    whole = Whitened(np.zeros((K, 5, 5)), np.zeros((K, 5)), score, np.zeros(K))
+    halves = Whitened(np.zeros((2 * K, 5, 5)), np.zeros((2 * K, 5)), np.zeros(2 * K), np.zeros(2 * K))
+    densities = Densities(np.zeros(K), whole, np.zeros(2 * K), halves)
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        fast, slow, _, _ = label_twice(cut, component, densities, rng.integers(0, 2**32, 2, np.uint32), True)
+        np.testing.assert_array_equal(fast, slow)
+
+
+def test_bounds_hold_for_every_pixel_to_the_last_bit() -> None:
+    """On a tile of one colour they lie so close to the scores that rounding alone could put them on the wrong side."""
+    rng = np.random.default_rng(0)
+    K = 4000
+    for value in (0, 77, 255):
+        cut = Tiles(np.full((16, 16, 3), value, np.uint8))
+        point = cut.points()[0]
+        root = np.exp(rng.normal(0.0, 0.3, (K, 5))) / 0.05
+        centre = point - np.abs(rng.normal(0.0, 0.04, (K, 5)))
+        whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.zeros(K))
+        A, b, c, dof = pack(whole, np.zeros(K))
+        upper, lower, scores = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(256, np.float32)
+        kernels._bounds(cut.low[0], cut.high[0], A, b, c, dof, upper, lower)
+        for k in range(K):
+            kernels._score_pixels(cut.pixels[0], A, b, c, dof, k, 0, 256, scores)
+            assert lower[k] <= scores.min()
+            assert scores.max() <= upper[k]
 
 
 def test_a_whole_clip_is_the_same_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:

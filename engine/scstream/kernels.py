@@ -360,9 +360,10 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
         student_near = scale * log1p32(near * inverse)
         student_far = scale * log1p32(far * inverse)
         above = c[k] - (student_near if d > 0 else np.float32(0.5) * near)
+        below = c[k] - (student_far if d > 0 else np.float32(0.5) * far)
         # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
         upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
-        lower[k] = c[k] - (student_far if d > 0 else np.float32(0.5) * far)
+        lower[k] = below - np.float32(0.01) - np.float32(1e-4) * abs(below)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -601,18 +602,18 @@ def _accumulate(s, best, total, end):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _sample_pixels(sums, row, count, best, u, worst, left_out, total, low, high, label, other):
+def _sample_pixels(sums, row, count, best, u, worst, left_out, K, total, low, high, label, other):
     """Draw label[p], a position in ``chosen``, from the running sums of the likelihoods; list the draws left open.
 
     A draw is open if it can depend on what was left out (see `_left_out`): the sum at which it lies is bounded from
-    both sides, with room for rounding, and the bounds fall to different clusters. The first of ``other`` are then the
-    pixels with an open draw; returns how many they are. low, high (PIXELS,) are overwritten.
+    both sides, with room for the rounding of sums over K clusters, and the bounds fall to different clusters. The first
+    of ``other`` are then the pixels with an open draw; returns how many they are. low, high (PIXELS,) are overwritten.
     """
     _wide()
     for p in range(PIXELS):
         below = best[p] - worst
         missing = np.float32(1.01) * left_out * exp32(-(below if below < np.float32(60.0) else np.float32(60.0)))
-        slack = np.float32(1e-5) * total[p]
+        slack = (np.float32(1e-5) + np.float32(1.2e-7) * np.float32(K)) * total[p]
         low[p] = u[p] * total[p] - missing - slack
         high[p] = u[p] * (total[p] + missing) + slack
         label[p] = 0
@@ -672,11 +673,9 @@ def _sample_open(px, A, b, c, dof, count, n_open, room):
 
     A cluster that is not among the first ``count`` of ``chosen`` is added to them; returns how many there are then.
     """
-    upper, listed, where, scores, chosen, few, drawn = (
-        room.upper, room.order, room.row, room.scores, room.chosen, room.few, room.drawn,
-    )  # fmt: skip
-    best, total, u, few_best, few_u = room.pixels[0], room.pixels[2], room.pixels[3], room.pixels[4], room.pixels[5]
-    end = _gather(px, best, u, room.side, n_open, few, few_best, few_u)
+    upper, listed, where, scores, chosen = room.upper, room.order, room.row, room.scores, room.chosen
+    few, few_best, few_u, drawn, total = room.few, room.few_best, room.few_u, room.drawn, room.total
+    end = _gather(px, room.best, room.u, room.side, n_open, few, few_best, few_u)
     worst = few_best[0]
     for p in range(end):
         worst = few_best[p] if few_best[p] < worst else worst
@@ -775,7 +774,7 @@ def _draw_pixels(tile_row, tile_column, columns, key, out):
 
 
 class _Room(NamedTuple):
-    """Memory to work in, for a number of clusters K."""
+    """Memory to work in: for K clusters, for the pixels of a tile, and for the few of them that are gathered."""
 
     upper: Any
     lower: Any
@@ -785,11 +784,18 @@ class _Room(NamedTuple):
     begin: Any
     end: Any
     scores: Any
-    pixels: Any
+    best: Any
+    spare: Any
+    total: Any
+    u: Any
+    first: Any
+    second: Any
     label: Any
     side: Any
     centre: Any
     few: Any
+    few_best: Any
+    few_u: Any
     drawn: Any
 
 
@@ -797,20 +803,27 @@ class _Room(NamedTuple):
 def _room(K):
     """Allocated apart from the work, which then needs no counting of references (see `_LEAF`)."""
     return _Room(
-        np.empty(K, np.float32),
-        np.empty(K, np.float32),
-        np.empty(K, np.int32),
-        np.empty(K, np.int32),
-        np.empty(K, np.int32),
-        np.empty(K + 1, np.int64),
-        np.empty(K + 1, np.int64),
-        np.empty((K, PIXELS), np.float32),
-        np.empty((6, PIXELS), np.float32),
-        np.empty(PIXELS, np.int32),
-        np.empty(PIXELS, np.int32),
-        np.empty(PIXEL_D, np.float32),
-        np.empty((PIXEL_D, PIXELS), np.float32),
-        np.empty(PIXELS, np.int32),
+        upper=np.empty(K, np.float32),
+        lower=np.empty(K, np.float32),
+        order=np.empty(K, np.int32),
+        chosen=np.empty(K, np.int32),
+        row=np.empty(K, np.int32),
+        begin=np.empty(K + 1, np.int64),
+        end=np.empty(K + 1, np.int64),
+        scores=np.empty((K, PIXELS), np.float32),
+        best=np.empty(PIXELS, np.float32),
+        spare=np.empty(PIXELS, np.float32),
+        total=np.empty(PIXELS, np.float32),
+        u=np.empty(PIXELS, np.float32),
+        first=np.empty(PIXELS, np.float32),
+        second=np.empty(PIXELS, np.float32),
+        label=np.empty(PIXELS, np.int32),
+        side=np.empty(PIXELS, np.int32),
+        centre=np.empty(PIXEL_D, np.float32),
+        few=np.empty((PIXEL_D, PIXELS), np.float32),
+        few_best=np.empty(PIXELS, np.float32),
+        few_u=np.empty(PIXELS, np.float32),
+        drawn=np.empty(PIXELS, np.int32),
     )
 
 
@@ -838,8 +851,9 @@ def _label_tiles(
     A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, room,
 ):  # fmt: skip
     _wide()
-    upper, lower, order, chosen, row, begin, end, scores, floats, label, side, centre, _, _ = room
-    best, spare, total, u, first, second = floats[0], floats[1], floats[2], floats[3], floats[4], floats[5]
+    upper, lower, order, chosen, row = room.upper, room.lower, room.order, room.chosen, room.row
+    begin, end, centre, scores, best, spare = room.begin, room.end, room.centre, room.scores, room.best, room.spare
+    total, u, first, second, label, side = room.total, room.u, room.first, room.second, room.label, room.side
     across = (columns + TILE - 1) // TILE
     nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
     for tile_row in range(first_row, last_row):
@@ -855,7 +869,9 @@ def _label_tiles(
                 for i in range(count):
                     _accumulate(scores[row[i]], best, total, PIXELS)
                 left_out = _left_out(upper, worst, nats) if prune else np.float32(np.inf)
-                n_open = _sample_pixels(scores, row, count, best, u, worst, left_out, total, first, second, label, side)
+                n_open = _sample_pixels(
+                    scores, row, count, best, u, worst, left_out, c.shape[0], total, first, second, label, side
+                )
                 if n_open > 0:
                     count = _sample_open(px, A, b, c, dof, count, n_open, room)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
@@ -889,7 +905,7 @@ def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, d
 @numba.njit(fastmath=_FAST, **_LEAF)
 def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out, room):
     upper, lower, order, chosen, row = room.upper, room.lower, room.order, room.chosen, room.row
-    scores, best, spare = room.scores, room.pixels[0], room.pixels[1]
+    scores, best, spare = room.scores, room.best, room.spare
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):

@@ -10,7 +10,7 @@ from scstream.components.base import Array, Component
 from scstream.genealogy import Event, Genealogy, Kind
 from scstream.sweep import Settings, State
 
-#: A batch in which a cluster had fewer points does not tell what the cluster was.
+#: Records in which a cluster has fewer points, weighted, are skipped when asking how large its halves were.
 _FEWEST_POINTS = 20.0
 
 
@@ -82,10 +82,10 @@ class Mover:
     def _apply_split(self, k: int, ratio: float, counts: Array, newcomer: int | None = None) -> None:
         """The larger half keeps index and id, the smaller one becomes a new cluster, its child.
 
-        A newcomer becomes the new cluster whatever its size, and is nobody's child.
+        A newcomer, whatever its size, is nobody's child: the other half keeps the id.
         """
         state = self.state
-        small = int(np.argmin(counts)) if newcomer is None else newcomer
+        small = int(np.argmin(counts))
         new = self._new_cluster()
         for layer in (state.history.records, state.current[None]):
             whole = layer[:, k].copy()
@@ -98,9 +98,14 @@ class Mover:
             self._start_subclusters(child, principal=True)
             state.age[child] = 0
             self._moved[child] = True
-        self.id_of[2 * k + small] = state.ids[new]
+        if newcomer == 1 - small:
+            # Indices stay as they are: draws go by them, and who is called what must not change the labels.
+            for names in (state.ids, state.born):
+                names[[k, new]] = names[[new, k]]
+        self.id_of[2 * k + small], self.id_of[2 * k + 1 - small] = state.ids[new], state.ids[k]
         if newcomer is not None:
-            self._record(Kind.BIRTH, (int(state.ids[new]),), (float(counts[small]),), float("nan"))
+            born = new if newcomer == small else k
+            self._record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[newcomer]),), float("nan"))
             return
         self._record(
             Kind.SPLIT,

@@ -89,7 +89,7 @@ class Batch(Protocol):
         ...
 
     def at_edge(self) -> Array:
-        """For each of these labels, how many of its points lie at the edge of what can be seen."""
+        """For each of these labels, along what length of the edge of what can be seen it lies; 0 without an edge."""
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -56,9 +56,6 @@ class Tiles:
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
-        inside = np.zeros((self.rows, self.columns), bool)
-        inside[1:-1, 1:-1] = True
-        self._edge = np.flatnonzero(self.tiled(~inside))
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
         self.colour = colour
         self.fill(frame)
@@ -94,6 +91,13 @@ class Tiles:
         S: Array = moments.sum(axis=0)
         self.used = S[:, :, 0].ravel() > 0
         return S
+
+    @cached_property
+    def _edge(self) -> npt.NDArray[np.int64]:
+        """Where the outermost pixels of the picture are among the labels."""
+        inside = np.zeros((self.rows, self.columns), bool)
+        inside[1:-1, 1:-1] = True
+        return np.flatnonzero(self.tiled(~inside))
 
     def at_edge(self) -> Array:
         """Length of the picture's edge along which each label lies, in pixels; see `sweep.Batch`."""
