@@ -12,25 +12,30 @@ from scstream_app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a model is set to, and which segments it leaves alone."""
+    """What a model is set to, which segments it leaves alone, and whether any were merged or split by hand."""
 
     settings: Settings
     locked: frozenset[int] = frozenset()
+    shaped: frozenset[str] = frozenset()
 
     def after(self, edits: Iterable[Edit]) -> Made:
         """The same when some edits have been made.
 
         >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
         frozenset({1})
+        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("merge", (1, 2))]).shaped
+        frozenset({'merge'})
         """
-        settings, locked = self.settings, self.locked
+        settings, locked, shaped = self.settings, self.locked, self.shaped
         for edit in edits:
             settings = replace(settings, **edit.values)
             if edit.kind == "lock":
                 locked |= set(edit.ids)
             elif edit.kind == "unlock":
                 locked -= set(edit.ids)
-        return Made(settings, locked)
+            elif edit.kind in ("merge", "split"):
+                shaped |= {edit.kind}
+        return Made(settings, locked, shaped)
 
 
 class Asked:

@@ -34,8 +34,8 @@ from scstream_app.library import Library
 from scstream_app.session import MarkedObject
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.app import application
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 from scstream_app.ui.viewer_painting import as_image, paint_checkers
 
 Picture = npt.NDArray[np.uint8]

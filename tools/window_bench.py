@@ -41,8 +41,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from scstream_app.library import Library
 from scstream_app.ui.app import application
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 _BEAT = 0.020
 _RATE = 30

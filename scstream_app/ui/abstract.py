@@ -14,7 +14,10 @@ else:
 
 
 class AbstractQt(ABCMeta, _QtMeta):
-    """The metaclass of an abstract class of Qt's; `ABC` cannot be, and Qt's objects are made without its check."""
+    """Metaclass for abstract Qt classes.
+
+    `ABC` clashes with Qt's metaclass, and Qt's constructor skips the check for abstract methods.
+    """
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.__abstractmethods__:

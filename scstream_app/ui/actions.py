@@ -22,10 +22,10 @@ class Spec:
     group: str = ""
 
     @property
-    def place(self) -> str:
+    def menu_path(self) -> str:
         """Where it is to be found, whatever keys it has.
 
-        >>> Spec("open", "File", "Open Video…").place
+        >>> Spec("open", "File", "Open Video…").menu_path
         'File > Open Video…'
         """
         return f"{self.menu} > {self.title}"
@@ -53,6 +53,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("redo", "Edit", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
     Spec("separator_3", "Edit", ""),
     Spec("hide", "Edit", "Hide or Show Segments", ("H",)),
+    Spec("isolate", "Edit", "Isolate or Show All"),
     Spec("rename", "Edit", "Rename…", ("F2",)),
     Spec("merge", "Edit", "Merge Segments", ("M",)),
     Spec("split", "Edit", "Split Segment", ("Alt+M",)),
@@ -97,7 +98,7 @@ SPECS: tuple[Spec, ...] = (
     Spec("set_in", "Playback", "Set In Point", ("I",)),
     Spec("set_out", "Playback", "Set Out Point", ("O",)),
     Spec("clear_range", "Playback", "Clear In and Out"),
-    Spec("pause_segmenting", "Segmentation", "Pause Segmentation", (), True),
+    Spec("pause_segmenting", "Segmentation", "Pause Segmentation", ("Shift+Space",), True),
     Spec("record", "Segmentation", "Record", ("Ctrl+R", "R"), True),
     Spec("restart", "Segmentation", "Segment Again"),
     Spec("guide", "Help", "Guide"),
@@ -114,6 +115,7 @@ TIPS: Mapping[str, str] = MappingProxyType(
         "use_model": "Begin with the segments of this clip: what looks alike gets the same ids",
         "open_model": "Begin with the segments of a model that was saved",
         "hide": "Take the tint off the selected segments, or put it back",
+        "isolate": "Dim everything but the selected segments, or show all again",
         "rename": "Give the selected segment a name; in the list of objects, the highlighted one another",
         "merge": "Make the selected segments one, from the next frame on; while frames are being segmented",
         "split": (

@@ -70,7 +70,10 @@ class Chores(QObject):
             action()
 
     def shut_down(self, wait: bool = True) -> None:
-        """Do no more, and wait for what is to be done, or leave it undone; nobody hears of it."""
+        """Take nothing more on.
+
+        Wait for what was taken on, or (``wait=False``) drop what has not begun; no callback is called.
+        """
         self._ended = True
         self._thread.shutdown(wait, cancel_futures=not wait)
 

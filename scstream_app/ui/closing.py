@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QProgressBar, QVBox
 from scstream_app.ui.chores import Chores
 from scstream_app.ui.document import Document
 from scstream_app.ui.feed import Feed
+from scstream_app.ui.opening import Opening
 
 #: Seconds that sources and disks which hang are waited for, all together. Files that are being moved are waited for
 #: till the end.
@@ -38,8 +39,10 @@ class Closing:
         Whatever only looks for files.
     """
 
-    def __init__(self, document: Document, feed: Feed, files: Chores, lists: Chores, window: QWidget) -> None:
-        self._document, self._feed, self._window = document, feed, window
+    def __init__(
+        self, document: Document, opening: Opening, feed: Feed, files: Chores, lists: Chores, window: QWidget
+    ) -> None:
+        self._document, self._opening, self._feed, self._window = document, opening, feed, window
         self._files, self._lists = files, lists
         self._begin = 0.0
 
@@ -49,7 +52,7 @@ class Closing:
         The window answers meanwhile, and takes no orders.
         """
         self._begin = monotonic()
-        self._document.close()
+        self._opening.close()
         self._feed.stop()
         Finishing(self.left, self._window).wait()
         # Who is at nothing ends at once; who hangs has had the time there is for all of them.
@@ -57,6 +60,7 @@ class Closing:
         ended = self._document.shut_down(round(1000.0 * rest))
         # Of a worker that did not end in time; a session that is to be moved or discarded waits for that.
         QApplication.sendPostedEvents(self._document, QEvent.Type.MetaCall.value)
+        self._opening.clear_up()
         ended &= self._feed.shut_down(rest)
         listed = not self._lists.under_way
         self._lists.shut_down(wait=listed)

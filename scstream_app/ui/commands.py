@@ -18,7 +18,8 @@ from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names
 from scstream_app.ui.abstract import AbstractQt
 from scstream_app.ui.actions import BY_ID
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 #: What the model does: there has to be a next frame for it to be done before.
 _BY_THE_MODEL = {"merge": "merged", "split": "split", "lock": "locked"}
@@ -62,7 +63,7 @@ def _way_out(document: Document, what: str) -> str:
     if document.session is None or document.state not in (State.DONE, State.STOPPED):
         return ""
     first = "add them to an object, or " if what == "merge" else ""
-    return f": {first}choose {BY_ID['restart'].place} and pause it"
+    return f": {first}choose {BY_ID['restart'].menu_path} and pause it"
 
 
 def can_edit(document: Document) -> bool:
@@ -109,7 +110,13 @@ def isolate(document: Document, ids: Iterable[int]) -> None:
     after = frozenset[int]() if chosen == now else chosen
     if after != now:
         text = f"Isolate {told(after)}" if after else "Show all segments"
-        document.undo.push(_Swap(document, text, document.isolate, now, after))
+        document.undo.push(_Isolate(document, text, document.isolate, now, after))
+
+
+def has_marked(document: Document) -> bool:
+    """Whether a person did anything that is written, also if it was undone; isolating is only a way to look."""
+    undo = document.undo
+    return any(not isinstance(undo.command(place), _Isolate) for place in range(undo.count()))
 
 
 def _change(document: Document, names: Names, text: str) -> None:
@@ -224,6 +231,10 @@ class _Swap(QUndoCommand):
             self._document.failed.emit(str(error))
 
 
+class _Isolate(_Swap):
+    """What is isolated for something else; nothing of it is written."""
+
+
 class _Regroup(_Swap):
     """One state of the objects for another; see `document.HoldsPast`. ``about`` is the object it is done to."""
 
@@ -306,7 +317,7 @@ class _ModelCommand(QUndoCommand, metaclass=AbstractQt):
             self._give_up(f"There is nothing to undo: '{self.text()}' could not be done.")
         elif self.sent is not None and self._document.withdraw(self.sent):
             self._unlock()
-            self._note(f"{told(self._ids).capitalize()}: nothing was changed yet, and nothing will be.")
+            self._note(f"'{self.text()}' is undone: the model had not heard of it yet.")
         elif can_edit(self._document):
             self._unlock()
             self._take_back()

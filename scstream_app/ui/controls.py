@@ -22,8 +22,9 @@ from superqt import QCollapsible
 from scstream_app.edits import CHANGEABLE, Edit
 from scstream_app.settings import PRESETS, SPECS, Preset, Settings
 from scstream_app.ui.commands import can_edit
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.fields import Field, make_field
+from scstream_app.ui.state import State
 
 #: Changes of these make every segment begin anew.
 AFRESH = frozenset({"colour", "detail"})

@@ -108,7 +108,7 @@ def _mouse_table() -> QTableWidget:
     table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
     table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
     table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    for place, deeds in MOUSE.items():
+    for place, gestures in MOUSE.items():
         row = table.rowCount()
         table.insertRow(row)
         title = QTableWidgetItem(place)
@@ -117,9 +117,9 @@ def _mouse_table() -> QTableWidget:
         title.setFont(font)
         table.setItem(row, 0, title)
         table.setSpan(row, 0, 1, 2)
-        for deed in deeds:
+        for gesture in gestures:
             table.insertRow(table.rowCount())
-            for column, text in enumerate(deed):
+            for column, text in enumerate(gesture):
                 table.setItem(table.rowCount() - 1, column, QTableWidgetItem(text))
     table.resizeColumnToContents(0)
     table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

@@ -36,6 +36,7 @@ class Dock(QDockWidget):
 
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(title, parent)
+        self._icons: dict[str, int] = {}
         self.topLevelChanged.connect(self._draw_icons)
         self.featuresChanged.connect(self._draw_icons)
         self._draw_icons()
@@ -45,13 +46,26 @@ class Dock(QDockWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self._draw_icons()
 
+    def event(self, event: QEvent) -> bool:
+        # A layout that is restored brings Qt's own icons back, without a signal.
+        if event.type() == QEvent.Type.LayoutRequest and self._icons != self._seen_icons():
+            self._draw_icons()
+        return super().event(event)
+
     @Slot()
     def _draw_icons(self) -> None:
         colour = self.palette().color(QPalette.ColorRole.WindowText)
-        for name in (_CLOSE, _FLOAT):
-            button = self.findChild(QAbstractButton, name)
-            if button is not None:
-                button.setIcon(_icon(name, colour))
+        for name, button in self._buttons().items():
+            button.setIcon(_icon(name, colour))
+        self._icons = self._seen_icons()
+
+    def _buttons(self) -> dict[str, QAbstractButton]:
+        found = {name: self.findChild(QAbstractButton, name) for name in (_CLOSE, _FLOAT)}
+        return {name: button for name, button in found.items() if button is not None}
+
+    def _seen_icons(self) -> dict[str, int]:
+        """What tells the icon of each button from any other."""
+        return {name: button.icon().cacheKey() for name, button in self._buttons().items()}
 
 
 def _icon(name: str, colour: QColor) -> QIcon:

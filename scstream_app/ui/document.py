@@ -6,11 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 from scstream.statistics import STATISTICS
@@ -18,16 +17,16 @@ from scstream_app import damage
 from scstream_app.asked import Asked, Left, Made, kinds
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, StudioError
-from scstream_app.library import discard
 from scstream_app.pipeline import Notice
 from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
 from scstream_app.settings import Settings
 from scstream_app.ui.bookmarking import Bookmarking
+from scstream_app.ui.closer import Closer
 from scstream_app.ui.measuring import Surveyor
 from scstream_app.ui.renderer import Renderer
 from scstream_app.ui.showing import Showing
-from scstream_app.ui.state import State as State
+from scstream_app.ui.state import State
 from scstream_app.ui.worker import Opened, Task, Worker
 
 if TYPE_CHECKING:
@@ -91,12 +90,11 @@ class Document(Showing):
         self._left: Left | None = None
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
-        self._fresh: Path | None = None
-        self._unseen = False
         self._compiling = False
         self.worker = Worker()
         self.renderer = Renderer()
         self.surveyor = Surveyor()
+        self._closer = Closer()
         self._bookmarking = Bookmarking(self)
         self._connect()
 
@@ -121,6 +119,8 @@ class Document(Showing):
         self.renderer.drawn.connect(self._on_drawn)
         self.renderer.failed.connect(self._on_failed)
         self.surveyor.measured.connect(self._on_measured)
+        # Queued: it may be closed just when nobody waits for it any more.
+        self._closer.late.connect(self._on_closed_late, Qt.ConnectionType.QueuedConnection)
 
     # --- opening and closing
 
@@ -155,7 +155,6 @@ class Document(Showing):
         if task is not None:
             self._settle_left(task)
             self._busy = True
-            self._fresh = None if task.address is None else task.path
             if not self.saving:
                 self._set_state(State.OPENING)
                 self.worker.pause(task.address is not None and not self.autostart)
@@ -212,27 +211,28 @@ class Document(Showing):
         self.worker.cancel(aside)
         self.surveyor.cancel()
         self.renderer.load(None)
-        self._bookmarking.keep()
-        self._bookmarking.forget()
+        self._bookmarking.leave()
         if self.session is None:
             return ""
         if self._busy:
             # The worker still writes; it is closed when that has ended.
-            self._closing, self._unseen = self.session, self._is_unseen(self.session)
+            self._closing = self.session
             return ""
-        return _closed(self.session, self._is_unseen(self.session))
+        return self._close_session(self.session)
 
-    def _is_unseen(self, session: Session) -> bool:
-        """Whether a session was just made, and is left before anybody has seen a frame of it; not to be saved."""
-        return session.path == self._fresh and not len(self.trace) and not self.saving
+    def _close_session(self, session: Session) -> str:
+        """Close it; why that failed, in words, or nothing. While it takes long this is busy, and the window answers."""
+        trouble = self._closer.close(session)
+        self._busy = trouble is None
+        return trouble or ""
 
     @property
     def busy(self) -> bool:
-        """Whether the worker is at something, which may belong to what was closed before."""
+        """Whether something is being done or closed, which may belong to what was closed before."""
         return self._busy
 
     def when_idle(self, action: Callable[[], None]) -> None:
-        """Call ``action`` as soon as nothing is being done: at once, or when the worker has stopped."""
+        """Call ``action`` as soon as nothing is being done: at once, or when that has ended and is closed."""
         if self._busy:
             self._when_idle.append(action)
         else:
@@ -241,9 +241,11 @@ class Document(Showing):
     def at_work(self) -> list[str]:
         """What its threads are still at, in words."""
         doing = (
-            ("Ending the segmentation", self._busy),
+            ("Ending the segmentation", self._busy and not self._closer.busy),
+            ("Closing the session", self._closer.busy),
             ("Reading a frame", self.renderer.busy),
             ("Measuring frames", self.surveyor.busy),
+            ("Keeping where you were", self._bookmarking.busy),
         )
         return [what for what, busy in doing if busy]
 
@@ -251,13 +253,12 @@ class Document(Showing):
         """Close, and end all threads; True if each of them has ended within so many milliseconds."""
         self.close()
         # Each of them, however late another is.
-        ended = [thread.shut_down(patience) for thread in (self.worker, self.renderer, self.surveyor)]
+        threads = (self.worker, self.renderer, self.surveyor, self._bookmarking)
+        ended = [thread.shut_down(patience) for thread in threads]
         if self._closing is not None:
             # Whoever hangs may hold what closing has to wait for. What was written is on the disk either way.
-            closing = Thread(target=_closed, args=(self._closing, self._unseen), daemon=True)
-            closing.start()
-            closing.join(None if ended[0] else patience / 1000.0)
-        return all(ended)
+            self._closer.close(self._closing)
+        return self._closer.shut_down(patience) and all(ended)
 
     # --- what a person marked
 
@@ -298,6 +299,11 @@ class Document(Showing):
         self._asked.withdraw(edit)
         self._reckon(edit)
         return True
+
+    @property
+    def shaped(self) -> frozenset[str]:
+        """What was done to segments by hand, or waits to be: "merge", "split"."""
+        return self._asked.then.shaped
 
     def _reckon(self, edit: Edit) -> None:
         """Settings and locks that an edit is about are those there will be when all that was asked for is done."""
@@ -349,7 +355,7 @@ class Document(Showing):
         session, trouble = opened.session, opened.trouble
         if self.state is State.EMPTY or self._waiting is not None:
             # Closed again before it was open.
-            self._closing, self._unseen = session, session.path == self._fresh
+            self._closing = session
             return
         saving, self.saving = self.saving, False
         if saving and opened.trace.frames == self.trace.frames:
@@ -487,9 +493,21 @@ class Document(Showing):
     def _on_finished(self, ended: bool) -> None:
         self._busy = self._compiling = False
         closing, self._closing = self._closing, None
-        trouble = "" if closing is None else _closed(closing, self._unseen)
+        trouble = "" if closing is None else self._close_session(closing)
         if trouble:
             self.failed.emit(trouble)
+        if not self._busy:
+            self._go_on(ended, closing is not None)
+
+    @Slot(str)
+    def _on_closed_late(self, trouble: str) -> None:
+        self._busy, self._closing = False, None
+        if trouble:
+            self.failed.emit(trouble)
+        self._go_on(ended=False, left=True)
+
+    def _go_on(self, ended: bool, left: bool) -> None:
+        """Do what waited for the worker; ``left`` says that what it was at has been closed."""
         waiting, self._waiting = self._waiting, None
         # An action may begin something; the others wait until that has ended too.
         while self._when_idle and not self._busy:
@@ -500,7 +518,7 @@ class Document(Showing):
         elif waiting is not None:
             self._waiting = waiting
             self._begin()
-        elif not self._busy and not (self.saving and closing is not None):
+        elif not self._busy and not (self.saving and left):
             self._come_to_rest(ended)
 
     def _come_to_rest(self, ended: bool) -> None:
@@ -532,14 +550,3 @@ class Document(Showing):
         if state is not self.state:
             self.state = state
             self.state_changed.emit()
-
-
-def _closed(session: Session, unseen: bool) -> str:
-    """Close a session; why that failed, in words, or nothing. One that nobody has seen anything of goes."""
-    try:
-        session.close()
-    except StudioError as error:
-        return str(error)
-    if unseen:
-        discard(session.path)
-    return ""

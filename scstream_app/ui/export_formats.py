@@ -92,7 +92,7 @@ class FormatsTree(QTreeWidget):
         """Why a format cannot be chosen; nothing if it can."""
         facts = self._document.facts
         if needs_object(name) and not self._document.objects:
-            return f"Needs an object: select segments and choose {BY_ID['group'].place}"
+            return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}"
         if needs_picture([name]) and facts is not None and facts.live:
             return "Shows the camera's pictures, and those are not kept."
         if name == "parquet" and importlib.util.find_spec("pyarrow") is None:

@@ -13,7 +13,8 @@ from scstream_app.pace import Pace
 from scstream_app.pipeline import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Recorded, Recorder
 from scstream_app.sources import is_camera
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 _STOP_SECONDS = 30.0
 #: Frames a second that can be held.

@@ -14,10 +14,15 @@ _RATIOS = (1, 2, 3)
 
 
 def drawn(side: int, draw: Draw, disabled: Draw | None = None) -> QIcon:
-    """A square icon of so many pixels; ``disabled`` draws it where what it stands for cannot be done."""
+    """A square icon of so many pixels; ``disabled`` draws it where what it stands for cannot be done.
+
+    In a row that is selected it keeps its colours.
+    """
     icon = QIcon()
     for ratio in _RATIOS:
-        icon.addPixmap(_pixmap(side, ratio, draw))
+        pixmap = _pixmap(side, ratio, draw)
+        icon.addPixmap(pixmap)
+        icon.addPixmap(pixmap, QIcon.Mode.Selected)
         if disabled is not None:
             icon.addPixmap(_pixmap(side, ratio, disabled), QIcon.Mode.Disabled)
     return icon

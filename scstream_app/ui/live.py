@@ -11,9 +11,10 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.dot import Dot
 from scstream_app.ui.feed import TARGETS, Feed
+from scstream_app.ui.state import State
 
 _REFRESH_MILLISECONDS = 250
 #: Seconds over which rate and latency are measured.

@@ -26,7 +26,7 @@ from scstream_app.ui.choosing import Choosing
 from scstream_app.ui.chores import Chores
 from scstream_app.ui.closing import Closing
 from scstream_app.ui.controls import ControlsPanel
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.feed import TARGETS, Feed
 from scstream_app.ui.guide import show_guide
@@ -46,6 +46,7 @@ from scstream_app.ui.recording import Recording
 from scstream_app.ui.restarting import Restarting
 from scstream_app.ui.saving import Saving
 from scstream_app.ui.segments import SegmentsPanel
+from scstream_app.ui.state import State
 from scstream_app.ui.statistics import StatisticsPanel
 from scstream_app.ui.status import Status
 from scstream_app.ui.tidying import Tidying
@@ -91,7 +92,7 @@ class MainWindow(QMainWindow):
         self.choosing = Choosing(self.document, self.addresses, self.opening, self.recording, self)
         self.restarting = Restarting(self.document, self.opening, self)
         self.tidying = Tidying(lambda: self.library, self._files, self)
-        self.closing = Closing(self.document, self.feed, self._files, self._lists, self)
+        self.closing = Closing(self.document, self.opening, self.feed, self._files, self._lists, self)
         self._is_closing = False
         self.ended = True
         self.saving = Saving(self.document, self.addresses, self.opening, self._files, self)
@@ -193,6 +194,7 @@ class MainWindow(QMainWindow):
                 "undo": self.document.undo.undo,
                 "redo": self.document.undo.redo,
                 "hide": self.segments.toggle_hidden,
+                "isolate": self.segments.isolate_selected,
                 "rename": self._rename,
                 "merge": self.segments.merge_selected,
                 "split": self.segments.split_selected,
@@ -259,6 +261,7 @@ class MainWindow(QMainWindow):
         document.closed.connect(self._on_closed)
         document.state_changed.connect(self._refresh)
         document.look_changed.connect(self._on_look)
+        document.selection_changed.connect(self._tell_isolating)
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
@@ -270,6 +273,8 @@ class MainWindow(QMainWindow):
         for part in (self.models, self.opening, self.saving, self.tidying):
             part.said.connect(self.message.say)
         self.opening.leaving.connect(self.message.clear)
+        self.opening.leaving.connect(self.segments.finish_typing)
+        self.restarting.began.connect(self.segments.finish_typing)
         self.recording.wanted.connect(self.opening.open_session)
         self.saving.began.connect(self.message.clear)
         self.saving.began.connect(self.segments.finish_typing)
@@ -285,6 +290,7 @@ class MainWindow(QMainWindow):
         self.welcome.dropped.connect(self.opening.open_dropped)
         self.welcome.chosen.connect(self.opening.open_address)
         self.welcome.session_chosen.connect(self.opening.open_session_text)
+        self.welcome.deletion_asked.connect(self.tidying.ask_about)
         self.welcome.stale.connect(self._fill_welcome)
         self.welcome.asked.connect(self._trigger)
         self.controls.restart_requested.connect(self.restarting.again)
@@ -338,10 +344,14 @@ class MainWindow(QMainWindow):
         self.transport.set_keys(self.actions_.key)
         self.segments.set_keys(self.actions_.key)
         self.objects.set_keys(self.actions_.key)
+        self.status.set_keys(self.actions_.key)
 
     @Slot()
     def _tell_undo(self) -> None:
-        undo = self.document.undo
+        """Say what would be undone and done again, and whether there is anything."""
+        undo, free = self.document.undo, not self.document.saving
+        self.actions_.enable(["undo"], free and undo.canUndo())
+        self.actions_.enable(["redo"], free and undo.canRedo())
         self.actions_["undo"].setText(f"Undo {undo.undoText()}".rstrip())
         self.actions_["redo"].setText(f"Redo {undo.redoText()}".rstrip())
 
@@ -382,8 +392,7 @@ class MainWindow(QMainWindow):
 
     def _close_document(self) -> None:
         if self.recording.may_end("Close"):
-            self.message.clear()
-            self.document.close()
+            self.opening.close()
 
     # --- exporting
 
@@ -428,6 +437,9 @@ class MainWindow(QMainWindow):
         if document.saving:
             edit = [spec.id for spec in SPECS if spec.title and spec.menu == "Edit"]
             self.actions_.enable([*edit, "restart"], False)
+            # Nothing of it is written.
+            self.actions_.enable(["isolate"], open_)
+        self._tell_undo()
         self.actions_.enable(["save", "save_as", "export", "save_model", "use_model"], kept)
         if document.live:
             self._enable_live()
@@ -460,6 +472,11 @@ class MainWindow(QMainWindow):
     def _on_look(self) -> None:
         action = f"view_{self.document.look.view}"
         self.actions_[action].setChecked(True)
+        self._tell_isolating()
+
+    @Slot()
+    def _tell_isolating(self) -> None:
+        self.actions_["isolate"].setText(self.segments.word_of_isolating)
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-Deeds = tuple[tuple[str, str], ...]
+Gestures = tuple[tuple[str, str], ...]
 
 #: Places of the window, with gestures and what comes of them.
-MOUSE: Mapping[str, Deeds] = MappingProxyType(
+MOUSE: Mapping[str, Gestures] = MappingProxyType(
     {
         "Picture": (
             ("Click", "Select the segment; beside the picture: none"),

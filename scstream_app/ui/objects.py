@@ -28,6 +28,7 @@ from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.deeds import Deed, Deeds
 from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
+from scstream_app.ui.segments_cells import SwatchDelegate
 
 #: Nobody reads numbers that change more often.
 _PAUSE_MILLISECONDS = 200
@@ -120,10 +121,10 @@ class ObjectsPanel(QWidget):
     def _make_tree(self) -> QTreeWidget:
         tree = _Tree(self)
         tree.setAccessibleName("Objects")
+        tree.setItemDelegateForColumn(_NAME, SwatchDelegate(tree))
         tree.setHeaderLabels(["Object", "Segments", "Since frame"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
-        tree.setAllColumnsShowFocus(True)
         tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = tree.header()
         header.setStretchLastSection(False)
@@ -295,7 +296,7 @@ class ObjectsPanel(QWidget):
     def _tell(self) -> None:
         """Say what objects are good for, and how to make one."""
         key = self._deeds.key("group")
-        how = f"press {key}" if key else f"choose {BY_ID['group'].place}"
+        how = f"press {key}" if key else f"choose {BY_ID['group'].menu_path}"
         self._hint.setText(_USE if self._document.objects else _MAKE.format(how=how))
 
     @Slot(QTreeWidgetItem, int)

@@ -16,9 +16,11 @@ from scstream_app.errors import StudioError
 from scstream_app.library import Library, discard, is_unsaved
 from scstream_app.session import SUFFIX, Names, Session
 from scstream_app.settings import Settings
+from scstream_app.ui import commands
 from scstream_app.ui.addresses import Addresses
 from scstream_app.ui.chores import Chores
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -31,7 +33,7 @@ _ALL = 1 << 62
 class Opening(QObject):
     """Has the document show sources and sessions.
 
-    ``leaving`` comes before what is open goes, ``began`` when the document has been asked for another. ``choosing``
+    ``leaving`` comes before what is open is closed, ``began`` when the document was asked for another. ``choosing``
     comes before a clip is opened with settings that may still be changed, ``discarded`` when a session that nobody
     wants is gone; ``said`` carries a line for people, and whether it is an error.
 
@@ -71,6 +73,7 @@ class Opening(QObject):
         self._may_leave = may_leave
         self._document, self._addresses, self._library, self._chores = document, addresses, library, chores
         self._made: Path | None = None
+        self._unwanted: list[Path] = []
         self.turn = 0
         self.moving: Path | None = None
         self.changing = False
@@ -167,20 +170,43 @@ class Opening(QObject):
 
     # --- what was open
 
+    def close(self) -> None:
+        """Close what is open, and open nothing else; its session goes only if nobody has seen a frame of it."""
+        self.leaving.emit()
+        self._close(self._unseen())
+
     def _leave(self, stays: bool = False) -> None:
-        """Close what is open; its session goes if it is not worth keeping."""
+        """Close what is open, since something else comes; its session goes if it is not worth keeping."""
         self.leaving.emit()
         self.changing = True
         session = self._document.session
-        worthless = session is not None and not stays and self._worthless(session)
-        self._document.close()
-        if session is not None and worthless:
-            # The worker may still write.
-            self._document.when_idle(partial(self._discard, session.path))
+        gone = None if stays else self._unseen()
+        if session is not None and not stays and self._worthless(session):
+            gone = session.path
+        self._close(gone)
 
-    def _discard(self, path: Path) -> None:
-        what = "Deleting a session that nobody has saved"
-        self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
+    def _close(self, gone: Path | None) -> None:
+        self._document.close()
+        if gone is not None:
+            self._unwanted.append(gone)
+            # The worker may still write.
+            self._document.when_idle(self.clear_up)
+
+    def clear_up(self) -> None:
+        """Delete the sessions that nobody wants; one that is still open is left alone."""
+        unwanted, self._unwanted = self._unwanted, []
+        for path in unwanted:
+            what = "Deleting a session that nobody has saved"
+            self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
+
+    def _unseen(self) -> Path | None:
+        """The session that was made last if it is called off before anybody has seen a frame; not one being saved."""
+        document = self._document
+        # It may not be open yet.
+        other = document.session is not None and document.session.path != self._made
+        if other or document.state is State.EMPTY or document.saving or len(document.trace):
+            return None
+        return self._made
 
     def _worthless(self, session: Session) -> bool:
         """Whether a session is a new one that nobody saved or did anything with, and quickly made again."""
@@ -192,7 +218,7 @@ class Opening(QObject):
         # One that is just being saved is wanted, also if that fails.
         if document.saving:
             return False
-        if document.undo.count() or document.objects or document.names != Names():
+        if commands.has_marked(document) or document.objects or document.names != Names():
             return False
         try:
             if list(session.edited_records(_ALL)):

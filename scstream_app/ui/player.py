@@ -11,7 +11,8 @@ from time import monotonic
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from scstream_app.trace import Trace
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 SPEEDS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
 #: States in which more frames are to come.

@@ -25,7 +25,7 @@ from scstream_app.pipeline import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.deeds import Deed, Deeds
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ask_object, if_still_open
 from scstream_app.ui.objects import ask_colour, more_button, show_boxes
 from scstream_app.ui.plots.common import statistics_of
@@ -42,6 +42,7 @@ from scstream_app.ui.segments_model import (
     runs,
 )
 from scstream_app.ui.segments_table import SegmentsTable
+from scstream_app.ui.state import State
 
 #: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
 _PAUSE_MILLISECONDS = 250
@@ -106,7 +107,7 @@ class SegmentsPanel(QWidget):
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)
         document.look_changed.connect(self._refresh)
-        document.selection_changed.connect(self._mirror)
+        document.selection_changed.connect(self._on_selection)
         document.state_changed.connect(self._enable)
         document.noticed.connect(self._on_noticed)
         document.progressed.connect(self._on_progressed)
@@ -304,26 +305,34 @@ class SegmentsPanel(QWidget):
 
     def _change(self, change: Callable[[], None]) -> None:
         """Change the model; rows that come and go leave the document's selection as it is."""
+        self._table.look_around()
         self._following = True
         try:
             change()
         finally:
             self._following = False
-        self._mirror(scroll=False)
+        self._mirror()
 
     @Slot()
-    def _mirror(self, scroll: bool = True) -> None:
+    def _on_selection(self) -> None:
+        rows = self._selected_rows()
+        # What was chosen in the table is marked there already, and whoever did it looks at the rows around it.
+        self._table.elsewhere = bool(rows) and rows == self._table.marked()
+        self._mirror()
+
+    def _mirror(self) -> None:
         """Show the document's selection in the table."""
-        rows = sorted(row for row in map(self._model.row, self._document.selection) if row is not None)
-        model = self._table.selectionModel()
-        if rows != sorted(index.row() for index in model.selectedRows()):
+        rows, model = self._selected_rows(), self._table.selectionModel()
+        if rows != self._table.marked():
             self._following = True
             flags = QItemSelectionModel.SelectionFlag.ClearAndSelect | QItemSelectionModel.SelectionFlag.Rows
             model.select(self._selection(rows), flags)
             self._following = False
-            if rows and scroll:
-                self._table.scrollTo(self._model.index(rows[0], NAME))
+        self._table.show_marked()
         self._enable()
+
+    def _selected_rows(self) -> list[int]:
+        return sorted(row for row in map(self._model.row, self._document.selection) if row is not None)
 
     def _selection(self, rows: Iterable[int]) -> QItemSelection:
         selection = QItemSelection()
@@ -337,14 +346,20 @@ class SegmentsPanel(QWidget):
             rows = self._table.selectionModel().selectedRows()
             self._document.select(self._model.id(index.row()) for index in rows)
 
+    @property
+    def word_of_isolating(self) -> str:
+        """What isolating is called, as long as that is what it does."""
+        document = self._document
+        ends = document.isolated and document.selection in (document.isolated, frozenset())
+        return "Show All" if ends else "Isolate"
+
     @Slot()
     def _enable(self) -> None:
         document, chosen = self._document, self._document.selection
         self._deeds.enable()
         self._deeds.call("hide", "Show" if chosen and chosen <= document.names.hidden else "Hide")
         self._deeds.call("lock", "Unlock" if chosen and chosen <= document.locked else "Lock")
-        ends = document.isolated and chosen in (document.isolated, frozenset())
-        self._deeds.call("isolate", "Show All" if ends else "Isolate")
+        self._deeds.call("isolate", self.word_of_isolating)
         # Boxes and names can be changed when the buttons can.
         self._table.viewport().update()
         self._tell()
@@ -359,13 +374,13 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def _tell(self) -> None:
-        there, listed = len(statistics_of(self._document)), self._model.rowCount()
-        if there:
-            text = f"{there} segments" if listed == there else f"{listed} of {there} segments"
+        ids, listed = frozenset(statistics_of(self._document)["id"].tolist()), self._model.rowCount()
+        if ids:
+            text = f"{len(ids)} segments" if listed == len(ids) else f"{listed} of {len(ids)} segments"
         else:
             text = self._told_waiting()
         if text and self._document.selection:
-            text += f", {len(self._document.selection)} selected"
+            text += f", {_told_selected(self._document.selection, ids)}"
         if text and self._document.names.hidden:
             text += f", {len(self._document.names.hidden)} hidden"
         self._count.setText(text)
@@ -403,3 +418,15 @@ class SegmentsPanel(QWidget):
         own.setEnabled(coloured and not self._document.saving)
         own.triggered.connect(lambda: commands.recolour(self._document, self._document.selection, None))
         return menu
+
+
+def _told_selected(selection: frozenset[int], ids: frozenset[int]) -> str:
+    """How many are selected, and how many of them are among the ids of the frame, if not all; no ids: not known yet.
+
+    >>> _told_selected(frozenset({1, 2}), frozenset({0, 1}))
+    '2 selected, 1 on this frame'
+    """
+    count, here = len(selection), len(selection & ids)
+    if not ids or here == count:
+        return f"{count} selected"
+    return f"{count} selected, {here or 'none'} on this frame"

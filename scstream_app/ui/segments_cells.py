@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPalette, QPen, QRegion
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap, QRegion
 from PySide6.QtWidgets import (
     QApplication,
     QLineEdit,
@@ -74,7 +74,27 @@ def paint_lock(painter: QPainter, place: QRectF, colour: QColor) -> None:
     painter.restore()
 
 
-class ShownDelegate(QStyledItemDelegate):
+class SwatchDelegate(QStyledItemDelegate):
+    """Shows a swatch as it is in selected rows too: Qt's own style would tint it, and the mark of the current cell."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        colour = index.data(Qt.ItemDataRole.DecorationRole)
+        if option.state & QStyle.StateFlag.State_Selected and isinstance(colour, QColor):
+            option.icon = _swatch(colour, option.decorationSize)
+            option.state &= ~QStyle.StateFlag.State_HasFocus
+
+
+def _swatch(colour: QColor, size: QSize) -> QIcon:
+    """A filled rectangle that keeps its colour in selected rows."""
+    pixmap = QPixmap(size)
+    pixmap.fill(colour)
+    icon = QIcon(pixmap)
+    icon.addPixmap(pixmap, QIcon.Mode.Selected)
+    return icon
+
+
+class ShownDelegate(SwatchDelegate):
     """Fades a box that cannot be ticked now, but not the colour beside it."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
@@ -96,11 +116,11 @@ class ShownDelegate(QStyledItemDelegate):
         painter.restore()
 
 
-class ColourDelegate(QStyledItemDelegate):
+class ColourDelegate(SwatchDelegate):
     """In a narrow column a swatch without its number: half of one says nothing."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        swatch = option.decorationSize.width() + 12
-        if option.rect.width() < swatch + option.fontMetrics.horizontalAdvance("#000000"):
+        room = option.decorationSize.width() + 12
+        if option.rect.width() < room + option.fontMetrics.horizontalAdvance("#000000"):
             option.text = ""

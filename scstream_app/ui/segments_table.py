@@ -1,4 +1,4 @@
-"""The view of the table of segments: which columns there is room for, and its keys."""
+"""The view of the table of segments: which columns there is room for, which rows are in sight, and its keys."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QTableView
 
 from scstream_app.ui.segments_model import HEADERS, NAME, SHOWN, SIZE, WIDEST
@@ -19,16 +19,56 @@ _BESIDES = {SHOWN: 42, NAME: 26, SIZE: 20}
 
 
 class SegmentsTable(QTableView):
-    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left."""
+    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left.
+
+    Attributes
+    ----------
+    elsewhere : bool
+        Whether a person went on to other rows than the marked ones, and is to be left there.
+    """
 
     def __init__(self, panel: SegmentsPanel) -> None:
         super().__init__(panel)
         self._panel = panel
         self._chosen: set[int] | None = None
+        self.elsewhere = False
+        self.verticalScrollBar().actionTriggered.connect(self._go_elsewhere)
+        self.horizontalHeader().sectionClicked.connect(self._go_elsewhere)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+        self.show_marked()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.show_marked()
+
+    @Slot()
+    def _go_elsewhere(self) -> None:
+        """A person scrolls or sorts: frames that come are not to pull the marked rows back."""
+        self.elsewhere = True
+
+    def look_around(self) -> None:
+        """Before rows change: whoever sees a marked one now is to go on seeing it."""
+        if self._sees_marked():
+            self.elsewhere = False
+
+    def show_marked(self) -> None:
+        """Scroll to the marked rows, if none of them is in sight and a person did not scroll away from them."""
+        rows = self.marked()
+        if rows and not self.elsewhere and self.isVisible() and not self._sees_marked():
+            self.scrollTo(self.model().index(rows[0], NAME))
+
+    def marked(self) -> list[int]:
+        """The rows that are shown as selected, from top to bottom."""
+        chosen = self.selectionModel()
+        return sorted(index.row() for index in chosen.selectedRows()) if chosen is not None else []
+
+    def _sees_marked(self) -> bool:
+        """Whether some marked row is in sight, at least half of it."""
+        places = (self.visualRect(self.model().index(row, NAME)).center() for row in self.marked())
+        return any(self.viewport().rect().contains(place) for place in places)
 
     def _fit(self) -> None:
         header, seen = self.horizontalHeader(), self._fitting() if self._chosen is None else self._chosen

@@ -19,7 +19,11 @@ from scstream_app.ui.worker import Worker
 
 
 class Showing(QObject):
-    """The half of a document that shows: it has the renderer draw frames, as the look, marks and selection say.
+    """The part of `Document` that shows: it has the renderer draw frames, as the look, marks and selection say.
+
+    It cannot be used alone. `Document` makes ``worker`` and ``renderer``, calls `_show_nothing` before anything else,
+    says in ``_first_colour`` which colour space a clip begins in, connects the renderer's ``drawn`` to `_on_drawn`, and
+    sets ``session``, ``facts``, ``trace``, ``state``, ``names`` and ``objects`` as they change.
 
     Attributes
     ----------
@@ -52,6 +56,7 @@ class Showing(QObject):
         self.look = Look()
 
     def _show_nothing(self) -> None:
+        """Be as before anything was opened; the look stays."""
         self.session: Session | None = None
         self.facts: SourceFacts | None = None
         self.trace = Trace()
@@ -80,7 +85,7 @@ class Showing(QObject):
         return None if self.shown is None else self.shown.result.index
 
     @property
-    def place(self) -> Bookmark | None:
+    def bookmark(self) -> Bookmark | None:
         """Where a person is: the frame that was asked for last, its view, the selection; None before there is any."""
         coming = self.index if self._coming is None else self._coming
         index = coming.index if isinstance(coming, FrameResult) else coming

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
 from scstream_app.preparing import COMPILING, PREPARING
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.lights import OpacitySlider, SettledLight
+from scstream_app.ui.state import State
 
 _PROGRESS_WIDTH = 180
 #: Frames that the rate is the mean of.
@@ -22,6 +25,12 @@ _TEXT = {
     State.STOPPED: "Segmentation stopped",
     State.DONE: "Segmented",
 }
+#: What pausing would do.
+_NEXT = {
+    State.SETTLING: "Pause segmentation",
+    State.SEGMENTING: "Pause segmentation",
+    State.PAUSED: "Go on with segmentation",
+}
 #: Milliseconds after which it must be compiling: what was compiled before is ready sooner.
 _LONG = 3_000
 
@@ -33,10 +42,12 @@ class Status(QObject):
         super().__init__(bar)
         self._document = document
         self._state, self._rate = QLabel(), QLabel()
+        self._state.setObjectName("state")
         self._progress = QProgressBar()
         self._progress.setMaximumWidth(_PROGRESS_WIDTH)
         self._progress.setTextVisible(False)
         self._warmed = (0, 0)
+        self._pause_key = ""
         self._long = QTimer(self)
         self._long.setSingleShot(True)
         self._long.timeout.connect(self._tell_long)
@@ -61,7 +72,17 @@ class Status(QObject):
             self._long.start(_LONG)
         else:
             self._long.stop()
+        self._tell_key()
         self._on_progress()
+
+    def set_keys(self, key: Callable[[str], str]) -> None:
+        """Say in the tip which key pauses; ``key`` gives that of an action."""
+        self._pause_key = key("pause_segmenting")
+        self._tell_key()
+
+    def _tell_key(self) -> None:
+        what = _NEXT.get(self._document.state)
+        self._state.setToolTip(f"{what} ({self._pause_key})" if what and self._pause_key else what or "")
 
     @Slot()
     def _tell_long(self) -> None:

@@ -26,9 +26,10 @@ from scstream import Event
 from scstream.genealogy import Kind
 from scstream_app.trace import Trace
 from scstream_app.ui import events
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.events import TITLES
 from scstream_app.ui.player import Player, timecode
+from scstream_app.ui.state import State
 from scstream_app.ui.timeline_layer import BAR, CELL, LANE, LANES, TOP, Layer, Ticks
 
 _RIGHT = 10

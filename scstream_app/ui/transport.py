@@ -11,9 +11,10 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPainterPathStr
 from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
 
 from scstream_app.ui.actions import BY_ID
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.icons import drawn
 from scstream_app.ui.player import SPEEDS, Player, timecode
+from scstream_app.ui.state import State
 
 _ICON = 18
 _FADED = 0.35

@@ -24,12 +24,13 @@ from scstream_app.preparing import PREPARING
 from scstream_app.results import Picture
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.halving import Mask
 from scstream_app.ui.hover import Hover, HoverLabel, Membership, measure
 from scstream_app.ui.look import Shown
 from scstream_app.ui.placement import MAX_SCALE, Placement
 from scstream_app.ui.split_preview import SplitPreview
+from scstream_app.ui.state import State
 from scstream_app.ui.toast import Toast
 from scstream_app.ui.viewer_painting import (
     as_image,
@@ -53,7 +54,7 @@ _AVERAGED_BELOW = 0.5
 _GRIP = 6.0
 _WIPE = "wipe"
 
-_NO_OBJECT = f"There is no object yet. Go to another view, select segments and choose {BY_ID['group'].place}"
+_NO_OBJECT = f"There is no object yet. Go to another view, select segments and choose {BY_ID['group'].menu_path}"
 _WORDS = {
     State.EMPTY: "Drop a video or a folder of images here",
     State.OPENING: "Opening …",

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -58,11 +59,13 @@ def sample_clips() -> list[Sample]:
 class Welcome(QWidget):
     """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id.
 
+    ``deletion_asked`` carries the path of an unsaved session that is to go, and what the list says of it.
     ``stale`` says that somebody looks at its lists, and that they may not be as things are.
     """
 
     chosen = Signal(str)
     session_chosen = Signal(str)
+    deletion_asked = Signal(str, str)
     asked = Signal(str)
     dropped = Signal(list)
     stale = Signal()
@@ -107,6 +110,18 @@ class Welcome(QWidget):
         self.recent.itemClicked.connect(self._choose)
         self.recovered.itemActivated.connect(self._choose_session)
         self.recovered.itemClicked.connect(self._choose_session)
+        self._delete = self._make_delete()
+        self.recovered.addAction(self._delete)
+        self.recovered.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.recovered.customContextMenuRequested.connect(self._show_menu)
+
+    def _make_delete(self) -> QAction:
+        """What deletes the unsaved session that is highlighted; its key counts only in that list."""
+        action = QAction("Delete…", self)
+        action.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(self._ask_to_delete)
+        return action
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -204,6 +219,22 @@ class Welcome(QWidget):
 
     def _choose_session(self, item: QListWidgetItem) -> None:
         self.session_chosen.emit(str(item.data(Qt.ItemDataRole.UserRole)))
+
+    @Slot(QPoint)
+    def _show_menu(self, where: QPoint) -> None:
+        item = self.recovered.itemAt(where)
+        if item is not None:
+            self.recovered.setCurrentItem(item)
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(self._delete)
+            menu.popup(self.recovered.viewport().mapToGlobal(where))
+
+    @Slot()
+    def _ask_to_delete(self) -> None:
+        item = self.recovered.currentItem()
+        if item is not None:
+            self.deletion_asked.emit(str(item.data(Qt.ItemDataRole.UserRole)), item.text())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""

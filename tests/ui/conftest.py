@@ -18,8 +18,9 @@ from scstream_app.results import FrameResult
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from threading import Event
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QLabel, QProgressBar
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream_app.session import Session
 from scstream_app.ui import status
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -51,6 +51,15 @@ def compiling(monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> Iterator[C
     compiling.go.set()
 
 
+@pytest.fixture
+def settling(window: MainWindow) -> Iterator[Event]:
+    """The first frame shows its first preview, and goes no further until this is set."""
+    go = Event()
+    window.document.worker.previewed.connect(lambda: go.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
+    yield go
+    go.set()
+
+
 def close(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     assert window.welcome.isVisible()
@@ -65,7 +74,7 @@ def left(tmp_path: Path) -> list[Path]:
 
 @pytest.mark.parametrize("state", [State.WARMING, State.SETTLING])
 def test_a_clip_that_is_closed_before_its_first_frame_leaves_nothing(
-    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, compiling: Compiling, state: State
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, compiling: Compiling, settling: Event, state: State
 ) -> None:
     if state is State.SETTLING:
         compiling.go.set()
@@ -74,8 +83,8 @@ def test_a_clip_that_is_closed_before_its_first_frame_leaves_nothing(
     assert len(left(tmp_path)) == 1
     close(window, qtbot)
     compiling.go.set()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
-    assert left(tmp_path) == []
+    settling.set()
+    qtbot.waitUntil(lambda: not (window.document.busy or left(tmp_path)), timeout=LONG)
     assert not window.message.isVisible()
 
 
@@ -88,15 +97,15 @@ def test_a_clip_that_is_closed_before_it_is_open_leaves_nothing(
     # Nothing is delivered to the window's thread meanwhile.
     assert made.wait(LONG / 1000)
     close(window, qtbot)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
-    assert left(tmp_path) == []
+    qtbot.waitUntil(lambda: not (window.document.busy or left(tmp_path)), timeout=LONG)
 
 
 def test_a_window_that_is_closed_before_the_first_frame_leaves_nothing(
-    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, settling: Event
 ) -> None:
     window.open_address(str(clip))
     qtbot.waitUntil(lambda: window.document.state is State.SETTLING, timeout=LONG)
+    QTimer.singleShot(0, settling.set)
     assert window.close()
     assert left(tmp_path) == []
 
@@ -182,6 +191,8 @@ def test_that_it_is_compiled_is_told_to_who_waits_long(
     close(window, qtbot)
     window.open_address(str(other))
     qtbot.waitUntil(lambda: any("compiled" in text for text in said_below(window)), timeout=LONG)
+    # Else the window would wait for it when it is closed.
+    compiling.go.set()
 
 
 def test_what_waits_for_the_compiler_can_be_called_off(
@@ -198,7 +209,7 @@ def test_what_waits_for_the_compiler_can_be_called_off(
     qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
     assert window.document.state is State.EMPTY
     assert window.welcome.isVisible()
-    assert left(tmp_path) == []
+    qtbot.waitUntil(lambda: left(tmp_path) == [], timeout=LONG)
 
 
 def test_a_clip_that_has_to_wait_for_a_frame_is_being_opened(

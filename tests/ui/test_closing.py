@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -15,8 +15,8 @@ from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 from scstream_app.ui import closing, commands, main_window, renderer, worker
 from scstream_app.ui.closing import Finishing
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -126,6 +126,69 @@ def test_a_disk_that_does_not_say_what_is_on_it_holds_nobody_up(
     assert window.close()
     assert not window.ended
     assert "Looking for sessions" in told
+
+
+@pytest.fixture
+def held(window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging) -> Iterator[Hanging]:
+    """A session at rest, with a writer that a disk does not answer."""
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.surveyor.busy, timeout=LONG)
+    kept = window.document.session
+
+    def write() -> None:
+        with kept._writing():
+            hanging.begun.set()
+            assert hanging.go.wait(LONG / 1000)
+
+    writer = Thread(target=write)
+    writer.start()
+    assert hanging.begun.wait(LONG / 1000)
+    yield hanging
+    hanging.go.set()
+    writer.join()
+
+
+def test_a_session_that_somebody_holds_holds_nobody_up(window: MainWindow, held: Hanging, told: set[str]) -> None:
+    assert window.close()
+    assert not held.go.is_set()
+    assert not window.ended
+    assert "Closing the session" in told
+    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
+
+
+def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
+    window: MainWindow, qtbot: QtBot, session: Path, held: Hanging, tmp_path: Path
+) -> None:
+    window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
+    assert not held.go.is_set()
+    assert window.document.state is State.OPENING
+    held.go.set()
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 4, timeout=LONG)
+    with Session.open(session, writable=True) as kept:
+        assert len(kept) == 60
+
+
+def test_a_session_that_somebody_holds_is_saved_when_it_can_be(
+    window: MainWindow, qtbot: QtBot, held: Hanging, tmp_path: Path
+) -> None:
+    target = tmp_path / "kept.scstream"
+    window.saving.move_session(target)
+    assert window.document.busy
+    held.go.set()
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.saving, timeout=LONG)
+    assert window.document.session.path == target
+    assert len(window.document.trace) == 60
+
+
+def test_a_clip_that_hangs_before_its_first_frame_leaves_nothing(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scstream.warm_up", lambda *_: hanging.begun.set() or hanging.go.wait(LONG / 1000))
+    window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(4))))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and window.document.session is not None, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert list((tmp_path / "library").iterdir()) == []
 
 
 def test_where_nothing_hangs_all_has_ended(window: MainWindow, session: Path, told: set[str]) -> None:

@@ -15,7 +15,8 @@ from clips import moving_square, write_video
 from scstream_app.edits import Edit
 from scstream_app.settings import PRESETS, SPECS, Settings
 from scstream_app.ui.controls import ControlsPanel
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 LONG = 20_000
 Made = Callable[[Document], ControlsPanel]

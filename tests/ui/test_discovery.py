@@ -30,10 +30,10 @@ from scstream_app.damage import missing
 from scstream_app.library import Library
 from scstream_app.settings import Settings
 from scstream_app.ui import commands, saving
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.object_dialog import ObjectDialog
 from scstream_app.ui.segments_model import NAME
+from scstream_app.ui.state import State
 
 LONG = 20_000
 

@@ -22,7 +22,8 @@ from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 from scstream_app.ui import commands, worker
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
+from scstream_app.ui.state import State
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
 LONG = 20_000
@@ -492,11 +493,11 @@ def test_an_edit_that_comes_too_late_is_told_and_taken_back(document: Document, 
 
 def test_threads_are_all_ended_however_late_one_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     document, called = Document(), []
-    for thread in (document.worker, document.renderer, document.surveyor):
+    for thread in (document.worker, document.renderer, document.surveyor, document._bookmarking):
         end = thread.shut_down
         monkeypatch.setattr(thread, "shut_down", lambda *given, end=end: bool(called.append(end(*given))))
     assert not document.shut_down()
-    assert called == [True, True, True]
+    assert called == [True] * 4
 
 
 def test_frames_of_a_session_are_not_read_on_the_windows_thread(

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QModelIndex, QPoint, QRect, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QAction, QColor, QImage
 from PySide6.QtWidgets import (
     QApplication,
     QDockWidget,
@@ -27,11 +27,13 @@ from pytestqt.qtbot import QtBot
 
 from export_scenes import story
 from scstream_app.ui import commands, saving, theme
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.object_dialog import ObjectDialog
+from scstream_app.ui.objects import ObjectsPanel
 from scstream_app.ui.segments import SegmentsPanel
-from scstream_app.ui.segments_model import NAME, SHOWN, SIZE
+from scstream_app.ui.segments_model import COLOUR, NAME, SHOWN, SIZE
+from scstream_app.ui.state import State
 
 LONG = 20_000
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -149,6 +151,47 @@ def test_a_double_click_beside_the_picture_is_no_step(window: MainWindow, qtbot:
     beside = next(point for point in (QPoint(2, 2), viewer.rect().center()) if viewer.id_at(point) is None)
     qtbot.mouseDClick(viewer, Qt.MouseButton.LeftButton, pos=beside)
     assert window.document.undo.count() == 0
+
+
+def in_edit_menu(window: MainWindow, id: str) -> QAction:
+    menu = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "Edit")
+    (found,) = [action for action in menu.actions() if action is window.actions_[id]]
+    return found
+
+
+def test_isolating_is_in_the_edit_menu_and_is_called_what_it_does(window: MainWindow, qtbot: QtBot) -> None:
+    isolate = in_edit_menu(window, "isolate")
+    assert isolate.text() == "Isolate"
+    click(window, qtbot, 1)
+    isolate.trigger()
+    assert window.document.isolated == {1}
+    assert isolate.text() == "Show All"
+    click(window, qtbot, 2)
+    assert isolate.text() == "Isolate"
+    click(window, qtbot, 1)
+    assert isolate.text() == "Show All"
+    isolate.trigger()
+    assert window.document.isolated == set()
+    assert isolate.text() == "Isolate"
+
+
+def test_isolating_nothing_says_what_is_missing(window: MainWindow) -> None:
+    in_edit_menu(window, "isolate").trigger()
+    assert window.viewer.findChild(QLabel, "toast").text() == "Select segments to see them alone."
+
+
+def test_undo_and_redo_can_be_used_only_when_there_is_something(window: MainWindow, qtbot: QtBot) -> None:
+    undo, redo = in_edit_menu(window, "undo"), in_edit_menu(window, "redo")
+    assert (undo.isEnabled(), redo.isEnabled()) == (False, False)
+    tick(window, qtbot, 1)
+    assert (undo.isEnabled(), redo.isEnabled()) == (True, False)
+    qtbot.keyClick(window, Qt.Key.Key_Z, CTRL)
+    assert (undo.isEnabled(), redo.isEnabled()) == (False, True)
+    qtbot.keyClick(window, Qt.Key.Key_Y, CTRL)
+    assert (undo.isEnabled(), redo.isEnabled()) == (True, False)
+    qtbot.keyClick(window, Qt.Key.Key_W, CTRL)
+    qtbot.waitUntil(window.welcome.isVisible, timeout=LONG)
+    assert (undo.isEnabled(), redo.isEnabled()) == (False, False)
 
 
 def test_all_buttons_stay_seen_while_one_is_alone(window: MainWindow, qtbot: QtBot) -> None:
@@ -309,6 +352,52 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     assert (np.abs(locked[:, -18:-15] - ground) < 30).all()
     tip = view.model().data(index_of(panel, 1, NAME), Qt.ItemDataRole.ToolTipRole)
     assert "locked: it neither splits nor merges by itself" in tip
+
+
+# --- swatches
+
+
+def squares(widget: QWidget, rect: QRect, colour: QColor) -> int:
+    """How many pixels of a part of a widget have just this colour."""
+    image = widget.grab(rect).toImage()
+    return sum(
+        image.pixelColor(x, y).rgb() == colour.rgb() for x in range(image.width()) for y in range(image.height())
+    )
+
+
+@pytest.mark.usefixtures("themed")
+def test_colours_are_true_in_a_selected_row(story_document: Document, qtbot: QtBot) -> None:
+    panel = SegmentsPanel(story_document)
+    qtbot.addWidget(panel)
+    panel.resize(700, 400)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    commands.make_object(story_document, "kite", [1])
+    viewport = table(panel).viewport()
+    for column in (COLOUR, SHOWN):
+        rect = cell(panel, 1, column)
+        # The box at the left would hide it.
+        qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(rect.right() - 4, rect.center().y()))
+        assert story_document.selection == {1}
+        colour = index_of(panel, 1, column).data(Qt.ItemDataRole.DecorationRole)
+        assert squares(viewport, cell(panel, 1, column), colour) >= 150
+    # The mark of the object is a smaller one, and round.
+    (thing,) = story_document.objects
+    assert squares(viewport, cell(panel, 1, NAME), QColor(*thing.colour)) >= 30
+
+
+@pytest.mark.usefixtures("themed")
+def test_the_colour_of_a_highlighted_object_is_true(story_document: Document, qtbot: QtBot) -> None:
+    commands.make_object(story_document, "kite", [1])
+    panel = ObjectsPanel(story_document)
+    qtbot.addWidget(panel)
+    with qtbot.waitExposed(panel):
+        panel.show()
+    tree = panel.findChild(QTreeWidget)
+    rect = tree.visualItemRect(tree.topLevelItem(0))
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
+    assert panel.current == "kite"
+    assert squares(tree.viewport(), rect, QColor(*story_document.objects[0].colour)) >= 150
 
 
 # --- while it is saved

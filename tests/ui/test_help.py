@@ -107,10 +107,10 @@ def test_f1_tells_what_the_mouse_does(window: MainWindow, qtbot: QtBot) -> None:
     assert not any("original" in button.text() for button in sheet.buttons.buttons() if button.isVisible())
     rows, place = dict[tuple[str, str], str](), ""
     for row in range(sheet.mouse.rowCount()):
-        gesture, deed = sheet.mouse.item(row, 0).text(), sheet.mouse.item(row, 1)
-        place = gesture if deed is None else place
-        if deed is not None:
-            rows[place, gesture] = deed.text()
+        gesture, effect = sheet.mouse.item(row, 0).text(), sheet.mouse.item(row, 1)
+        place = gesture if effect is None else place
+        if effect is not None:
+            rows[place, gesture] = effect.text()
     assert rows["Picture", "Wheel, pinch"] == "Zoom at the cursor"
     assert {"Picture", "Timeline", "Segments", "Objects", "Over time", "Events"} <= {place for place, _ in rows}
     sheet.close()

@@ -28,9 +28,9 @@ from scstream_app.results import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.settings import Settings
 from scstream_app.trace import Trace
-from scstream_app.ui.document import State
 from scstream_app.ui.mailbox import Mailbox
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 QUICK = Settings(max_init_sweeps=10, threads=1)
 #: Also for the compiler, the first time.

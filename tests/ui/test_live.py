@@ -28,10 +28,10 @@ from scstream_app.settings import Settings
 from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
 from scstream_app.ui import camera_dialog, commands, document, feed, worker
 from scstream_app.ui.camera_dialog import CameraDialog
-from scstream_app.ui.document import State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.live import Meter
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)

@@ -43,6 +43,9 @@ from scstream_app.ui.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITIO
 from scstream_app.ui.statistics import StatisticsPanel
 from scstream_app.ui.welcome import Welcome
 
+#: Of a dock's title.
+BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
+
 
 @pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
@@ -86,7 +89,7 @@ def test_fields_have_a_frame_on_dark_ground(qtbot: QtBot, kind: type[QWidget]) -
 
 
 @pytest.mark.usefixtures("dark")
-@pytest.mark.parametrize("name", ["qt_dockwidget_closebutton", "qt_dockwidget_floatbutton"])
+@pytest.mark.parametrize("name", BUTTONS)
 def test_the_buttons_of_a_dock_are_seen_on_dark_ground(qtbot: QtBot, name: str) -> None:
     window = QMainWindow()
     dock = Dock("Segments", window)
@@ -94,6 +97,22 @@ def test_the_buttons_of_a_dock_are_seen_on_dark_ground(qtbot: QtBot, name: str) 
     shown(window, qtbot, 300, 200)
     seen = brightness(dock.findChild(QAbstractButton, name))
     assert seen.max() - np.median(seen) > 80
+
+
+def test_the_buttons_of_a_dock_are_the_same_at_every_start(
+    make: Callable[[], MainWindow], qtbot: QtBot, sessions: tuple[Path, Path]
+) -> None:
+    looks = []
+    for _ in range(2):
+        window = make()
+        open_(window, qtbot, sessions[0])
+        qtbot.mouseMove(window.viewer)
+        buttons = [window.panels["segments"].findChild(QAbstractButton, name) for name in BUTTONS]
+        looks.append([brightness(button) for button in buttons])
+        window.close()
+    for first, second in zip(*looks, strict=True):
+        assert np.ptp(first) > 80
+        assert np.array_equal(first, second)
 
 
 def test_fields_go_with_the_system_back_to_light(qapp: QApplication, qtbot: QtBot) -> None:

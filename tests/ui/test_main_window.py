@@ -30,9 +30,9 @@ from scstream_app.library import Library
 from scstream_app.session import Names, Session
 from scstream_app.ui import app, dialogs, opening, recording, saving, status, worker
 from scstream_app.ui.closing import Finishing
-from scstream_app.ui.document import State
 from scstream_app.ui.feed import Feed
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 

@@ -24,8 +24,9 @@ from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.trace import SETTLED_FRAMES, Trace
 from scstream_app.ui import measuring
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.lights import SettledLight
+from scstream_app.ui.state import State
 
 LONG = 20_000
 

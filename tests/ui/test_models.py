@@ -19,8 +19,8 @@ from scstream_app.library import Library
 from scstream_app.session import Session, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 FRAMES = 8

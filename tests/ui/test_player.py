@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from export_scenes import merge, result, split
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.player import SPEEDS, Player, Times
+from scstream_app.ui.state import State
 
 RATE = 25.0
 

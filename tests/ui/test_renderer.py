@@ -17,9 +17,10 @@ from scstream_app.results import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import open_source
 from scstream_app.ui import renderer as renderer_
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.look import Look
 from scstream_app.ui.renderer import Renderer, Wish
+from scstream_app.ui.state import State
 
 LONG = 20.0
 MakeSession = Callable[[Sequence[FrameResult]], Path]

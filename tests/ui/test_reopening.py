@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,9 +14,9 @@ from PySide6.QtWidgets import QFileDialog, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
-from scstream_app.session import Session
-from scstream_app.ui.document import State
+from scstream_app.session import Bookmark, Session, bookmark
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -90,6 +93,96 @@ def test_after_a_crash_it_is_where_it_was_a_moment_before(
         timeout=LONG,
     )
     assert read.bookmark.view == "mean_colour"
+
+
+class HangingDisk:
+    """Keeps every bookmark waiting until it is ``free``.
+
+    Attributes
+    ----------
+    begun : list of int
+        Frames of the bookmarks that reached it.
+    waited : list of bool
+        For each that is written, whether it was freed meanwhile: not if whoever frees it waits for it.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun: list[int] = []
+        self.waited: list[bool] = []
+        self.free = Event()
+        self._write = bookmark.write
+        monkeypatch.setattr(bookmark, "write", self._hang)
+
+    def _hang(self, folder: Path, left: Bookmark) -> None:
+        self.begun.append(left.frame)
+        self.waited.append(self.free.wait(LONG / 1000))
+        self._write(folder, left)
+
+
+@pytest.fixture
+def disk(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingDisk]:
+    """One that has just begun to hang, with frame 4 to be kept."""
+    arranged(window, qtbot, clip)
+    disk = HangingDisk(monkeypatch)
+    window.document._bookmarking._soon.setInterval(1)
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: bool(disk.begun), timeout=LONG)
+    yield disk
+    disk.free.set()
+
+
+def test_a_disk_that_hangs_leaves_the_window_answering(window: MainWindow, qtbot: QtBot, disk: HangingDisk) -> None:
+    rests(window, qtbot, 4)
+    qtbot.keyClick(window, Qt.Key.Key_Right)
+    rests(window, qtbot, 5)
+    qtbot.keyClick(window, Qt.Key.Key_4)
+    qtbot.waitUntil(lambda: window.document.shown.look.view == "boundaries", timeout=LONG)
+    disk.free.set()
+    read = Session.open(window.document.session.path)
+    qtbot.waitUntil(lambda: read.bookmark is not None and read.bookmark.frame == 5, timeout=LONG)
+    assert read.bookmark.view == "boundaries"
+    assert all(disk.waited)
+
+
+def test_where_a_session_is_left_counts_whatever_is_still_being_kept(
+    window: MainWindow, qtbot: QtBot, disk: HangingDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keeper, path = window.document._bookmarking._keeper, window.document.session.path
+    for index in (5, 6):
+        qtbot.keyClick(window, Qt.Key.Key_Right)
+        rests(window, qtbot, index)
+    # The disk answers only when the window has begun to wait for it.
+    cancel = keeper.cancel
+
+    def cancelled() -> None:
+        cancel()
+        disk.free.set()
+
+    monkeypatch.setattr(keeper, "cancel", cancelled)
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    assert window.document.session is None
+    assert disk.begun[1:] == [6], "what waited meanwhile is not written"
+    assert Session.open(path).bookmark.frame == 6
+    reopened(window, qtbot, path, 6)
+
+
+def test_a_session_that_was_left_is_left_alone(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arranged(window, qtbot, clip)
+    session, keeper = window.document.session, window.document._bookmarking._keeper
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    write, tried = keeper._write, Event()
+
+    def noted(*task: Any) -> None:
+        write(*task)
+        tried.set()
+
+    monkeypatch.setattr(keeper, "_write", noted)
+    # One that was on its way when the session was closed.
+    keeper.start(session, Bookmark(7, "overlay"))
+    qtbot.waitUntil(tried.is_set, timeout=LONG)
+    assert session.bookmark.frame == 3
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from answering import answering
 from clips import moving_square, write_video
 from scstream_app.session import Names, Session
 from scstream_app.ui import commands, restarting
-from scstream_app.ui.document import State
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -67,6 +67,42 @@ def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) 
     with answering(qtbot, "Cancel") as asked:
         opened.actions_["restart"].trigger()
     assert f"'{opened.document.session.path}'" in asked[0]
+
+
+@pytest.fixture
+def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
+    """A clip with frames still to come."""
+    document = window.document
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(40, width=120))))
+    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    window.actions_["pause_segmenting"].trigger()
+    assert document.state is State.PAUSED
+    return window
+
+
+def test_locks_are_told(paused: MainWindow, qtbot: QtBot) -> None:
+    session = paused.document.session
+    paused.document.select({0})
+    paused.actions_["lock"].trigger()
+    with answering(qtbot, "Cancel") as asked:
+        paused.actions_["restart"].trigger()
+    assert "again. One lock cannot come along. What you marked stays with the session" in asked[0]
+    assert paused.document.session is session
+
+
+def test_merges_are_told_also_of_a_session_that_was_opened_again(paused: MainWindow, qtbot: QtBot) -> None:
+    document = paused.document
+    document.select(sorted(document.trace.lives)[:2])
+    paused.actions_["merge"].trigger()
+    paused.actions_["pause_segmenting"].trigger()
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    path = document.session.path
+    paused.actions_["close"].trigger()
+    paused.open_address(str(path))
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.index is not None, timeout=LONG)
+    with answering(qtbot, "Cancel") as asked:
+        paused.actions_["restart"].trigger()
+    assert "2 locks and merges by hand cannot come along" in asked[0]
 
 
 def test_nothing_is_asked_where_nothing_was_marked(

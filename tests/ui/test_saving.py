@@ -22,9 +22,9 @@ from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.sources import Source
 from scstream_app.ui import commands, export_folder, opening, saving, worker
 from scstream_app.ui.addresses import Addresses
-from scstream_app.ui.document import State
 from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.state import State
 
 LONG = 20_000
 #: A test may run at midnight.

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
-from export_scenes import story
+from export_scenes import birth, result, story
 from scstream.genealogy import Kind
 from scstream.statistics import STATISTICS
 from scstream_app.edits import Edit
@@ -35,7 +35,7 @@ from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.settings import Settings
 from scstream_app.ui import commands
-from scstream_app.ui.document import Document, State
+from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ObjectDialog
 from scstream_app.ui.objects import ObjectsPanel
 from scstream_app.ui.segments import SegmentsPanel
@@ -52,6 +52,7 @@ from scstream_app.ui.segments_model import (
     SIZE,
     SegmentsModel,
 )
+from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -148,6 +149,106 @@ def test_selection_goes_both_ways(panel: SegmentsPanel, story_document: Document
     story_document.select([0])
     assert selected(panel) == {0}
     assert heard == [{0}]
+
+
+def test_the_number_of_selected_ones_says_which_are_on_the_frame(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    count = panel.findChild(QLabel, "count")
+    click(qtbot, panel, 0)
+    click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
+    assert count.text() == "3 segments, 2 selected"
+    # There the second has been absorbed.
+    show(story_document, qtbot, 4)
+    qtbot.waitUntil(lambda: count.text() == "3 segments, 2 selected, 1 on this frame")
+    story_document.select([2])
+    assert count.text() == "3 segments, 1 selected, none on this frame"
+
+
+# --- scrolling
+
+
+@pytest.fixture
+def crowd(open_results: Callable[..., Document]) -> Document:
+    """Two frames with 60 segments; the lower the id the larger on the first, the other way round on the second."""
+    widths = np.arange(60, 0, -1)
+    down = np.broadcast_to(np.repeat(np.arange(60), widths), (4, widths.sum()))
+    return open_results([result(0, down, [birth(0, id) for id in range(60)]), result(1, 59 - down)])
+
+
+def in_sight(panel: SegmentsPanel, id: int) -> bool:
+    return table(panel).viewport().rect().contains(cell(panel, id, NAME))
+
+
+def first_in_sight(panel: SegmentsPanel) -> int:
+    return ids(panel)[table(panel).rowAt(0)]
+
+
+def scroll(panel: SegmentsPanel, qtbot: QtBot, key: Qt.Key) -> None:
+    """Pull the list up or down as with the mouse."""
+    bar = table(panel).verticalScrollBar()
+    qtbot.keyClick(bar, key)
+
+
+def test_what_is_selected_elsewhere_is_scrolled_to_and_stays_in_sight(crowd: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(crowd), qtbot)
+    assert not in_sight(panel, 50)
+    crowd.select([50])
+    assert in_sight(panel, 50)
+    show(crowd, qtbot, 1)
+    qtbot.waitUntil(lambda: ids(panel)[0] == 59)
+    assert in_sight(panel, 50)
+    # One that is added is not worth losing sight of the first.
+    top = first_in_sight(panel)
+    crowd.select([50, 3])
+    assert first_in_sight(panel) == top
+
+
+def test_what_was_selected_before_there_is_a_table_is_scrolled_to(crowd: Document, qtbot: QtBot) -> None:
+    crowd.select([50])
+    panel = shown(SegmentsPanel(crowd), qtbot)
+    qtbot.waitUntil(lambda: in_sight(panel, 50))
+    panel.resize(700, 200)
+    qtbot.waitUntil(lambda: table(panel).viewport().height() < 150 and in_sight(panel, 50))
+
+
+def test_nobody_who_scrolled_away_is_pulled_back(crowd: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(crowd), qtbot)
+    crowd.select([50])
+    scroll(panel, qtbot, Qt.Key.Key_Home)
+    assert first_in_sight(panel) == 0
+    show(crowd, qtbot, 1)
+    qtbot.waitUntil(lambda: ids(panel)[0] == 59)
+    scroll(panel, qtbot, Qt.Key.Key_End)
+    assert not in_sight(panel, 50)
+    show(crowd, qtbot, 0)
+    qtbot.waitUntil(lambda: ids(panel)[0] == 0)
+    assert table(panel).verticalScrollBar().value() == table(panel).verticalScrollBar().maximum()
+    # Another selection is a reason to move.
+    crowd.select([5])
+    assert in_sight(panel, 5)
+    header = table(panel).horizontalHeader()
+    where = QPoint(header.sectionViewportPosition(ID) + 5, header.height() // 2)
+    for order in ([0, 1], [59, 58]):
+        qtbot.mouseClick(header.viewport(), Qt.MouseButton.LeftButton, pos=where)
+        assert ids(panel)[:2] == order
+    top = first_in_sight(panel)
+    show(crowd, qtbot, 1)
+    qtbot.waitUntil(lambda: column(panel, SIZE)[0] == "240")
+    assert first_in_sight(panel) == top
+
+
+def test_rows_chosen_in_the_table_leave_it_where_it_is(crowd: Document, qtbot: QtBot) -> None:
+    panel = shown(SegmentsPanel(crowd), qtbot)
+    click(qtbot, panel, 2)
+    scroll(panel, qtbot, Qt.Key.Key_End)
+    for _ in range(2):
+        click(qtbot, panel, 58, Qt.KeyboardModifier.ControlModifier)
+        assert in_sight(panel, 58)
+    assert crowd.selection == {2}
+
+
+# --- order
 
 
 def test_sorting_and_filtering(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
@@ -433,7 +534,7 @@ def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(ru
     pair = ids(panel)[:2]
     commands.merge(running, pair)
     running.undo.undo()
-    assert "nothing was changed yet" in notices[-1].text
+    assert "is undone: the model had not heard of it yet" in notices[-1].text
     advance(running, qtbot)
     assert not any(edit for record in running.session.records() for edit in record.edits)
     running.undo.redo()
