@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -441,10 +442,16 @@ def is_segmented(document: Document) -> bool:
 
 def advance(document: Document, qtbot: QtBot) -> None:
     """Let at least one frame be segmented that has not begun yet, and wait again."""
-    for _ in range(2):
-        before = len(document.trace)
+
+    def has_advanced(before: int) -> bool:
+        if len(document.trace) > before:
+            return True
+        # Again and again: it may be paused once more for the frame before.
         document.pause(False)
-        qtbot.waitUntil(lambda n=before: len(document.trace) > n, timeout=LONG)
+        return False
+
+    for _ in range(2):
+        qtbot.waitUntil(partial(has_advanced, len(document.trace)), timeout=LONG)
 
 
 def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Document, qtbot: QtBot) -> None:
