@@ -22,14 +22,15 @@ _FADED = 0.35
 
 
 class NameDelegate(QStyledItemDelegate):
-    """Draws a padlock behind the names of locked segments, which has its place however narrow the cell is.
-
-    What somebody is typing is left alone: frames that come meanwhile would put the old name back.
-    """
+    """Leaves alone what somebody is typing: frames that come meanwhile would put the old name back."""
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
             super().setEditorData(editor, index)
+
+
+class LockDelegate(NameDelegate):
+    """Draws a padlock behind the names of locked segments, which has its place however narrow the cell is."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
@@ -79,10 +80,11 @@ class SwatchDelegate(QStyledItemDelegate):
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
-        colour = index.data(Qt.ItemDataRole.DecorationRole)
-        if option.state & QStyle.StateFlag.State_Selected and isinstance(colour, QColor):
-            option.icon = _swatch(colour, option.decorationSize)
-            option.state &= ~QStyle.StateFlag.State_HasFocus
+        if option.state & QStyle.StateFlag.State_Selected:
+            colour = index.data(Qt.ItemDataRole.DecorationRole)
+            if isinstance(colour, QColor):
+                option.icon = _swatch(colour, option.decorationSize)
+                option.state &= ~QStyle.StateFlag.State_HasFocus
 
 
 def _swatch(colour: QColor, size: QSize) -> QIcon:
