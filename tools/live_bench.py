@@ -29,7 +29,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
 from scstream_app.library import Library
 from scstream_app.picture import Picture
 from scstream_app.sources import Camera, open_source
-from scstream_app.ui.app import application
+from scstream_app.ui.app import application, spare_searches
 from scstream_app.ui.main_window import MainWindow
 
 _MOST_FRAMES = 200
@@ -97,6 +97,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         settings.setValue("live/target", arguments.target)
         library = Library(Path(scratch) / "sessions")
         window = MainWindow(settings, library)
+        spare_searches(window.document)
         window.resize(1500, 950)
         window.show()
         with patch(

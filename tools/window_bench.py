@@ -40,7 +40,7 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from scstream_app.library import Library
-from scstream_app.ui.app import application
+from scstream_app.ui.app import application, spare_searches
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State
 
@@ -87,6 +87,7 @@ def window_on(folder: Path) -> Iterator[MainWindow]:
     application()
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, Library(folder / "sessions"))
+    spare_searches(window.document)
     window.resize(1500, 940)
     window.show()
     yield window

@@ -448,6 +448,19 @@ def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
     )
 
 
+def test_what_is_loaded_is_not_searched_for_garbage_again(
+    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frozen: list[State] = []
+    monkeypatch.setattr(app.gc, "freeze", lambda: frozen.append(window.document.state))
+    app.spare_searches(window.document)
+    for _ in range(2):
+        drop(window.welcome, [clip])
+        qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+        window.actions_["close"].trigger()
+    assert frozen == [State.SETTLING]
+
+
 class Gate:
     """Something that goes on until a test lets it end."""
 
