@@ -26,7 +26,13 @@ run: $(READY)  ## Open the window on a sample clip; without a display, segment t
 	fi
 
 test: lint  ## Check style, types and layers, then run the tests
-	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest
+	@# The window's tests beside all others, neither keeps two cores busy; compiled before, so that none waits for that.
+	$(BIN)/python -c "import scstream; scstream.warm_up()"
+	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; told=$$(mktemp); \
+	$(BIN)/python -m pytest tests/ui > $$told 2>&1 & window=$$!; \
+	$(BIN)/python -m pytest --ignore tests/ui; rest=$$?; \
+	wait $$window; code=$$?; cat $$told; rm -f $$told; \
+	test $$rest -eq 0 && test $$code -eq 0
 
 lint: $(READY)  ## Check style, types and layers only
 	$(BIN)/ruff check .
