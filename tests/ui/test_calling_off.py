@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFileDialog, QLabel, QProgressBar
+from PySide6.QtWidgets import QFileDialog, QProgressBar
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from compiling import Compiling, said_below
 from scstream_app.session import Session
 from scstream_app.ui import status
 from scstream_app.ui.main_window import MainWindow
@@ -28,19 +29,6 @@ def clip(tmp_path: Path) -> Path:
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
     return write_video(tmp_path / "other.mp4", moving_square(4))
-
-
-class Compiling:
-    """The engine's preparation: it stops at the third of five steps until a test lets it go on."""
-
-    def __init__(self) -> None:
-        self.go, self.begun = Event(), Event()
-
-    def __call__(self, on_progress: Callable[[int, int, str], None]) -> None:
-        on_progress(2, 5, "")
-        self.begun.set()
-        self.go.wait()
-        on_progress(5, 5, "")
 
 
 @pytest.fixture
@@ -144,10 +132,6 @@ def test_a_session_that_is_closed_before_it_is_open_again_stays(window: MainWind
 
 
 # --- while the engine is compiled for something that was closed
-
-
-def said_below(window: MainWindow) -> list[str]:
-    return [label.text() for label in window.statusBar().findChildren(QLabel)]
 
 
 def test_a_clip_that_has_to_wait_for_the_compiler_says_so_at_once(

@@ -13,7 +13,6 @@ from PySide6.QtGui import QDropEvent, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
-    QLabel,
     QLineEdit,
     QMenu,
     QProgressBar,
@@ -25,6 +24,7 @@ from pytestqt.qtbot import QtBot
 
 from answering import answering
 from clips import moving_square, write_images, write_video
+from compiling import Compiling, said_below
 from scstream_app.errors import SourceError
 from scstream_app.library import Library
 from scstream_app.session import Names, Session
@@ -171,20 +171,10 @@ def test_another_clip_begins_with_its_own_frame_number(
 
 
 def held_up(monkeypatch: pytest.MonkeyPatch) -> Event:
-    """Have the engine stop at the third of five steps of its preparation until the event is set."""
-    go = Event()
-
-    def warm_up(on_progress: Callable[[int, int, str], None]) -> None:
-        on_progress(2, 5, "")
-        go.wait()
-        on_progress(5, 5, "")
-
-    monkeypatch.setattr("scstream.warm_up", warm_up)
-    return go
-
-
-def said_below(window: MainWindow) -> list[str]:
-    return [label.text() for label in window.statusBar().findChildren(QLabel)]
+    """Have the engine stop in the midst of its preparation until the event is set."""
+    compiling = Compiling()
+    monkeypatch.setattr("scstream.warm_up", compiling)
+    return compiling.go
 
 
 def test_preparing_the_engine_is_told_with_how_far_it_is(
