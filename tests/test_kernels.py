@@ -276,14 +276,24 @@ def test_untile_undoes_the_cutting(size: tuple[int, int], stride: int) -> None:
 def test_shrink_averages_blocks(size: tuple[int, int], small: tuple[int, int]) -> None:
     frame = np.random.default_rng(12).integers(0, 256, (*size, 3)).astype(np.uint8)
     out = np.empty((*small, 3), np.uint8)
-    kernels.shrink(frame, out)
+    middle = small[0] // 2
+    for first, last in ((0, middle), (middle, small[0])):
+        kernels.shrink(frame, first, last, out)
     np.testing.assert_array_equal(out, block_means(frame, *small))
+
+
+@pytest.mark.parametrize("value", [0, 1, 127, 254, 255])
+@pytest.mark.parametrize("side", [1, 3, 7, 49])
+def test_shrink_keeps_a_plain_colour(value: int, side: int) -> None:
+    out = np.empty((2, 2, 3), np.uint8)
+    kernels.shrink(np.full((2 * side, 2 * side, 3), value, np.uint8), 0, 2, out)
+    assert (out == value).all()
 
 
 def test_shrink_by_a_whole_number_is_that_of_opencv() -> None:
     frame = np.random.default_rng(13).integers(0, 256, (60, 90, 3)).astype(np.uint8)
     out = np.empty((20, 30, 3), np.uint8)
-    kernels.shrink(frame, out)
+    kernels.shrink(frame, 0, 20, out)
     other = cv2.resize(frame, (30, 20), interpolation=cv2.INTER_AREA)
     assert np.abs(out.astype(int) - other).max() <= 1
 

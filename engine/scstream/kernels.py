@@ -950,26 +950,47 @@ def untile(tiles, table, stride, first, last, out):
 
 
 @numba.njit(**_JIT)
-def shrink(frame, out):
-    """Reduce frame (H, W, 3) uint8 to out (h, w, 3), each pixel the mean of the block it covers."""
+def shrink(frame, first, last, out):
+    """Rows [first, last) of out (h, w, 3) uint8: each pixel the mean of the block of frame (H, W, 3) that it covers."""
     height, width = frame.shape[0], frame.shape[1]
     rows, columns = out.shape[0], out.shape[1]
-    for i in range(rows):
+    sums = np.empty(3 * width, np.int32)
+    for i in range(first, last):
         top = i * height // rows
         bottom = max((i + 1) * height // rows, top + 1)
+        sums[:] = 0
+        for y in range(top, bottom):
+            line = frame[y].reshape(-1)
+            for e in range(3 * width):
+                sums[e] += line[e]
         for j in range(columns):
             left = j * width // columns
             right = max((j + 1) * width // columns, left + 1)
-            r = g = b = 0
-            for y in range(top, bottom):
-                for x in range(left, right):
-                    r += frame[y, x, 0]
-                    g += frame[y, x, 1]
-                    b += frame[y, x, 2]
             n = (bottom - top) * (right - left)
-            out[i, j, 0] = (r + n // 2) // n
-            out[i, j, 1] = (g + n // 2) // n
-            out[i, j, 2] = (b + n // 2) // n
+            # Rounded as whole numbers are: half a unit keeps what rounding does to the quotient away from the next.
+            share, half = 1.0 / n, n // 2 + 0.5
+            for channel in range(3):
+                total = 0
+                for x in range(left, right):
+                    total += sums[3 * x + channel]
+                out[i, j, channel] = np.uint8((total + half) * share)
+
+
+@numba.njit(**_JIT)
+def enlarge(small, first, last, out):
+    """Rows [first, last) of out (H, W): each pixel the one of small (h, w) that lies there."""
+    height, width = out.shape
+    rows, columns = small.shape
+    place = np.empty(width, np.uint64)
+    for x in range(width):
+        place[x] = x * columns // width
+    for y in range(first, last):
+        if y > first and y * rows // height == (y - 1) * rows // height:
+            out[y] = out[y - 1]
+            continue
+        line = small[y * rows // height]
+        for x in range(width):
+            out[y, x] = line[place[x]]
 
 
 # --- Gaussian with a normal-inverse-Wishart prior, any dimension ----------------------------------------------

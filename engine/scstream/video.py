@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from scstream import kernels, persistence
+from scstream import persistence
 from scstream.checks import check_choice, check_number
 from scstream.colour import COLOURS, channels, mean_rgb, turn_from_public, turn_to_public
 from scstream.components import Gaussian
@@ -22,6 +22,7 @@ from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.moves import Mover
 from scstream.sampler import Progress
+from scstream.scaling import enlarged, scaled_size, shrunk
 from scstream.statistics import STATISTICS
 from scstream.sweep import counter_rng, mode_densities
 from scstream.tiles import Tiles
@@ -284,8 +285,7 @@ class VideoSegmenter:
             # The smaller half is the one that leaves.
             small = int(np.argmin(total[0, :, 0]))
             part[own] = scores[:, small] > scores[:, 1 - small]
-        mask, shape = tiles.untiled(part), self._last_shape()
-        return mask if mask.shape == shape else _resample(mask, shape)
+        return enlarged(tiles.untiled(part), self._last_shape(), self._threads)
 
     @property
     def locked_(self) -> frozenset[int]:
@@ -324,7 +324,7 @@ class VideoSegmenter:
 
     def _resize_past(self, scale: float) -> None:
         """Let the past have as many pixels as it would have had at this scale."""
-        before, after = (math.prod(_reduced_size(self._last_shape(), each)) for each in (self.scale, scale))
+        before, after = (math.prod(scaled_size(self._last_shape(), each)) for each in (self.scale, scale))
         state = self.model_._sampler.state
         state.history.rescale(after / before)
         state.current = state.current * (after / before)
@@ -339,7 +339,10 @@ class VideoSegmenter:
         mover = Mover(
             sampler.settings, sampler.component, sampler.state, sampler.genealogy, sampler.time, counter_rng(0, 0, 0)
         )
-        small = _resample(mask, (tiles.rows, tiles.columns))
+        rows, columns = (
+            np.arange(n) * full // n for n, full in zip((tiles.rows, tiles.columns), mask.shape, strict=True)
+        )
+        small = mask[np.ix_(rows, columns)]
         for value in np.unique(small[small != 0]):
             inside = tiles.tiled(small == value)
             owner = sampler.id_of[tiles.labels]
@@ -358,20 +361,20 @@ class VideoSegmenter:
         return self._picture(self._last_tiles(), self._last_shape())
 
     def _cut(self, frame: npt.NDArray[np.uint8], stride: int) -> Tiles:
-        threads = self.model_.threads or os.cpu_count() or 1
-        return Tiles(self._reduced(frame), self.colour, stride, threads)
+        return Tiles(self._reduced(frame), self.colour, stride, self._threads)
+
+    @property
+    def _threads(self) -> int:
+        return self.model_.threads or os.cpu_count() or 1
 
     def _reduced(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         frame = np.ascontiguousarray(frame)
         if self.scale == 1.0:
             return frame
-        small = np.empty((*_reduced_size(frame.shape[:2], self.scale), 3), np.uint8)
-        kernels.shrink(frame, small)
-        return small
+        return shrunk(frame, scaled_size(frame.shape[:2], self.scale), self._threads)
 
     def _picture(self, tiles: Tiles, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        ids = tiles.ids(self.model_._sampler.id_of)
-        return ids if ids.shape == tuple(shape) else _resample(ids, shape)
+        return enlarged(tiles.ids(self.model_._sampler.id_of), shape, self._threads)
 
     def _check_frame(self, frame: Any) -> None:
         if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
@@ -407,8 +410,7 @@ class VideoSegmenter:
         sampler = self.model_._sampler_checked()
         densities = mode_densities(sampler.component, sampler.state.total, float(self.model_.alpha))
         picture = self._last_tiles().uncertainty(densities.parameters, densities.log_weight)
-        shape = self._last_shape()
-        return picture if picture.shape == shape else _resample(picture, shape)
+        return enlarged(picture, self._last_shape(), self._threads)
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
@@ -489,11 +491,6 @@ def uncertainty(
     return Tiles(np.ascontiguousarray(frame), colour, 1, threads).uncertainty(density, np.log(rows["pixels"]))
 
 
-def _reduced_size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
-    height, width = (max(1, round(n * scale)) for n in shape)
-    return height, width
-
-
 def _strides(height: int, width: int) -> list[int]:
     """Strides from coarse to fine: quartered until the coarsest has few enough pixels."""
     strides = [1]
@@ -514,11 +511,3 @@ def _prior(tiles: Tiles, detail: float) -> Gaussian:
 def _check_mask(mask: Any, frame: npt.NDArray[np.uint8]) -> None:
     if not isinstance(mask, np.ndarray) or mask.dtype.kind not in "biu" or mask.shape != frame.shape[:2]:
         raise ValueError(f"mask must be an array of bool or whole numbers with the frame's shape {frame.shape[:2]}")
-
-
-def _resample(picture: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """The picture at another size (H, W), by nearest neighbours."""
-    rows = np.arange(shape[0]) * picture.shape[0] // shape[0]
-    columns = np.arange(shape[1]) * picture.shape[1] // shape[1]
-    enlarged: npt.NDArray[Any] = picture[rows[:, None], columns]
-    return enlarged
