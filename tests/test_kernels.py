@@ -23,6 +23,7 @@ from reference import (
 from scstream import kernels
 from scstream.components import Gaussian, Multinomial
 from scstream.sweep import mode_densities
+from scstream.threads import queue_of
 from scstream.tiles import Tiles
 
 Floats = npt.NDArray[np.float32]
@@ -263,9 +264,7 @@ def test_untile_undoes_the_cutting(size: tuple[int, int], stride: int) -> None:
     tiled = padded.reshape(down, kernels.TILE, across, kernels.TILE).swapaxes(1, 2).reshape(-1, kernels.PIXELS)
     table = np.random.default_rng(11).permutation(50).astype(np.int32)
     out = np.full(size, -1, np.int32)
-    middle = size[0] // 2
-    for first, last in ((0, middle), (middle, size[0])):
-        kernels.untile(np.ascontiguousarray(tiled), table, stride, first, last, out)
+    kernels.untile(queue_of(np.array([0, size[0] // 2, size[0]])), np.ascontiguousarray(tiled), table, stride, out)
     expected = table[np.repeat(np.repeat(small, stride, axis=0), stride, axis=1)[: size[0], : size[1]]]
     np.testing.assert_array_equal(out, expected)
 
@@ -276,9 +275,7 @@ def test_untile_undoes_the_cutting(size: tuple[int, int], stride: int) -> None:
 def test_shrink_averages_blocks(size: tuple[int, int], small: tuple[int, int]) -> None:
     frame = np.random.default_rng(12).integers(0, 256, (*size, 3)).astype(np.uint8)
     out = np.empty((*small, 3), np.uint8)
-    middle = small[0] // 2
-    for first, last in ((0, middle), (middle, small[0])):
-        kernels.shrink(frame, first, last, out)
+    kernels.shrink(queue_of(np.array([0, small[0] // 2, small[0]])), frame, out)
     np.testing.assert_array_equal(out, block_means(frame, *small))
 
 
@@ -286,14 +283,14 @@ def test_shrink_averages_blocks(size: tuple[int, int], small: tuple[int, int]) -
 @pytest.mark.parametrize("side", [1, 3, 7, 49])
 def test_shrink_keeps_a_plain_colour(value: int, side: int) -> None:
     out = np.empty((2, 2, 3), np.uint8)
-    kernels.shrink(np.full((2 * side, 2 * side, 3), value, np.uint8), 0, 2, out)
+    kernels.shrink(queue_of(np.array([0, 2])), np.full((2 * side, 2 * side, 3), value, np.uint8), out)
     assert (out == value).all()
 
 
 def test_shrink_by_a_whole_number_is_that_of_opencv() -> None:
     frame = np.random.default_rng(13).integers(0, 256, (60, 90, 3)).astype(np.uint8)
     out = np.empty((20, 30, 3), np.uint8)
-    kernels.shrink(frame, 0, 20, out)
+    kernels.shrink(queue_of(np.array([0, 20])), frame, out)
     other = cv2.resize(frame, (30, 20), interpolation=cv2.INTER_AREA)
     assert np.abs(out.astype(int) - other).max() <= 1
 

@@ -17,6 +17,7 @@ from scstream import VideoSegmenter, kernels, tiles
 from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
 from scstream.sweep import Densities, draw_densities, mode_densities
+from scstream.threads import queue_of
 from scstream.tiles import Tiles, pack
 
 Frame = npt.NDArray[np.uint8]
@@ -372,30 +373,13 @@ def test_the_order_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch
     rng = np.random.default_rng(9)
     orders: list[list[int]] = []
 
-    def run_in_any_order(threads: int, work: Callable[[int], None], pieces: int) -> None:
-        orders.append(rng.permutation(pieces).tolist())
-        for piece in orders[-1]:
-            work(piece)
+    def in_any_order(edges: npt.NDArray[np.int64]) -> kernels.Queue:
+        queue = queue_of(edges)
+        orders.append(rng.permutation(queue.order).tolist())
+        return queue._replace(order=np.array(orders[-1]))
 
-    monkeypatch.setattr(tiles, "run", run_in_any_order)
+    monkeypatch.setattr(tiles, "queue_of", in_any_order)
     other_ids, other_statistics = segment_clip(1)
     assert any(order != sorted(order) for order in orders)
     np.testing.assert_array_equal(other_ids, ids)
     np.testing.assert_array_equal(other_statistics, statistics)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 7])
-@pytest.mark.parametrize("pieces", [1, 3, 40])
-def test_run_does_every_piece_once(threads: int, pieces: int) -> None:
-    done: list[int] = []
-    tiles.run(threads, done.append, pieces)
-    assert sorted(done) == list(range(pieces))
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_run_passes_an_error_on(threads: int) -> None:
-    def work(piece: int) -> None:
-        raise RuntimeError(f"piece {piece}")
-
-    with pytest.raises(RuntimeError, match="piece"):
-        tiles.run(threads, work, 5)

@@ -56,6 +56,39 @@ _U = np.uint64
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
+# --- work that threads share ----------------------------------------------------------------------------------
+
+
+class Queue(NamedTuple):
+    """Rows of a picture, or of tiles, in pieces that several threads take one by one, without asking Python.
+
+    Piece i is the rows [edges[i], edges[i + 1]), ``order`` (n,) says which piece comes when, and ``taken`` (1,) how
+    many are under way or done.
+    """
+
+    edges: Any
+    order: Any
+    taken: Any
+
+
+@intrinsic
+def _ticket(typingctx, counter):
+    """The number in counter (1,), which goes up by one: no two threads get the same."""
+
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.atomic_rmw("add", array.data, context.get_constant(types.int64, 1), "monotonic")
+
+    return types.int64(counter), codegen
+
+
+@numba.njit(inline="always", **_JIT)
+def next_piece(queue):
+    """A piece that nobody has taken yet, or -1 if there is none."""
+    turn = _ticket(queue.taken)
+    return queue.order[turn] if turn < queue.order.shape[0] else -1
+
+
 # --- exp, log and random numbers ------------------------------------------------------------------------------
 
 
@@ -209,13 +242,13 @@ def hash_uniform(key, index):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high):
+def fill_tiles(queue, frame, table, lab, stride, pixels, low, high):
     """Cut rows of tiles out of a frame and note each tile's bounding box.
 
     frame (H, W, 3) uint8; table (256,) float32 maps a channel's byte to a value; lab: convert linear RGB to CIE Lab
     (table is then the sRGB curve). Every ``stride``-th pixel in each direction is taken, from the middle of its
-    block. pixels (tiles, 5, PIXELS) float32, low and high (tiles, 5) float32 are written for tile rows
-    [first_row, last_row). A tile that hangs over the edge repeats the last pixel.
+    block. pixels (tiles, 5, PIXELS) float32, low and high (tiles, 5) float32 are written for the queue's rows
+    of tiles. A tile that hangs over the edge repeats the last pixel.
 
     A pixel is (row / H, column / W, two chroma axes, lightness). The order and the turned colour axes leave the
     model as it is, but make the boxes, and so the bounds over them, much tighter than R, G, B, row, column would.
@@ -232,39 +265,42 @@ def fill_tiles(frame, table, lab, stride, first_row, last_row, pixels, low, high
         place[j] = (source[j] + 0.5) / width
     lo = np.empty(PIXELS // 2, np.float32)
     hi = np.empty(PIXELS // 2, np.float32)
-    for tile_row in range(first_row, last_row):
-        for tile_column in range(across):
-            t = tile_row * across + tile_column
-            px = pixels[t]
-            left = tile_column * TILE
-            for i in range(TILE):
-                y = min(min(tile_row * TILE + i, rows - 1) * stride + stride // 2, height - 1)
-                fy = np.float32((y + 0.5) / height)
-                line = frame[y]
-                base = i * TILE
-                for j in range(TILE):
-                    px[0, base + j] = fy
-                    px[1, base + j] = place[left + j]
-                if stride == 1 and left + TILE <= width:
+    piece = next_piece(queue)
+    while piece >= 0:
+        for tile_row in range(queue.edges[piece], queue.edges[piece + 1]):
+            for tile_column in range(across):
+                t = tile_row * across + tile_column
+                px = pixels[t]
+                left = tile_column * TILE
+                for i in range(TILE):
+                    y = min(min(tile_row * TILE + i, rows - 1) * stride + stride // 2, height - 1)
+                    fy = np.float32((y + 0.5) / height)
+                    line = frame[y]
+                    base = i * TILE
                     for j in range(TILE):
-                        px[2, base + j] = table[line[left + j, 0]]
-                        px[3, base + j] = table[line[left + j, 1]]
-                        px[4, base + j] = table[line[left + j, 2]]
+                        px[0, base + j] = fy
+                        px[1, base + j] = place[left + j]
+                    if stride == 1 and left + TILE <= width:
+                        for j in range(TILE):
+                            px[2, base + j] = table[line[left + j, 0]]
+                            px[3, base + j] = table[line[left + j, 1]]
+                            px[4, base + j] = table[line[left + j, 2]]
+                    else:
+                        for j in range(TILE):
+                            x = source[left + j]
+                            px[2, base + j] = table[line[x, 0]]
+                            px[3, base + j] = table[line[x, 1]]
+                            px[4, base + j] = table[line[x, 2]]
+                if lab:
+                    _lab(px)
                 else:
-                    for j in range(TILE):
-                        x = source[left + j]
-                        px[2, base + j] = table[line[x, 0]]
-                        px[3, base + j] = table[line[x, 1]]
-                        px[4, base + j] = table[line[x, 2]]
-            if lab:
-                _lab(px)
-            else:
-                _opponent(px)
-            for d in range(2):
-                low[t, d] = px[d, 0]
-                high[t, d] = px[d, PIXELS - 1]
-            for d in range(2, PIXEL_D):
-                low[t, d], high[t, d] = _extremes(px[d], lo, hi)
+                    _opponent(px)
+                for d in range(2):
+                    low[t, d] = px[d, 0]
+                    high[t, d] = px[d, PIXELS - 1]
+                for d in range(2, PIXEL_D):
+                    low[t, d], high[t, d] = _extremes(px[d], lo, hi)
+        piece = next_piece(queue)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -829,20 +865,24 @@ def _room(K):
 
 @numba.njit(**_JIT)
 def label_tiles(
-    pixels, low, high, rows, columns, weight, first_row, last_row,
+    queue, pixels, low, high, rows, columns, weight,
     A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments,
 ):  # fmt: skip
-    """Label the pixels of some tile rows with cluster and sub-cluster, and sum their statistics.
+    """Label the pixels of the queue's rows of tiles with cluster and sub-cluster, and sum their statistics.
 
     pixels (tiles, 5, PIXELS), low, high (tiles, 5) as `fill_tiles` leaves them, of a rows x columns picture whose
     pixels weigh ``weight`` each. Clusters A (15, K), b (5, K), c (K,), dof (K,); sub-cluster j of k at 2 k + j.
     ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``; otherwise
-    the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (K, 2, 21) float64.
+    the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (pieces, K, 2, 21) float64.
     """
-    _label_tiles(
-        pixels, low, high, rows, columns, weight, first_row, last_row,
-        A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, _room(c.shape[0]),
-    )  # fmt: skip
+    room = _room(c.shape[0])
+    piece = next_piece(queue)
+    while piece >= 0:
+        _label_tiles(
+            pixels, low, high, rows, columns, weight, queue.edges[piece], queue.edges[piece + 1],
+            A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments[piece], room,
+        )  # fmt: skip
+        piece = next_piece(queue)
 
 
 @numba.njit(**_LEAF)
@@ -897,9 +937,14 @@ def _label_tiles(
 
 
 @numba.njit(**_JIT)
-def tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out):
-    """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, for some tile rows."""
-    _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out, _room(c.shape[0]))
+def tile_uncertainty(queue, pixels, low, high, columns, A, b, c, dof, out):
+    """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, in the queue's rows."""
+    room = _room(c.shape[0])
+    piece = next_piece(queue)
+    while piece >= 0:
+        first, last = queue.edges[piece], queue.edges[piece + 1]
+        _tile_uncertainty(pixels, low, high, columns, first, last, A, b, c, dof, out, room)
+        piece = next_piece(queue)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -924,8 +969,8 @@ def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, 
 
 
 @numba.njit(**_JIT)
-def untile(tiles, table, stride, first, last, out):
-    """out[y, x] = table[label of the pixel that covers (y, x)] for picture rows [first, last).
+def untile(queue, tiles, table, stride, out):
+    """out[y, x] = table[label of the pixel that covers (y, x)] in the queue's rows.
 
     tiles (tiles, PIXELS) of the picture sampled every ``stride`` pixels; out (H, W) int32.
     """
@@ -933,64 +978,73 @@ def untile(tiles, table, stride, first, last, out):
     columns = (width + stride - 1) // stride
     across = (columns + TILE - 1) // TILE
     span = TILE * stride
-    for y in range(first, last):
-        sy = y // stride
-        inner = (sy % TILE) * TILE
-        line = out[y]
-        for tile_column in range(across):
-            tile = tiles[(sy // TILE) * across + tile_column]
-            start = tile_column * span
-            stop = min(start + span, width)
-            if stride == 1:
-                for x in range(start, stop):
-                    line[x] = table[tile[inner + x - start]]
-            else:
-                for x in range(start, stop):
-                    line[x] = table[tile[inner + (x - start) // stride]]
+    piece = next_piece(queue)
+    while piece >= 0:
+        for y in range(queue.edges[piece], queue.edges[piece + 1]):
+            sy = y // stride
+            inner = (sy % TILE) * TILE
+            line = out[y]
+            for tile_column in range(across):
+                tile = tiles[(sy // TILE) * across + tile_column]
+                start = tile_column * span
+                stop = min(start + span, width)
+                if stride == 1:
+                    for x in range(start, stop):
+                        line[x] = table[tile[inner + x - start]]
+                else:
+                    for x in range(start, stop):
+                        line[x] = table[tile[inner + (x - start) // stride]]
+        piece = next_piece(queue)
 
 
 @numba.njit(**_JIT)
-def shrink(frame, first, last, out):
-    """Rows [first, last) of out (h, w, 3) uint8: each pixel the mean of the block of frame (H, W, 3) that it covers."""
+def shrink(queue, frame, out):
+    """The queue's rows of out (h, w, 3) uint8: each pixel the mean of the block of frame (H, W, 3) that it covers."""
     height, width = frame.shape[0], frame.shape[1]
     rows, columns = out.shape[0], out.shape[1]
     sums = np.empty(3 * width, np.int32)
-    for i in range(first, last):
-        top = i * height // rows
-        bottom = max((i + 1) * height // rows, top + 1)
-        sums[:] = 0
-        for y in range(top, bottom):
-            line = frame[y].reshape(-1)
-            for e in range(3 * width):
-                sums[e] += line[e]
-        for j in range(columns):
-            left = j * width // columns
-            right = max((j + 1) * width // columns, left + 1)
-            n = (bottom - top) * (right - left)
-            # Rounded as whole numbers are: half a unit keeps what rounding does to the quotient away from the next.
-            share, half = 1.0 / n, n // 2 + 0.5
-            for channel in range(3):
-                total = 0
-                for x in range(left, right):
-                    total += sums[3 * x + channel]
-                out[i, j, channel] = np.uint8((total + half) * share)
+    piece = next_piece(queue)
+    while piece >= 0:
+        for i in range(queue.edges[piece], queue.edges[piece + 1]):
+            top = i * height // rows
+            bottom = max((i + 1) * height // rows, top + 1)
+            sums[:] = 0
+            for y in range(top, bottom):
+                line = frame[y].reshape(-1)
+                for e in range(3 * width):
+                    sums[e] += line[e]
+            for j in range(columns):
+                left = j * width // columns
+                right = max((j + 1) * width // columns, left + 1)
+                n = (bottom - top) * (right - left)
+                # Rounded as whole numbers are: half a unit keeps what rounding does to the quotient away from the next.
+                share, half = 1.0 / n, n // 2 + 0.5
+                for channel in range(3):
+                    total = 0
+                    for x in range(left, right):
+                        total += sums[3 * x + channel]
+                    out[i, j, channel] = np.uint8((total + half) * share)
+        piece = next_piece(queue)
 
 
 @numba.njit(**_JIT)
-def enlarge(small, first, last, out):
-    """Rows [first, last) of out (H, W): each pixel the one of small (h, w) that lies there."""
+def enlarge(queue, small, out):
+    """The queue's rows of out (H, W): each pixel the one of small (h, w) that lies there."""
     height, width = out.shape
     rows, columns = small.shape
     place = np.empty(width, np.uint64)
     for x in range(width):
         place[x] = x * columns // width
-    for y in range(first, last):
-        if y > first and y * rows // height == (y - 1) * rows // height:
-            out[y] = out[y - 1]
-            continue
-        line = small[y * rows // height]
-        for x in range(width):
-            out[y, x] = line[place[x]]
+    piece = next_piece(queue)
+    while piece >= 0:
+        for y in range(queue.edges[piece], queue.edges[piece + 1]):
+            if y > queue.edges[piece] and y * rows // height == (y - 1) * rows // height:
+                out[y] = out[y - 1]
+                continue
+            line = small[y * rows // height]
+            for x in range(width):
+                out[y, x] = line[place[x]]
+        piece = next_piece(queue)
 
 
 # --- Gaussian with a normal-inverse-Wishart prior, any dimension ----------------------------------------------

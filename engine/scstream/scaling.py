@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
-from scstream.threads import run
+from scstream.kernels import Queue
+from scstream.threads import queue_of, share
 
 # Rows are worked on in so many pieces.
 _PIECES = 16
@@ -24,7 +24,7 @@ def scaled_size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
 def shrunk(frame: npt.NDArray[np.uint8], shape: tuple[int, int], threads: int) -> npt.NDArray[np.uint8]:
     """A frame (H, W, 3) with fewer pixels (h, w, 3), each the mean of the block that it covers."""
     out = np.empty((*shape, 3), np.uint8)
-    _by_rows(shape[0], threads, lambda first, last: kernels.shrink(frame, first, last, out))
+    share(threads, _rows(shape[0]), lambda queue: kernels.shrink(queue, frame, out))
     return out
 
 
@@ -40,10 +40,9 @@ def enlarged(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) ->
     out = np.empty(shape, picture.dtype)
     # Whatever they mean: one kernel for all kinds of numbers of one size.
     bits = f"i{picture.itemsize}"
-    _by_rows(shape[0], threads, lambda first, last: kernels.enlarge(picture.view(bits), first, last, out.view(bits)))
+    share(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
     return out
 
 
-def _by_rows(rows: int, threads: int, work: Callable[[int, int], None]) -> None:
-    edges = np.linspace(0, rows, _PIECES + 1).astype(int)
-    run(threads, lambda piece: work(edges[piece], edges[piece + 1]), _PIECES)
+def _rows(n: int) -> Queue:
+    return queue_of(np.linspace(0, n, _PIECES + 1).astype(int))

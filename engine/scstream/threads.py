@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 
+import numpy as np
+import numpy.typing as npt
+
+from scstream.kernels import Queue
+
 _limit: ContextVar[int] = ContextVar("threads", default=1)
 
 
@@ -25,10 +30,29 @@ def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
         for piece in queue:
             work(piece)
 
-    helpers = [_pool(threads).submit(drain) for _ in range(min(threads, pieces) - 1)]
-    drain()
+    _together(threads, pieces, drain)
+
+
+def share(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None:
+    """Call work(queue), a kernel that takes pieces until there are none, on each of the threads, this one included.
+
+    A thread that has to ask Python for every piece waits whenever another one, such as a window's, is in Python code.
+    """
+    _together(threads, len(queue.order), lambda: work(queue))
+
+
+def queue_of(edges: npt.NDArray[np.int64]) -> Queue:
+    """A queue of the pieces [edges[i], edges[i + 1])."""
+    return Queue(edges, np.arange(len(edges) - 1), np.zeros(1, np.int64))
+
+
+def _together(threads: int, pieces: int, work: Callable[[], None]) -> None:
+    helpers = [_pool(threads).submit(work) for _ in range(min(threads, pieces) - 1)]
+    work()
     for helper in helpers:
-        helper.result()
+        # One that has not even begun is not waited for: nothing is left for it.
+        if not helper.cancel():
+            helper.result()
 
 
 @contextmanager

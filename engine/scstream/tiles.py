@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +11,9 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
-from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE
+from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE, Queue
 from scstream.sweep import Densities
-from scstream.threads import run
+from scstream.threads import queue_of, share
 
 #: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
 #: number of threads must not change the order.
@@ -63,15 +63,11 @@ class Tiles:
     def fill(self, frame: npt.NDArray[np.uint8]) -> None:
         """Take another frame of the same size in; fresh memory for every frame would cost as much as filling it."""
         table, lab = _channel_table(self.colour), self.colour == "lab"
-        self._run(
-            lambda first, last, _: kernels.fill_tiles(
-                frame, table, lab, self.stride, first, last, self.pixels, self.low, self.high
-            )
+        share(
+            self.threads,
+            queue_of(self._pieces),
+            lambda queue: kernels.fill_tiles(queue, frame, table, lab, self.stride, self.pixels, self.low, self.high),
         )
-
-    def _run(self, work: Callable[[int, int, int], None]) -> None:
-        edges = self._pieces
-        run(self.threads, lambda piece: work(edges[piece], edges[piece + 1], piece), len(edges) - 1)
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label every pixel; see `sweep.Batch`."""
@@ -81,13 +77,13 @@ class Tiles:
         moments = np.zeros((len(self._pieces) - 1, K, 2, PIXEL_P))
         weight = np.float32(self.stride**2)
 
-        def work(first: int, last: int, piece: int) -> None:
+        def work(queue: Queue) -> None:
             kernels.label_tiles(
-                self.pixels, self.low, self.high, self.rows, self.columns, weight, first, last,
-                *clusters, *subs, keys[0], keys[1], sampling, self.prune, self.labels, moments[piece],
+                queue, self.pixels, self.low, self.high, self.rows, self.columns, weight,
+                *clusters, *subs, keys[0], keys[1], sampling, self.prune, self.labels, moments,
             )  # fmt: skip
 
-        self._run(work)
+        share(self.threads, queue_of(self._pieces), work)
         S: Array = moments.sum(axis=0)
         self.used = S[:, :, 0].ravel() > 0
         return S
@@ -112,13 +108,15 @@ class Tiles:
 
     def ids(self, id_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
         """The picture (H, W) of ids, given the id of each label 2 k + j."""
-        out = np.empty(self.shape, np.int32)
-        table = id_of.astype(np.int32)
-        edges = np.linspace(0, self.shape[0], _PIECES + 1).astype(int)
-        run(
+        return self._untiled(self.labels, id_of.astype(np.int32))
+
+    def _untiled(self, labels: npt.NDArray[np.int32], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The picture (H, W) of what the table has for each label."""
+        out = np.empty(self.shape, table.dtype)
+        share(
             self.threads,
-            lambda i: kernels.untile(self.labels, table, self.stride, edges[i], edges[i + 1], out),
-            _PIECES,
+            queue_of(np.linspace(0, self.shape[0], _PIECES + 1).astype(int)),
+            lambda queue: kernels.untile(queue, labels, table, self.stride, out),
         )
         return out
 
@@ -131,9 +129,7 @@ class Tiles:
 
     def untiled(self, part: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """The mask (H, W) of some of the pixels, given as `tiled` has them."""
-        out = np.empty(self.shape, np.int32)
-        kernels.untile(part.astype(np.int32), np.arange(2, dtype=np.int32), self.stride, 0, self.shape[0], out)
-        return out.astype(bool)
+        return self._untiled(part.astype(np.int32), np.arange(2, dtype=np.int32)).astype(bool)
 
     def statistics(self, part: npt.NDArray[np.bool_]) -> Array:
         """Statistics (P,) of some of the pixels, given as `tiled` has them."""
@@ -147,21 +143,15 @@ class Tiles:
         """1 - the posterior probability of each pixel's best cluster, (H, W)."""
         clusters = pack(parameters, log_weight)
         tiled = np.empty((len(self.pixels), PIXELS), np.float32)
-        self._run(
-            lambda first, last, _: kernels.tile_uncertainty(
-                self.pixels, self.low, self.high, self.columns, first, last, *clusters, tiled
-            )
+        share(
+            self.threads,
+            queue_of(self._pieces),
+            lambda queue: kernels.tile_uncertainty(
+                queue, self.pixels, self.low, self.high, self.columns, *clusters, tiled
+            ),
         )
-        out = np.empty(self.shape, np.float32)
-        kernels.untile(
-            np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape),
-            tiled.ravel(),
-            self.stride,
-            0,
-            self.shape[0],
-            out,
-        )
-        return out
+        places = np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape)
+        return self._untiled(places, tiled.ravel())
 
 
 def pack(whitened: Whitened, log_weight: Array) -> tuple[npt.NDArray[np.float32], ...]:
