@@ -8,8 +8,9 @@ from statistics import median
 #: Processing sizes to choose from, the largest first.
 LADDER = (1.0, 0.75, 0.5, 0.35, 0.25)
 
-# Share of a frame's time that the engine may take: drawing and recording want some too.
-_SHARE = 0.9
+# Share of a frame's time that the engine may take: drawing, recording and the window want as much again, and where they
+# all have to wait for each other, pictures are late.
+_SHARE = 0.6
 # A larger size must be expected to fit so well before it is tried.
 _ROOM = 0.8
 # Frames by which slowness is judged, and those by which there is time to spare.
@@ -38,7 +39,7 @@ class Pace:
     Examples
     --------
     >>> pace = Pace(target=25.0)
-    >>> [scale for _ in range(20) if (scale := pace.note(60.0))]
+    >>> [scale for _ in range(20) if (scale := pace.note(40.0))]
     [0.75]
     >>> pace.scale
     0.75

@@ -24,10 +24,10 @@ def driven(pace: Pace, frames: int, engine: Callable[[float], float]) -> list[fl
 
 
 def test_an_engine_that_is_quick_enough_is_left_alone() -> None:
-    assert driven(Pace(25.0), 500, by_pixels(30.0)) == []
+    assert driven(Pace(25.0), 500, by_pixels(23.0)) == []
 
 
-@pytest.mark.parametrize(("full", "size"), [(60.0, 0.75), (100.0, 0.5), (200.0, 0.35), (450.0, 0.25)])
+@pytest.mark.parametrize(("full", "size"), [(40.0, 0.75), (80.0, 0.5), (150.0, 0.35), (350.0, 0.25)])
 def test_the_largest_size_that_holds_the_rate_is_found_at_once(full: float, size: float) -> None:
     pace = Pace(25.0)
     assert driven(pace, 40, by_pixels(full)) == [size]
@@ -36,14 +36,14 @@ def test_the_largest_size_that_holds_the_rate_is_found_at_once(full: float, size
 
 def test_slowness_is_acted_on_within_ten_frames() -> None:
     pace = Pace(25.0)
-    driven(pace, 100, by_pixels(20.0))
-    assert driven(pace, 10, by_pixels(100.0)) == [0.5]
+    driven(pace, 100, by_pixels(15.0))
+    assert driven(pace, 10, by_pixels(80.0)) == [0.5]
 
 
 def test_single_slow_frames_change_nothing() -> None:
     pace = Pace(25.0)
     rng = np.random.default_rng(0)
-    assert driven(pace, 400, lambda scale: 300.0 if rng.random() < 0.1 else 25.0) == []
+    assert driven(pace, 400, lambda scale: 300.0 if rng.random() < 0.1 else 20.0) == []
 
 
 def test_it_goes_up_again_when_there_is_time() -> None:
@@ -55,7 +55,7 @@ def test_it_goes_up_again_when_there_is_time() -> None:
 def test_a_scene_at_the_limit_does_not_flip_to_and_fro() -> None:
     pace = Pace(25.0)
     # Larger sizes cost more than their pixels: every attempt is followed by a way back.
-    changes = driven(pace, 5000, lambda scale: 60.0 if scale > 0.75 else 15.0)
+    changes = driven(pace, 5000, lambda scale: 40.0 if scale > 0.75 else 10.0)
     tries = changes.count(1.0)
     assert 1 <= tries <= 7
     assert pace.scale == 0.75
@@ -63,12 +63,12 @@ def test_a_scene_at_the_limit_does_not_flip_to_and_fro() -> None:
 
 def test_a_size_that_has_proved_itself_is_tried_readily_again() -> None:
     pace = Pace(25.0, scale=0.75)
-    driven(pace, 400, lambda scale: 60.0 if scale > 0.75 else 15.0)
-    driven(pace, 3000, by_pixels(20.0))
+    driven(pace, 400, lambda scale: 40.0 if scale > 0.75 else 10.0)
+    driven(pace, 3000, by_pixels(15.0))
     assert pace.scale == 1.0
-    driven(pace, 20, by_pixels(60.0))
+    driven(pace, 20, by_pixels(40.0))
     assert pace.scale == 0.75
-    assert driven(pace, 60, by_pixels(20.0)) == [1.0]
+    assert driven(pace, 60, by_pixels(15.0)) == [1.0]
 
 
 def test_smaller_sizes_that_do_not_help_are_not_tried() -> None:
@@ -84,6 +84,6 @@ def test_it_stays_on_the_ladder_and_at_its_end() -> None:
 
 def test_frames_on_their_way_during_a_change_do_not_count() -> None:
     pace = Pace(25.0)
-    assert driven(pace, 9, by_pixels(60.0)) == [0.75]
+    assert driven(pace, 9, by_pixels(40.0)) == [0.75]
     assert [pace.note(500.0) for _ in range(3)] == [None] * 3
-    assert driven(pace, 30, by_pixels(60.0)) == []
+    assert driven(pace, 30, by_pixels(40.0)) == []

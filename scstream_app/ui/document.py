@@ -117,6 +117,7 @@ class Document(Showing):
         self.worker.failed.connect(self._on_failed)
         self.worker.finished.connect(self._on_finished)
         self.renderer.drawn.connect(self._on_drawn)
+        self.worker.on_newest = self.renderer.anticipate
         self.renderer.failed.connect(self._on_failed)
         self.surveyor.measured.connect(self._on_measured)
         # Queued: it may be closed just when nobody waits for it any more.

@@ -9,8 +9,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 from scstream_app.trace import SETTLED_CHURN, SETTLED_FRAMES
 from scstream_app.ui.document import Document
 from scstream_app.ui.dot import Dot
+from scstream_app.ui.readout import Readout
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)
+_CHANGING = "this frame: changing"
 #: Views that the opacity matters to.
 _TINTED = ("overlay", "side_by_side", "wipe")
 
@@ -21,7 +23,7 @@ class SettledLight(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._dot, self._text = Dot(), QLabel()
+        self._dot, self._text = Dot(), Readout("Settled", widest=_CHANGING)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(5)
@@ -42,9 +44,9 @@ class SettledLight(QWidget):
         settled = None if index is None else trace.settled(index)
         self.setVisible(settled is not None)
         if index is None or settled is None:
-            self._text.clear()
+            self._text.setText("")
             return
-        self._text.setText("this frame: settled" if settled else "this frame: changing")
+        self._text.setText("this frame: settled" if settled else _CHANGING)
         self._dot.show_in(_GREEN if settled else _AMBER)
         place = trace.place(index)
         churn = "" if place is None else f" On this frame {100.0 * trace.value('churn', place):.1f} % did."

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QTool
 from scstream_app.ui.document import Document
 from scstream_app.ui.dot import Dot
 from scstream_app.ui.feed import TARGETS, Feed
+from scstream_app.ui.readout import Readout
 from scstream_app.ui.state import State
 
 _REFRESH_MILLISECONDS = 250
@@ -80,17 +81,19 @@ class LiveBar(QWidget):
         self._painting: tuple[int, float] | None = None
         self._seen: int | None = None
         self._dot = Dot(self)
-        self._name, self._state = QLabel(self), self._label("State of the camera", "")
+        self._name, self._state = QLabel(self), QLabel(self)
         self._name.setAccessibleName("Camera")
+        self._state.setAccessibleName("State of the camera")
         font = self._name.font()
         font.setBold(True)
         self._name.setFont(font)
-        self._rate = self._label("Frames a second", "Frames that come to the screen, a second")
-        self._latency = self._label("Latency", "")
-        self._dropped = self._label(
-            "Dropped frames", "Frames of the camera that were passed over because a newer one was there already"
-        )
-        self._size = self._label("Processing size", "Share of the picture's width and height that the engine works on")
+        self._rate = Readout("Frames a second", "120.0 fps", self)
+        self._rate.setToolTip("Frames that come to the screen, a second")
+        self._latency = Readout("Latency", "9999 ms late", self)
+        self._dropped = Readout("Dropped frames", "99999 dropped", self)
+        self._dropped.setToolTip("Frames of the camera that were passed over because a newer one was there already")
+        self._size = Readout("Processing size", "size 100 %", self)
+        self._size.setToolTip("Share of the picture's width and height that the engine works on")
         self._targets = self._make_targets()
         self._record = self._make_record(record)
         self._veil = Veil(viewer)
@@ -105,12 +108,6 @@ class LiveBar(QWidget):
         self._on_changed()
 
     # --- making it
-
-    def _label(self, name: str, tip: str) -> QLabel:
-        label = QLabel(self)
-        label.setAccessibleName(name)
-        label.setToolTip(tip)
-        return label
 
     def _make_targets(self) -> QComboBox:
         box = QComboBox(self)
@@ -146,10 +143,7 @@ class LiveBar(QWidget):
         row.addWidget(self._dot)
         row.addWidget(self._name)
         row.addWidget(self._state, 1)
-        widest = {self._rate: "120.0 fps", self._latency: "9999 ms late", self._dropped: "99999 dropped"}
         for label in (self._rate, self._latency, self._dropped, self._size):
-            # Digits come and go: the strip must not dance.
-            label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest.get(label, "size 100 %")))
             row.addWidget(label)
         row.addWidget(self._targets)
         row.addWidget(self._record)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,14 @@ _STOP_MILLISECONDS = 10_000
 class Wish:
     """A frame to be shown: its index, or the result itself if it is at hand.
 
-    ``colour`` is the colour space that it was segmented in.
+    ``colour`` is the colour space that it was segmented in. ``following`` says that newer frames, as they come, are
+    going to be wished for alike.
     """
 
     frame: int | FrameResult
     look: Look
     colour: str = "rgb"
+    following: bool = False
 
 
 class Renderer(QObject):
@@ -49,6 +51,9 @@ class Renderer(QObject):
         super().__init__()
         self.ready: Mailbox[Shown] = Mailbox()
         self._wishes: Mailbox[Wish] = Mailbox()
+        #: The last wish while the newest frames are followed, by which the next one can be guessed.
+        self._followed: Wish | None = None
+        self._anticipated: Wish | None = None
         #: Held for moments only, by both threads.
         self._gate = threading.Lock()
         self._session: Session | None = None
@@ -71,6 +76,7 @@ class Renderer(QObject):
         with self._gate:
             self._session = session
             self._loaded += 1
+            self._followed = self._anticipated = None
             self._wishes.take()
             self.ready.take()
         if self._reading.acquire(blocking=False):
@@ -84,7 +90,11 @@ class Renderer(QObject):
 
     def wish(self, wish: Wish) -> None:
         """Draw this next, whatever was wished for before."""
-        if self._wishes.put(wish):
+        with self._gate:
+            coming, self._anticipated = self._anticipated, None
+            self._followed = wish if wish.following else None
+            fresh = not _same(wish, coming) and self._wishes.put(wish)
+        if fresh:
             self._wished.emit()
 
     @property
@@ -98,6 +108,21 @@ class Renderer(QObject):
         ended = self._thread.wait(patience)
         self.load(None)
         return ended
+
+    # --- called from the worker's thread
+
+    def anticipate(self, result: FrameResult) -> None:
+        """Draw a frame that the window will wish for in a moment, as for the one before: it may be busy until then.
+
+        If it wishes for anything else, that is drawn in its place.
+        """
+        with self._gate:
+            if self._followed is None:
+                return
+            self._anticipated = replace(self._followed, frame=result)
+            fresh = self._wishes.put(self._anticipated)
+        if fresh:
+            self._wished.emit()
 
     # --- on the renderer's thread
 
@@ -160,6 +185,13 @@ class Renderer(QObject):
             return None
         nowhere = np.full(frame.rgb.shape[:2], NO_ID, np.int32)
         return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))
+
+
+def _same(wish: Wish, other: Wish | None) -> bool:
+    """Whether there is nothing more to draw; results are told apart by what they are, not by what is in them."""
+    if other is None or wish.frame is not other.frame:
+        return False
+    return (wish.look, wish.colour) == (other.look, other.colour)
 
 
 def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QModelIndex,
+    QPoint,
+    QSignalBlocker,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -30,7 +40,7 @@ from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ask_object, if_still_open
 from scstream_app.ui.objects import ask_colour, more_button, show_boxes
 from scstream_app.ui.plots.common import statistics_of
-from scstream_app.ui.segments_cells import ColourDelegate, LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
+from scstream_app.ui.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
 from scstream_app.ui.segments_model import (
     COLOUR,
     DRIFT,
@@ -126,7 +136,6 @@ class SegmentsPanel(QWidget):
         table = SegmentsTable(self)
         table.setAccessibleName("Segments")
         table.setModel(self._model)
-        table.setItemDelegateForColumn(COLOUR, ColourDelegate(table))
         show_boxes(table)
         # Keys are those of the actions, whatever they are now.
         table.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
@@ -310,7 +319,11 @@ class SegmentsPanel(QWidget):
         self._table.look_around()
         self._following = True
         try:
-            change()
+            # Whatever is laid out later, or says that it got another width, as hidden columns do at every new order of
+            # rows, has the table painted a second time.
+            with QSignalBlocker(self._table.horizontalHeader()):
+                change()
+                self._table.executeDelayedItemsLayout()
         finally:
             self._following = False
         self._mirror()
@@ -370,8 +383,10 @@ class SegmentsPanel(QWidget):
     def _dress(self) -> None:
         """Have cells drawn as they must be now; what Qt draws by itself costs a third of the time."""
         document = self._document
-        boxes = self._faded if document.saving else self._swatches if document.selection else self._plain
-        for column, delegate in ((SHOWN, boxes), (NAME, self._locks if document.locked else self._names)):
+        swatches = self._swatches if document.selection else self._plain
+        boxes = self._faded if document.saving else swatches
+        names = self._locks if document.locked else self._names
+        for column, delegate in ((SHOWN, boxes), (NAME, names), (COLOUR, swatches)):
             if self._table.itemDelegateForColumn(column) is not delegate:
                 self._table.setItemDelegateForColumn(column, delegate)
 

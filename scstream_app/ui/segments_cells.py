@@ -116,13 +116,3 @@ class ShownDelegate(SwatchDelegate):
         painter.setOpacity(_FADED)
         super().paint(painter, option, index)
         painter.restore()
-
-
-class ColourDelegate(SwatchDelegate):
-    """In a narrow column a swatch without its number: half of one says nothing."""
-
-    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
-        super().initStyleOption(option, index)
-        room = option.decorationSize.width() + 12
-        if option.rect.width() < room + option.fontMetrics.horizontalAdvance("#000000"):
-            option.text = ""

@@ -79,8 +79,17 @@ class SegmentsModel(QAbstractTableModel):
         self._origins = Origins(document)
         self._in: dict[int, list[MarkedObject]] = {}
         self._discs: dict[RGB, QIcon] = {}
+        self._numbers = True
+        plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        self._flags = [plain] * len(HEADERS)
+        self._flags[SHOWN] |= Qt.ItemFlag.ItemIsUserCheckable
+        self._flags[NAME] |= Qt.ItemFlag.ItemIsEditable
 
     # --- what changes it
+
+    def tell_colours(self, numbers: bool) -> None:
+        """Whether colours have room for their numbers besides: half of one says nothing."""
+        self._numbers = numbers
 
     def show(self, rows: Rows) -> None:
         """Take over the statistics of a frame."""
@@ -234,14 +243,8 @@ class SegmentsModel(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        flags = super().flags(index)
-        if self._document.saving:
-            return flags
-        if index.column() == SHOWN:
-            flags |= Qt.ItemFlag.ItemIsUserCheckable
-        elif index.column() == NAME:
-            flags |= Qt.ItemFlag.ItemIsEditable
-        return flags
+        # Asked for every cell that is painted.
+        return self._flags[ID if self._document.saving else index.column()]
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
         row, column = index.row(), index.column()
@@ -249,7 +252,7 @@ class SegmentsModel(QAbstractTableModel):
             return None
         id = self._ids[row]
         if role == _DISPLAY:
-            return self._text(id)[column]
+            return self._text(id)[column] if column != COLOUR or self._numbers else None
         if role == _ALIGNMENT:
             return _SIDE[column]
         if role == _INK:
@@ -269,6 +272,8 @@ class SegmentsModel(QAbstractTableModel):
             return self._tip(id, column)
         if role == _SPOKEN and column == NAME and id in self._document.locked:
             return f"{self.name(id)}, locked"
+        if role == _SPOKEN and column == COLOUR:
+            return self._text(id)[column]
         return None
 
     def _tip(self, id: int, column: int) -> str:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QTableView
+from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QStyle, QTableView
 
-from scstream_app.ui.segments_model import HEADERS, NAME, SHOWN, SIZE, WIDEST
+from scstream_app.ui.segments_model import COLOUR, HEADERS, NAME, SHOWN, SIZE, WIDEST, SegmentsModel
 
 if TYPE_CHECKING:
     from scstream_app.ui.segments import SegmentsPanel
 
 #: Pixels besides the text: for a box with a swatch, the mark of an object, that of the sorted column.
 _BESIDES = {SHOWN: 42, NAME: 26, SIZE: 20}
+#: Pixels around a swatch and the number of its colour.
+_BESIDE_SWATCH = 12
 
 
 class SegmentsTable(QTableView):
@@ -34,6 +36,7 @@ class SegmentsTable(QTableView):
         self.elsewhere = False
         self.verticalScrollBar().actionTriggered.connect(self._go_elsewhere)
         self.horizontalHeader().sectionClicked.connect(self._go_elsewhere)
+        self.horizontalHeader().sectionResized.connect(self._on_resized)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -78,6 +81,14 @@ class SegmentsTable(QTableView):
                 self.setColumnWidth(column, self._least(column))
         left = self.viewport().width() - header.length() + header.sectionSize(NAME)
         self.setColumnWidth(NAME, max(left, self._least(NAME)))
+
+    @Slot(int, int, int)
+    def _on_resized(self, column: int, before: int, width: int) -> None:
+        model = self.model()
+        if column == COLOUR and isinstance(model, SegmentsModel):
+            swatch = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize, None, self)
+            number = self.fontMetrics().horizontalAdvance("#000000")
+            model.tell_colours(width >= swatch + _BESIDE_SWATCH + number)
 
     def _fitting(self) -> set[int]:
         """The columns from the left that are not cut off."""

@@ -113,7 +113,9 @@ class Showing(QObject):
     def _wish(self, frame: int | FrameResult) -> None:
         index, edits = (frame.index, frame.edits) if isinstance(frame, FrameResult) else (frame, ())
         # The newest frame of a live source is shown before it is noted.
-        self.renderer.wish(Wish(frame, self._full_look(index), colour_after(edits, self.colour_at(index))))
+        colour = colour_after(edits, self.colour_at(index))
+        following = self.follow_newest and isinstance(frame, FrameResult)
+        self.renderer.wish(Wish(frame, self._full_look(index), colour, following))
 
     def colour_at(self, index: int) -> str:
         """The colour space that a frame was segmented in; a person may have changed it on the way."""

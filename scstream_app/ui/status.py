@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 from scstream_app.preparing import COMPILING, PREPARING
 from scstream_app.ui.document import Document
 from scstream_app.ui.lights import OpacitySlider, SettledLight
+from scstream_app.ui.readout import Readout
 from scstream_app.ui.state import State
 
 _PROGRESS_WIDTH = 180
@@ -41,7 +42,7 @@ class Status(QObject):
     def __init__(self, document: Document, bar: QStatusBar) -> None:
         super().__init__(bar)
         self._document = document
-        self._state, self._rate = QLabel(), QLabel()
+        self._state, self._rate = QLabel(), Readout("Frames")
         self._state.setObjectName("state")
         self._progress = QProgressBar()
         self._progress.setMaximumWidth(_PROGRESS_WIDTH)

@@ -14,6 +14,7 @@ from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document
 from scstream_app.ui.icons import drawn
 from scstream_app.ui.player import SPEEDS, Player, timecode
+from scstream_app.ui.readout import Readout
 from scstream_app.ui.state import State
 
 _ICON = 18
@@ -44,10 +45,10 @@ class Transport(QWidget):
         self._tips: dict[str, str] = {}
         self._speed = self._make_speed()
         self._frame = self._make_frame()
-        self._time = QLabel(self)
-        self._time.setAccessibleName("Time")
-        self._last = QLabel(self)
-        self._last.setAccessibleName("Last frame")
+        self._time, self._last = Readout("Time", parent=self), Readout("Last frame", parent=self)
+        self._digits = 0
+        # What the buttons are as.
+        self._usable: tuple[object, ...] = ()
         self._range = QLabel(self)
         self._range.setAccessibleName("In and out points")
         self._lay_out()
@@ -147,10 +148,12 @@ class Transport(QWidget):
             button.setIcon(self._icons["pause" if name == "play" and self._going else name])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Icons go with light and dark."""
+        """Icons go with light and dark, what holds a number with the letters' size."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._draw_icons()
+        elif event.type() == QEvent.Type.FontChange:
+            self._frame.setFixedSize(self._frame.sizeHint())
 
     def set_keys(self, key: Callable[[str], str]) -> None:
         """Say in the tips which key does the same; ``key`` gives that of an action."""
@@ -220,10 +223,20 @@ class Transport(QWidget):
 
     @Slot()
     def _on_frames(self) -> None:
-        frames, index = self._document.trace.frames, self._document.index
-        facts, live = self._document.facts, self._document.live
-        usable = len(frames) > 0 and index is not None
-        still = self._document.state in (State.PAUSED, State.STOPPED)
+        index = self._document.index
+        self._enable(index)
+        self._show_time(index)
+        if not self._frame.lineEdit().isModified():
+            self._show_frame(index)
+
+    def _enable(self, index: int | None) -> None:
+        facts, live, state = self._document.facts, self._document.live, self._document.state
+        usable = len(self._document.trace) > 0 and index is not None
+        if (usable, facts, live, state) == self._usable:
+            # As with nearly every frame.
+            return
+        self._usable = usable, facts, live, state
+        still = state in (State.PAUSED, State.STOPPED)
         # A session of a live source without pictures has nothing to show, a live source only its last seconds.
         plays = usable and not (facts is not None and facts.live)
         steps = plays or (usable and live and still)
@@ -231,19 +244,21 @@ class Transport(QWidget):
             button.setEnabled(steps if name in _STEPS else plays)
             if name in _STEPS:
                 button.setToolTip(self._tips[name] if steps or not live else _LOOK_BACK)
-        self._buttons["play"].setEnabled(plays or (usable and live and self._document.state is not State.STOPPED))
+        self._buttons["play"].setEnabled(plays or (usable and live and state is not State.STOPPED))
         self._frame.setEnabled(steps)
         self._speed.setEnabled(plays)
         self._on_player()
-        self._show_time(index)
-        if not self._frame.lineEdit().isModified():
-            self._show_frame(index)
 
     def _show_frame(self, index: int | None) -> None:
         frames, shown = self._document.trace.frames, index or 0
         self._frame.blockSignals(True)
         # One that still settles is seen before it counts as segmented.
-        self._frame.setRange(frames[0] if len(frames) else shown, max(frames[-1] if len(frames) else shown, shown))
+        last = max(frames[-1] if len(frames) else shown, shown)
+        self._frame.setRange(frames[0] if len(frames) else shown, last)
+        if len(str(last)) != self._digits:
+            # Else every new last frame would have the window laid out anew, see `Readout`.
+            self._digits = len(str(last))
+            self._frame.setFixedSize(self._frame.sizeHint())
         self._frame.setValue(shown)
         self._frame.blockSignals(False)
 
@@ -255,8 +270,6 @@ class Transport(QWidget):
             return
         now, end = timecode(self._player.time_of(index)), timecode(self._player.duration)
         self._time.setText(f"{now} / {end}")
-        # Digits come and go: the label must not dance.
-        self._time.setMinimumWidth(self._time.fontMetrics().horizontalAdvance(f"{end} / {end}"))
         known = 0 if facts is None or self._document.state is State.DONE else facts.length or 0
         last = max(trace.frames[-1], index, known - 1)
         # What a live source sends has no last frame.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -88,6 +88,8 @@ class Worker(QObject):
 
     Attributes
     ----------
+    on_newest : callable or None
+        Called with every frame of a live source, on the worker's thread, before the window hears of it.
     recorder : Recorder or None
         Where the frames of a live source go besides.
     dropped : int
@@ -116,6 +118,7 @@ class Worker(QObject):
         self._cancel, self._aside = threading.Event(), False
         self._paused = threading.Event()
         self.recent = Recent()
+        self.on_newest: Callable[[FrameResult], None] | None = None
         self.recorder: Recorder | None = None
         self.dropped = 0
         self._edits = EditQueue()
@@ -298,6 +301,8 @@ class Worker(QObject):
     def _show_live(self, result: FrameResult) -> None:
         """First to the screen: whatever is done before makes it late."""
         self.recent.add(result)
+        if self.on_newest is not None:
+            self.on_newest(result)
         if self.newest.put(result):
             self.advanced.emit()
 

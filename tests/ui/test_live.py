@@ -10,13 +10,14 @@ from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QPointF, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from answering import answering
 from clips import moving_square, write_video
+from counting import Counter
 from export_scenes import split
 from fake_camera import CameraRig, FakeDevice
 from scstream_app.edits import Edit
@@ -32,6 +33,7 @@ from scstream_app.ui.export_dialog import ExportDialog
 from scstream_app.ui.live import Meter
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State
+from scstream_app.ui.transport import Transport
 
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
@@ -127,6 +129,15 @@ def main_id(result: FrameResult) -> int:
 
 
 # --- showing
+
+
+def test_numbers_that_change_with_every_frame_leave_everything_in_its_place(scene: Scene) -> None:
+    scene.show(12)
+    window = scene.window
+    requests = Counter(QEvent.Type.LayoutRequest, window.findChild(Transport), window.statusBar(), window.live_bar)
+    scene.show(24)
+    # Now and then a number gets another digit.
+    assert requests.count < 8
 
 
 def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:

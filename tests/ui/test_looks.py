@@ -9,7 +9,7 @@ from shutil import copytree
 import numpy as np
 import numpy.typing as npt
 import pytest
-from PySide6.QtCore import QPoint, QRect, QSettings, QSize, Qt, QTimer
+from PySide6.QtCore import QPoint, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage, QPalette
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -255,17 +255,17 @@ def test_a_narrow_column_shows_a_colour_without_its_number(story_document: Docum
     shown(panel, qtbot, 400, 400)
     table = panel.findChild(QTableView)
     index = table.model().index(0, COLOUR)
+    number = table.model().data(index, Qt.ItemDataRole.AccessibleTextRole)
 
     def text(width: int) -> str:
+        table.setColumnWidth(COLOUR, width)
         option = QStyleOptionViewItem()
-        option.rect = QRect(0, 0, width, 20)
-        option.fontMetrics = table.fontMetrics()
-        option.decorationSize = QSize(16, 16)
         table.itemDelegateForColumn(COLOUR).initStyleOption(option, index)
         return str(option.text)
 
-    assert text(200) == table.model().data(index)
+    assert text(200) == number
     assert text(40) == ""
+    assert text(16 + 12 + table.fontMetrics().horizontalAdvance("#000000")) == number
 
 
 def test_all_plots_over_time_fit_into_a_low_dock(story_document: Document, qtbot: QtBot) -> None:

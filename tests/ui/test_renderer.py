@@ -143,3 +143,68 @@ def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
         show(document, qtbot, index)
     assert [used[0], *used[-3:]] == ["rgb", "rgb", "lab", "lab"]
     assert [document.colour_at(index) for index in range(5)] == ["rgb", "rgb", "rgb", "lab", "lab"]
+
+
+# --- frames that are seen coming
+
+
+@pytest.fixture
+def drawings(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, str]]:
+    """The frame and the view of everything that is drawn."""
+    draw, made = renderer_.draw, list[tuple[int, str]]()
+
+    def noting(result: FrameResult, look: Look, *rest: object) -> object:
+        made.append((result.index, look.view))
+        return draw(result, look, *rest)
+
+    monkeypatch.setattr(renderer_, "draw", noting)
+    return made
+
+
+def drawn(renderer: Renderer, qtbot: QtBot, act: Callable[[], None]) -> int:
+    """The frame that is drawn because of that."""
+    with qtbot.waitSignal(renderer.drawn):
+        act()
+    shown = renderer.ready.take()
+    assert shown is not None
+    return shown.result.index
+
+
+def test_while_newest_frames_are_followed_they_are_drawn_before_they_are_wished_for(
+    renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
+) -> None:
+    frames, look = story((48, 64)), Look(view="boundaries")
+    assert drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[0], look, following=True))) == 0
+    assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1])) == 1
+    # What the window wishes for then is there already.
+    renderer.wish(Wish(frames[1], look, following=True))
+    assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[2])) == 2
+    assert drawings == [(0, "boundaries"), (1, "boundaries"), (2, "boundaries")]
+
+
+def test_a_frame_that_was_seen_coming_is_drawn_again_if_it_is_to_look_otherwise(
+    renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
+) -> None:
+    frames = story((48, 64))
+    drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[0], Look(), following=True)))
+    drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1]))
+    other = Wish(frames[1], Look(view="original"), following=True)
+    assert drawn(renderer, qtbot, lambda: renderer.wish(other)) == 1
+    # And as often as that is wished for.
+    assert drawn(renderer, qtbot, lambda: renderer.wish(other)) == 1
+    assert drawings == [(0, "overlay"), (1, "overlay"), (1, "original"), (1, "original")]
+
+
+@pytest.mark.parametrize("how", ["nothing wished for", "another frame looked at", "another clip"])
+def test_newest_frames_that_nobody_follows_are_not_drawn(
+    renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]], how: str
+) -> None:
+    frames = story((48, 64))
+    if how != "nothing wished for":
+        following = how == "another clip"
+        drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[2], Look(), following=following)))
+    if how == "another clip":
+        renderer.load(None)
+    renderer.anticipate(frames[3])
+    assert drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[4], Look()))) == 4
+    assert (3, "overlay") not in drawings

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPersistentModelIndex, QPoint, Qt
+from PySide6.QtCore import QEvent, QPersistentModelIndex, QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QApplication,
@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from counting import Counter
 from export_scenes import birth, result, story
 from scstream.genealogy import Kind
 from scstream.statistics import STATISTICS
@@ -112,6 +113,16 @@ def show(document: Document, qtbot: QtBot, index: int) -> None:
 # --- the table
 
 
+def test_a_frame_has_the_table_painted_once(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    table(panel).setColumnHidden(DRIFT, True)
+    paints = Counter(QEvent.Type.Paint, table(panel).viewport())
+    before = paints.count
+    # Segment 1 splits there: rows come, and their order is another one.
+    show(story_document, qtbot, 2)
+    qtbot.waitUntil(lambda: len(ids(panel)) == 4)
+    assert paints.count == before + 1
+
+
 def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, story_document: Document) -> None:
     rows = story_document.shown.result.statistics
     rows = rows[np.lexsort((rows["id"], -rows["pixels"]))]
@@ -121,7 +132,8 @@ def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, stor
     assert column(panel, AGE) == [str(n) for n in rows["age"]]
     assert column(panel, POSITION) == [f"{row['column']:.0f}, {row['row']:.0f}" for row in rows]
     means = np.rint(255 * np.stack([rows[name] for name in ("red", "green", "blue")], axis=1)).astype(int)
-    assert column(panel, COLOUR) == ["#{:02x}{:02x}{:02x}".format(*mean) for mean in means]
+    told = column(panel, COLOUR, Qt.ItemDataRole.AccessibleTextRole)
+    assert told == ["#{:02x}{:02x}{:02x}".format(*mean) for mean in means]
     assert column(panel, NAME) == [f"segment {id}" for id in rows["id"]]
 
 

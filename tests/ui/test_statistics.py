@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette, QWheelEvent
 from PySide6.QtWidgets import QApplication, QComboBox, QGraphicsView, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
+from counting import Counter
 from export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.trace import Life, Trace
@@ -52,6 +53,15 @@ def middle(plot: Any) -> float:
 
 def record(index: int, milliseconds: dict[str, float], rows: int = 3, **measures: float) -> FrameRecord:
     return FrameRecord(index, index / 25, False, -100.0 + index, milliseconds, (), 0, 0, 0, rows, 0, measures=measures)
+
+
+def test_a_frame_has_the_plots_painted_once(panel: StatisticsPanel, story_document: Document) -> None:
+    paints = Counter(QEvent.Type.Paint, panel.time._view.viewport())
+    before = paints.count
+    # With it all axes get another range.
+    story_document.trace.add(record(9, {"decode": 2.0, "engine": 900.0, "write": 4.0}, rows=70, churn=0.9))
+    panel.time.refresh()
+    assert paints.count == before + 1
 
 
 def test_curves_hold_the_numbers_of_the_trace(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:

@@ -80,6 +80,7 @@ class TimePlots(Page):
         self._view.ci.setContentsMargins(2, 6, 4, 0)
         self.plots: dict[str, Any] = {}
         self.titles: dict[str, Any] = {}
+        self._told: dict[str, tuple[str, str, str]] = {}
         for name in _TITLES:
             self._add_plot(name)
         self.curves = {name: add_curve(self.plots[name], colour) for name, colour in _COLOURS.items()}
@@ -151,6 +152,8 @@ class TimePlots(Page):
         self._draw()
         self._make_room()
         self._mark_now()
+        # At once: while they are painted, new ranges would have everything painted a second time.
+        self._view.scene().prepareForPaint()
 
     def _take(self, trace: Trace, start: int, stop: int) -> None:
         """Numbers of the frames from place ``start`` to before place ``stop``."""
@@ -247,7 +250,10 @@ class TimePlots(Page):
         size = f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
         colour = QGuiApplication.palette().color(QPalette.ColorRole.Text)
         for name, title in self.titles.items():
-            title.setText(f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size=size, color=colour)
+            told = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour.name()
+            if told != self._told.get(name):
+                self._told[name] = told
+                title.setText(told[0], size=size, color=colour)
 
     def _value(self, name: str) -> str:
         """What a plot shows of the frame at hand, in few characters."""
