@@ -137,8 +137,10 @@ def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]
         "latency_ms": {
             "p50": round(float(np.percentile(late, 50)), 1),
             "p95": round(float(np.percentile(late, 95)), 1),
+            "p99": round(float(np.percentile(late, 99)), 1),
             "max": round(float(late.max()), 1),
         },
+        "over_150_ms": int((late > 150.0).sum()),
         "engine_ms": round(float(np.nanmedian(window.document.trace.column("engine"))), 1),
         "dropped": window.feed.dropped,
         "left_out_of_recording": None if recorder is None else recorder.dropped,
