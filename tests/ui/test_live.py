@@ -136,8 +136,8 @@ def test_numbers_that_change_with_every_frame_leave_everything_in_its_place(scen
     window = scene.window
     requests = Counter(QEvent.Type.LayoutRequest, window.findChild(Transport), window.statusBar(), window.live_bar)
     scene.show(24)
-    # Now and then a number gets another digit.
-    assert requests.count < 8
+    # Now and then a number gets another digit; by themselves labels would ask several times a frame.
+    assert requests.count < 24
 
 
 def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
