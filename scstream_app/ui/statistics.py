@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Slot
+from PySide6.QtCore import QEvent, QSize, QTimer, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 from superqt.utils import QSignalThrottler
@@ -17,6 +17,9 @@ from scstream_app.ui.plots.time import TimePlots
 
 #: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
 _PAUSE_MILLISECONDS = 500
+#: So much later than the table of segments, which follows in the same rhythm: whoever paints both at once holds
+#: pictures up for twice as long.
+_LATER_MILLISECONDS = 125
 
 
 class StatisticsPanel(QWidget):
@@ -42,7 +45,11 @@ class StatisticsPanel(QWidget):
         layout.addWidget(self._tabs)
         self._throttle = QSignalThrottler(parent=self)
         self._throttle.setTimeout(_PAUSE_MILLISECONDS)
-        self._throttle.triggered.connect(self._refresh)
+        self._later = QTimer(self)
+        self._later.setSingleShot(True)
+        self._later.setInterval(_LATER_MILLISECONDS)
+        self._later.timeout.connect(self._refresh)
+        self._throttle.triggered.connect(self._later.start)
         for signal in (document.shown_changed, document.progressed, document.selection_changed):
             signal.connect(self._throttle.throttle)
         for signal in (document.marks_changed, document.look_changed):
