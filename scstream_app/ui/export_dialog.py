@@ -318,7 +318,8 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _show_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder)))
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder))):
+            self._status.setText(f"No file manager answers. What was written is in '{self.folder}'.")
 
     # --- closing
 

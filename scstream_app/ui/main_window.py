@@ -137,6 +137,7 @@ class MainWindow(QMainWindow):
     def _build_panels(self) -> None:
         self.segments = SegmentsPanel(self.document)
         self.objects = ObjectsPanel(self.document)
+        self.segments.more = (self.objects.removal,)
         self.statistics = StatisticsPanel(self.document)
         self.controls = ControlsPanel(self.document)
         widgets = {
@@ -358,7 +359,7 @@ class MainWindow(QMainWindow):
     @Slot(QPoint)
     def _show_viewer_menu(self, where: QPoint) -> None:
         """What can be done to the selected segments, and how to look at the picture."""
-        menu = self.segments.make_menu(self.objects.removal)
+        menu = self.segments.make_menu()
         menu.addSeparator()
         menu.addActions([self.actions_[id] for id in ("fit", "actual_size", "view_original", "view_overlay")])
         menu.popup(where)

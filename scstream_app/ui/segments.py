@@ -75,6 +75,11 @@ class SegmentsPanel(QWidget):
 
     All of them act on the document's selection, on the table or in the picture. ``said`` carries what became of that,
     where it is not to be seen, or why nothing did.
+
+    Attributes
+    ----------
+    more : tuple of QAction
+        What the menu offers besides, of other panels.
     """
 
     said = Signal(str)
@@ -82,6 +87,7 @@ class SegmentsPanel(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self.more: tuple[QAction, ...] = ()
         self._following = False
         self._stale = True
         self._model = SegmentsModel(document, self)
@@ -432,13 +438,13 @@ class SegmentsPanel(QWidget):
     def _show_menu(self, where: QPoint) -> None:
         self.make_menu().popup(self._table.viewport().mapToGlobal(where))
 
-    def make_menu(self, *more: QAction) -> QMenu:
-        """All that can be done to the selected segments, ``more`` included."""
+    def make_menu(self) -> QMenu:
+        """All that can be done to the selected segments."""
         self._enable()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions([*self._deeds.actions().values(), *more])
+        menu.addActions([*self._deeds.actions().values(), *self.more])
         own = menu.addAction("Colour of the palette")
         coloured = bool(self._document.selection & set(self._document.names.colours))
         own.setEnabled(coloured and not self._document.saving)

@@ -235,6 +235,15 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
     assert toast(window) == f"Segment {id} removed from object 'surfer'."
 
 
+def test_the_lists_menu_takes_a_segment_out_of_its_object(window: MainWindow) -> None:
+    id = window.viewer.id_at(window.viewer.rect().center())
+    commands.make_object(window.document, "surfer", [id])
+    window.document.select([id])
+    menu = window.segments.make_menu()
+    next(action for action in menu.actions() if action.text().startswith("Remove from Object")).trigger()
+    assert window.document.members() == {"surfer": frozenset()}
+
+
 def test_keys_that_can_do_nothing_say_why(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_H)
     assert toast(window) == "Select segments to hide them."
@@ -332,9 +341,10 @@ def test_adding_to_an_object_is_called_the_same_everywhere(window: MainWindow) -
     names = {window.actions_["group"].text()}
     for panel in (window.segments, window.objects):
         names |= {text for text in buttons(panel) if "object" in text.lower() and "Remove" not in text}
-    names |= {text for text in titles(window.segments.make_menu()) if "object" in text.lower()}
-    assert names == {"Add to Object…"}
-    assert buttons(window.objects) >= {window.actions_["ungroup"].text()}
+    menu = {text for text in titles(window.segments.make_menu()) if "object" in text.lower()}
+    removal = {window.actions_["ungroup"].text()}
+    assert names | menu - removal == {"Add to Object…"}
+    assert buttons(window.objects) & menu >= removal
 
 
 def buttons(panel: QWidget) -> set[str]:

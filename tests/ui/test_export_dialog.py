@@ -177,13 +177,25 @@ def test_the_folder_is_shown_at_the_end(
     make: Made, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[QUrl] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url) or True)
     dialog = make()
     assert not button(dialog, "Show in Folder").isVisible()
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
         press(qtbot, dialog, "Export")
     press(qtbot, dialog, "Show in Folder")
     assert [url.toLocalFile() for url in opened] == [str(tmp_path / "out")]
+    assert said(dialog, "status").startswith("5 frames written")
+
+
+def test_where_there_is_no_file_manager_the_folder_is_told(
+    make: Made, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: False)
+    dialog = make()
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    press(qtbot, dialog, "Show in Folder")
+    assert said(dialog, "status") == f"No file manager answers. What was written is in '{tmp_path / 'out'}'."
 
 
 @pytest.mark.parametrize(("which", "expected"), [("In to out", [1, 2, 3]), ("This one", [0]), ("All", [0, 1, 2, 3, 4])])
