@@ -30,9 +30,9 @@ test: lint  ## Check style, types and layers, then run the tests
 	$(BIN)/python -c "import scstream; scstream.warm_up()"
 	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; told=$$(mktemp); \
 	$(BIN)/python -m pytest tests/ui > $$told 2>&1 & window=$$!; \
-	$(BIN)/python -m pytest --ignore tests/ui; rest=$$?; \
-	wait $$window; code=$$?; cat $$told; rm -f $$told; \
-	test $$rest -eq 0 && test $$code -eq 0
+	failed=0; $(BIN)/python -m pytest --ignore tests/ui || failed=1; \
+	wait $$window || failed=1; cat $$told; rm -f $$told; \
+	exit $$failed
 
 lint: $(READY)  ## Check style, types and layers only
 	$(BIN)/ruff check .

@@ -41,6 +41,9 @@ class SettledLight(QWidget):
     @Slot()
     def _follow(self) -> None:
         index, trace = self._document.index, self._document.trace
+        if index is not None and self._document.live and len(trace) and index > trace.frames[-1]:
+            # Seen before it is noted: in a moment it is known, and until then the light must not flicker.
+            return
         settled = None if index is None else trace.settled(index)
         self.setVisible(settled is not None)
         if index is None or settled is None:

@@ -30,6 +30,7 @@ from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
 from scstream_app.ui import camera_dialog, commands, document, feed, worker
 from scstream_app.ui.camera_dialog import CameraDialog
 from scstream_app.ui.export_dialog import ExportDialog
+from scstream_app.ui.lights import SettledLight
 from scstream_app.ui.live import Meter
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State
@@ -137,7 +138,16 @@ def test_numbers_that_change_with_every_frame_leave_everything_in_its_place(scen
     requests = Counter(QEvent.Type.LayoutRequest, window.findChild(Transport), window.statusBar(), window.live_bar)
     scene.show(24)
     # Now and then a number gets another digit; by themselves labels would ask several times a frame.
-    assert requests.count < 24
+    assert requests.count < 8
+
+
+def test_the_light_does_not_flicker(scene: Scene) -> None:
+    scene.show(12)
+    light = scene.window.findChild(SettledLight)
+    scene.wait(lambda: light.isVisible())
+    hidden = Counter(QEvent.Type.Hide, light)
+    scene.show(12)
+    assert hidden.count == 0
 
 
 def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
