@@ -1,7 +1,8 @@
 """Every compiled function of the engine: scores, bounds, labelling, moments, random numbers, exp and log.
 
 They live in one module because numba's cache does not notice an edit in a callee of another file. All release the
-GIL and none uses numba's threading layer: callers map them over independent ranges with ordinary threads.
+GIL and none uses numba's threading layer: callers map them over independent ranges with ordinary threads, or hand a
+`Queue` of pieces to several of them.
 
 A Gaussian score, drawn or predictive, is always kept in *whitened form* ``(A, b, c, dof)``::
 

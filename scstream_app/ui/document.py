@@ -457,7 +457,8 @@ class Document(Showing):
     def _on_advanced(self) -> None:
         result = self.worker.newest.take()
         if result is not None and self.is_open and self.follow_newest:
-            self._coming = result
+            # Of a live source it may be there already.
+            self._coming = None if self.shown is not None and self.shown.result is result else result
             self._wish(result)
 
     @Slot()

@@ -93,6 +93,9 @@ class Renderer(QObject):
         with self._gate:
             coming, self._anticipated = self._anticipated, None
             self._followed = wish if wish.following else None
+            if wish.following and coming is not None and _index(coming) > _index(wish):
+                # Who follows the newest frames is not to go back to an older one.
+                wish, self._anticipated = replace(wish, frame=coming.frame), coming
             fresh = not _same(wish, coming) and self._wishes.put(wish)
         if fresh:
             self._wished.emit()
@@ -185,6 +188,10 @@ class Renderer(QObject):
             return None
         nowhere = np.full(frame.rgb.shape[:2], NO_ID, np.int32)
         return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))
+
+
+def _index(wish: Wish) -> int:
+    return wish.frame.index if isinstance(wish.frame, FrameResult) else wish.frame
 
 
 def _same(wish: Wish, other: Wish | None) -> bool:

@@ -244,7 +244,10 @@ class SegmentsModel(QAbstractTableModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         # Asked for every cell that is painted.
-        return self._flags[ID if self._document.saving else index.column()]
+        column = index.column()
+        if column < 0:
+            return Qt.ItemFlag.NoItemFlags
+        return self._flags[ID if self._document.saving else column]
 
     def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
         row, column = index.row(), index.column()

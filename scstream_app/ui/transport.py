@@ -47,7 +47,7 @@ class Transport(QWidget):
         self._frame = self._make_frame()
         self._time, self._last = Readout("Time", parent=self), Readout("Last frame", parent=self)
         self._digits = 0
-        # What the buttons are as.
+        # What decided last which buttons can be used.
         self._usable: tuple[object, ...] = ()
         self._range = QLabel(self)
         self._range.setAccessibleName("In and out points")
@@ -161,6 +161,7 @@ class Transport(QWidget):
         for name, button in self._buttons.items():
             self._tips[name] = self._tip(name, button.accessibleName())
             button.setToolTip(self._tips[name])
+        self._usable = ()
         words = (("slower", "slower"), ("faster", "faster"), ("normal_speed", "normal"))
         told = ", ".join(f"{word} ({key(action)})" for action, word in words if key(action))
         self._speed.setToolTip(f"Speed: {told}" if told else "Speed")

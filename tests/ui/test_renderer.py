@@ -195,6 +195,23 @@ def test_a_frame_that_was_seen_coming_is_drawn_again_if_it_is_to_look_otherwise(
     assert drawings == [(0, "overlay"), (1, "overlay"), (1, "original"), (1, "original")]
 
 
+def test_who_follows_the_newest_frames_never_goes_back(
+    renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
+) -> None:
+    frames = story((48, 64))
+    drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[0], Look(), following=True)))
+    drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1]))
+    drawn(renderer, qtbot, lambda: renderer.anticipate(frames[2]))
+    # The window is late, and hears of the frame before.
+    renderer.wish(Wish(frames[1], Look(), following=True))
+    renderer.wish(Wish(frames[2], Look(), following=True))
+    # Late again, and what it has to say of the look is of the newest frame.
+    drawn(renderer, qtbot, lambda: renderer.anticipate(frames[3]))
+    original = Look(view="original")
+    assert drawn(renderer, qtbot, lambda: renderer.wish(Wish(frames[2], original, following=True))) == 3
+    assert drawings == [(0, "overlay"), (1, "overlay"), (2, "overlay"), (3, "overlay"), (3, "original")]
+
+
 @pytest.mark.parametrize("how", ["nothing wished for", "another frame looked at", "another clip"])
 def test_newest_frames_that_nobody_follows_are_not_drawn(
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]], how: str
