@@ -179,7 +179,7 @@ class _Stage:
     ) -> None:
         self.segmenter, self.cancel, self.scene_cuts = segmenter, cancel, scene_cuts
         self.on_preview, self.notify = on_preview, notify
-        self.size: Size = (source.height, source.width)
+        self.live, self.size = source.live, (source.height, source.width)
         self.before = None if previous is None else self._recall(source, previous)
         self.masks = masks
         self.edits = edits or (lambda index: ())
@@ -217,6 +217,8 @@ class _Stage:
         except Exception as error:
             raise PipelineError(f"Cannot segment frame {frame.index}: {reason(error)}.", frame.index) from error
         engine = 1000.0 * (perf_counter() - begin)
+        # Whoever reads a live source mostly waits for it.
+        decoding = {} if self.live else {"decode": item.milliseconds}
         self.before = _Before(ids, size_of(frame.rgb), colours)
         return FrameResult(
             frame.index,
@@ -227,7 +229,7 @@ class _Stage:
             self.segmenter.statistics_,
             self.segmenter.model_.log_posterior_,
             afresh,
-            {"decode": item.milliseconds, "wait": wait, "engine": engine},
+            {**decoding, "wait": wait, "engine": engine},
             edits,
             frame.captured,
         )

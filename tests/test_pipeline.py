@@ -148,6 +148,12 @@ def test_leaving_early_stops_the_reader(after: int) -> None:
     assert source.reads <= after + AHEAD
 
 
+def test_waiting_for_a_live_source_is_not_called_decoding() -> None:
+    source = FakeSource(moving_square(2), live=True)
+    results = list(run(source, FakeSegmenter()))
+    assert [result.milliseconds.keys() for result in results] == [{"wait", "engine"}] * 2
+
+
 def test_a_live_source_is_read_when_the_engine_is_ready() -> None:
     source = FakeSource(moving_square(5), live=True)
     for done, result in enumerate(run(source, FakeSegmenter()), 1):

@@ -106,5 +106,7 @@ class Status(QObject):
         self._progress.setValue(done)
         times = document.trace.tail("engine", -_RECENT)
         told = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
-        rate = f"{1000.0 / times.mean():.1f} frames/s · " if len(times) and working else ""
+        # A live source has its own pace, and the strip above it says which.
+        timed = len(times) and working and not document.live
+        rate = f"{1000.0 / times.mean():.1f} frames/s · " if timed else ""
         self._rate.setText(f"{rate}{told}" if count else "")

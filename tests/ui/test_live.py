@@ -157,6 +157,8 @@ def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
     assert window.live_bar.state == "live"
     assert any("Fake Cam" in label.text() for label in window.live_bar.findChildren(QLabel))
     assert "Fake Cam" in window.windowTitle()
+    # How fast frames come is said in one place.
+    assert not any("frames/s" in label.text() for label in window.statusBar().findChildren(QLabel))
     assert sessions(window) == []
     assert not window.actions_["save"].isEnabled()
     assert not window.actions_["export"].isEnabled()
