@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
@@ -18,9 +19,14 @@ def answering(qtbot: QtBot, text: str) -> Iterator[list[str]]:
     def press() -> None:
         box = QApplication.activeModalWidget()
         if isinstance(box, QMessageBox) and not asked:
-            button = next(button for button in box.buttons() if button.text().replace("&", "") == text)
             asked.append(box.text())
-            qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+            buttons = {button.text().replace("&", ""): button for button in box.buttons()}
+            if text in buttons:
+                qtbot.mouseClick(buttons[text], Qt.MouseButton.LeftButton)
+            else:
+                # Left alone, it would be waited for forever.
+                box.done(0)
+                pytest.fail(f"{box.text()!r} cannot be answered by {text!r}")
 
     timer = QTimer()
     timer.timeout.connect(press)

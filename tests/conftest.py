@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 from pathlib import Path
 
@@ -16,3 +17,8 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("no real data: set SCSTREAM_DATA to its folder")
     return folder
+
+
+def pytest_unconfigure() -> None:
+    """A thread that keeps the process from ending is told of as well, and does not keep it for long."""
+    faulthandler.dump_traceback_later(60.0, exit=True)

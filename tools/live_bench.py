@@ -30,7 +30,8 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
 from scstream_app.library import Library
 from scstream_app.picture import Picture
 from scstream_app.sources import Camera, open_source
-from scstream_app.ui.app import application, spare_searches
+from scstream_app.ui.app import application
+from scstream_app.ui.collecting import spare_searches
 from scstream_app.ui.main_window import MainWindow
 
 _MOST_FRAMES = 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import gc
 import os
 import signal
 import sys
@@ -15,9 +14,8 @@ from PySide6.QtWidgets import QApplication
 
 from scstream_app import __version__
 from scstream_app.assets import asset
-from scstream_app.ui.document import Document
+from scstream_app.ui.collecting import Collector, spare_searches
 from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
 
 #: How often Python gets a chance to notice Ctrl-C while Qt's loop runs.
 _GLANCE_MILLISECONDS = 200
@@ -63,21 +61,8 @@ def application(arguments: Sequence[str] = ()) -> QApplication:
     QGuiApplication.setDesktopFileName("scstream-studio")
     QPixmapCache.setCacheLimit(_PIXMAP_KILOBYTES)
     app.setWindowIcon(QIcon(str(asset("icon.svg"))))
+    Collector.start(app)
     return app
-
-
-def spare_searches(document: Document) -> None:
-    """Leave what has been loaded when the first clip settles out of Python's searches for garbage.
-
-    It stays anyway, and one search through all of it holds everything up for a tenth of a second.
-    """
-
-    def freeze() -> None:
-        if document.state is State.SETTLING:
-            document.state_changed.disconnect(freeze)
-            gc.freeze()
-
-    document.state_changed.connect(freeze)
 
 
 def _give_memory_back() -> None:

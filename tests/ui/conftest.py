@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -31,6 +32,16 @@ _LONG = 20_000
 def compiled() -> None:
     """No test has to wait until the engine is compiled, which takes longer than anything else may."""
     warm_up()
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def collected(compiled: None) -> Iterator[None]:
+    """Garbage is searched for between tests, on the window's thread alone, as in the program; see `Collector`."""
+    gc.disable()
+    yield
+    gc.collect()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from compiling import Compiling, said_below
+from holding import Holding
 from scstream_app.session import Session
 from scstream_app.ui import status
 from scstream_app.ui.main_window import MainWindow
@@ -199,6 +200,7 @@ def test_what_waits_for_the_compiler_can_be_called_off(
 def test_a_clip_that_has_to_wait_for_a_frame_is_being_opened(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, other: Path
 ) -> None:
+    Holding(window.document.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
     qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
     window.open_address(str(other))

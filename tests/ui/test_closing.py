@@ -11,6 +11,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from holding import Holding
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 from scstream_app.ui import closing, commands, main_window, renderer, worker
@@ -49,6 +50,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -
 def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
     """A session of which some frames are segmented, closed."""
     document = window.document
+    Holding(document.worker, 3)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
     qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
     path = document.session.path

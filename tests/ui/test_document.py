@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from holding import Holding
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.measures import MeasuringSession
@@ -86,10 +88,17 @@ def test_a_frame_that_was_asked_for_comes_whatever_else_changes(
 def test_previews_are_shown_while_the_first_frame_settles(
     document: Document, qtbot: QtBot, clip: str, tmp_path: Path
 ) -> None:
-    seen: list[State] = []
-    document.shown_changed.connect(lambda: seen.append(document.state))
+    drawn = Event()
+    # Only the newest is shown: on a busy machine that may be none of them.
+    document.worker.previewed.connect(lambda: drawn.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
+
+    def look() -> None:
+        if document.state is State.SETTLING:
+            drawn.set()
+
+    document.shown_changed.connect(look)
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
-    assert State.SETTLING in seen
+    assert drawn.is_set()
 
 
 def test_selection_and_isolation_are_drawn(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
@@ -129,6 +138,7 @@ def test_a_session_is_opened_again_where_it_was(document: Document, qtbot: QtBot
 
 def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
     clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
+    Holding(document.worker, 3)
     document.open_source(clip, tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
     document.close()
@@ -136,7 +146,7 @@ def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtB
     document.when_idle(lambda: idle.append(True))
     qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
     with Session.open(tmp_path / "a.scstream", writable=True) as session:
-        assert 3 <= len(session) <= 60
+        assert 3 <= len(session) < 60
     document.open_session(tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     assert len(document.trace) == 60
@@ -144,6 +154,7 @@ def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtB
 
 def test_an_edit_reaches_the_model(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
     clip = str(write_video(tmp_path / "long.mp4", moving_square(40, width=120)))
+    Holding(document.worker, 2)
     document.open_source(clip, tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
     document.pause(True)
@@ -183,8 +194,9 @@ def test_opening_another_source_at_once_leaves_the_first(document: Document, qtb
 
 @pytest.fixture
 def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
-    """Long enough to be still at work when something else is asked for."""
+    """Still at work when something else is asked for."""
     clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
+    Holding(document.worker, 2)
     document.open_source(clip, tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
     return document

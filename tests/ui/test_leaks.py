@@ -156,7 +156,8 @@ def test_files_that_cannot_be_opened_leave_nothing(window: MainWindow, qtbot: Qt
     def try_to_open() -> None:
         with qtbot.waitSignal(window.document.failed, timeout=LONG):
             window.open_address(str(broken))
-        close_clip(window, qtbot)
+        # The message stays.
+        qtbot.waitUntil(lambda: window.document.state is State.EMPTY and not window.document.busy, timeout=LONG)
 
     assert left_behind(try_to_open) == {}
 

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QFileDialog, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
+from holding import Holding
 from scstream_app.session import Bookmark, Session, bookmark
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State
@@ -235,6 +236,7 @@ def test_a_session_in_the_midst_of_segmenting_stays_on_its_frame_and_goes_on(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     document = window.document
+    Holding(document.worker, 4)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
     qtbot.waitUntil(lambda: len(document.trace) >= 4, timeout=LONG)
     path = document.session.path

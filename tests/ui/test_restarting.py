@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from answering import answering
 from clips import moving_square, write_video
+from holding import Holding
 from scstream_app.session import Names, Session
 from scstream_app.ui import commands, restarting
 from scstream_app.ui.main_window import MainWindow
@@ -73,6 +74,7 @@ def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) 
 def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     """A clip with frames still to come."""
     document = window.document
+    Holding(document.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(40, width=120))))
     qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
     window.actions_["pause_segmenting"].trigger()

@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from answering import answering
 from clips import moving_square, write_images, write_video
+from holding import Holding
 from scstream_app.edits import Edit
 from scstream_app.library import Library, is_unsaved
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
@@ -65,6 +66,7 @@ def opened(window: MainWindow, qtbot: QtBot, clip: Path, count: int = 6) -> Path
 
 def begun(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
     """Wait until a clip is being segmented; its session's path."""
+    Holding(window.document.worker, 2)
     window.open_address(str(clip))
     qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
     assert window.document.state is State.SEGMENTING

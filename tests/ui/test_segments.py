@@ -30,6 +30,7 @@ from pytestqt.qtbot import QtBot
 from clips import moving_square, write_video
 from counting import Counter
 from export_scenes import birth, result, story
+from holding import pause_after_each
 from scstream.genealogy import Kind
 from scstream.statistics import STATISTICS
 from scstream_app.edits import Edit
@@ -440,6 +441,7 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Iterator[Docume
     """A document that waits in the midst of a clip."""
     document.set_settings(Settings(max_init_sweeps=20, threads=1))
     clip = write_video(tmp_path / "clip.mp4", moving_square(40))
+    pause_after_each(document.worker)
     document.progressed.connect(lambda: document.pause(True))
     document.open_source(str(clip), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.PAUSED and is_segmented(document), timeout=LONG)
@@ -659,10 +661,14 @@ def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: Qt
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     commands.set_locked(running, [0], True)
-    advance(running, qtbot)
-    running.progressed.disconnect()
-    running.pause(False)
-    qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
+
+    def has_ended() -> bool:
+        if running.state is State.DONE:
+            return True
+        running.pause(False)
+        return False
+
+    qtbot.waitUntil(has_ended, timeout=LONG)
     running.undo.undo()
     assert notices[-1].text == "All frames are segmented: 'Lock segment 0' cannot be undone any more."
     assert running.locked == {0}
