@@ -330,11 +330,11 @@ def test_bounds_hold_for_every_pixel_to_the_last_bit() -> None:
         root = np.exp(rng.normal(0.0, 0.3, (K, 5))) / 0.05
         centre = point - np.abs(rng.normal(0.0, 0.04, (K, 5)))
         whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.zeros(K))
-        A, b, c, dof = pack(whole, np.zeros(K))
+        forms = pack(whole, np.zeros(K))
         upper, lower, scores = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(256, np.float32)
-        kernels._bounds(cut.low[0], cut.high[0], A, b, c, dof, upper, lower)
+        kernels._bounds(cut.low[0], cut.high[0], np.ascontiguousarray(forms.T), upper, lower)
         for k in range(K):
-            kernels._score_pixels(cut.pixels[0], A, b, c, dof, k, 0, 256, scores)
+            kernels._score_pixels(cut.pixels[0], forms[k], 0, 256, scores)
             assert lower[k] <= scores.min()
             assert scores.max() <= upper[k]
 

@@ -11,6 +11,9 @@ A Gaussian score, drawn or predictive, is always kept in *whitened form* ``(A, b
     score(x) = c - (dof + D) / 2 * log(1 + q / dof)           dof > 0: a Student t, the posterior predictive
 
 The log weight of the cluster is part of ``c``. Symmetric matrices are stored as their lower triangle, row by row.
+
+For pixels a whitened form is one row of float32, FORM numbers: the lower triangle of A, b, c and dof. What loops over
+pixels takes such rows; what loops over clusters takes the same table turned on its side.
 """
 
 from __future__ import annotations
@@ -29,12 +32,17 @@ PIXELS = TILE * TILE
 #: Dimensions of a pixel (row, column, three colours) and of its statistics (count, sum, lower triangle).
 PIXEL_D = 5
 PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
+#: Numbers of a pixel's whitened form, and where b, c and dof are in it.
+FORM = PIXEL_D * (PIXEL_D + 1) // 2 + PIXEL_D + 2
+_B, _C, _DOF = FORM - PIXEL_D - 2, FORM - 2, FORM - 1
 #: Sampling ignores whatever lies this many nats under the best score: less than a float32 uniform can resolve.
 SAMPLING_NATS = 17.0
 #: Sampling first looks this many nats down, and further only for the pixels whose draw that leaves open.
 FIRST_NATS = 4.0
 #: So many of a tile's likeliest clusters are put in order; the rest are asked one by one.
 SORTED = 16
+#: A cluster with at most so many pixels in a tile has them copied side by side.
+FEW = 32
 
 
 def _can_cache() -> bool:
@@ -111,6 +119,24 @@ def _bits_float(typingctx, value):
         return builder.bitcast(args[0], context.get_value_type(types.float32))
 
     return types.float32(types.int32), codegen
+
+
+@numba.njit(inline="always", **_JIT)
+def _rank(value):
+    """An int32 that is ordered as float32s are: running minima of whole numbers vectorise, those of floats do not."""
+    return _swap(_float_bits(value))
+
+
+@numba.njit(inline="always", **_JIT)
+def _of_rank(rank):
+    """The float32 of a rank."""
+    return _bits_float(_swap(rank))
+
+
+@numba.njit(inline="always", **_JIT)
+def _swap(bits):
+    # Without its sign a negative float's pattern grows as the number falls.
+    return np.int32(bits ^ ((bits >> np.int32(31)) & np.int32(0x7FFFFFFF)))
 
 
 @intrinsic
@@ -264,8 +290,6 @@ def fill_tiles(queue, frame, table, lab, stride, pixels, low, high):
     for j in range(across * TILE):
         source[j] = min(min(j, columns - 1) * stride + stride // 2, width - 1)
         place[j] = (source[j] + 0.5) / width
-    lo = np.empty(PIXELS // 2, np.float32)
-    hi = np.empty(PIXELS // 2, np.float32)
     piece = next_piece(queue)
     while piece >= 0:
         for tile_row in range(queue.edges[piece], queue.edges[piece + 1]):
@@ -300,25 +324,20 @@ def fill_tiles(queue, frame, table, lab, stride, pixels, low, high):
                     low[t, d] = px[d, 0]
                     high[t, d] = px[d, PIXELS - 1]
                 for d in range(2, PIXEL_D):
-                    low[t, d], high[t, d] = _extremes(px[d], lo, hi)
+                    low[t, d], high[t, d] = _extremes(px[d])
         piece = next_piece(queue)
 
 
-@numba.njit(fastmath=_FAST, **_LEAF)
-def _extremes(values, lo, hi):
-    """Smallest and largest of values (PIXELS,), by halving, which vectorises; lo, hi (PIXELS / 2,) are overwritten."""
+@numba.njit(**_LEAF)
+def _extremes(values):
+    """Smallest and largest of values (PIXELS,)."""
     _wide()
-    half = PIXELS // 2
-    for p in range(half):
-        a, b = values[p], values[p + half]
-        lo[p] = a if a < b else b
-        hi[p] = b if a < b else a
-    while half > 1:
-        half //= 2
-        for p in range(half):
-            lo[p] = lo[p] if lo[p] < lo[p + half] else lo[p + half]
-            hi[p] = hi[p] if hi[p] > hi[p + half] else hi[p + half]
-    return lo[0], hi[0]
+    low, high = _rank(np.float32(np.inf)), _rank(np.float32(-np.inf))
+    for p in range(PIXELS):
+        rank = _rank(values[p])
+        low = rank if rank < low else low
+        high = rank if rank > high else high
+    return _of_rank(low), _of_rank(high)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -358,11 +377,11 @@ def _lab(px):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _bounds(low, high, A, b, c, dof, upper, lower):
+def _bounds(low, high, table, upper, lower):
     """Bound every cluster's score over one tile's 5-D box.
 
-    low, high (5,) float32. A (15, K), b (5, K), c (K,), dof (K,) float32. upper, lower (K,) are written. Each
-    whitened coordinate is bounded by interval arithmetic, and the score falls with their sum of squares.
+    low, high (5,) float32, table (FORM, K) of whitened forms. upper, lower (K,) are written. Each whitened coordinate
+    is bounded by interval arithmetic, and the score falls with their sum of squares.
     """
     _wide()
     half = np.float32(0.5)
@@ -371,7 +390,8 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
     r0, r1, r2 = half * (high[0] - low[0]), half * (high[1] - low[1]), half * (high[2] - low[2])
     r3, r4 = half * (high[3] - low[3]), half * (high[4] - low[4])
     # Written out, so that the loop over clusters vectorises.
-    for k in range(c.shape[0]):
+    A, b, c, dof = table[:_B], table[_B:_C], table[_C], table[_DOF]
+    for k in range(table.shape[1]):
         y0 = abs(b[0, k] + A[0, k] * m0)
         y1 = abs(b[1, k] + A[1, k] * m0 + A[2, k] * m1)
         y2 = abs(b[2, k] + A[3, k] * m0 + A[4, k] * m1 + A[5, k] * m2)
@@ -404,17 +424,17 @@ def _bounds(low, high, A, b, c, dof, upper, lower):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _score_pixels(px, A, b, c, dof, k, begin, end, out):
-    """Score of cluster k at pixels begin to end of a tile. px (5, PIXELS), whitened as in `_bounds`; out (PIXELS,)."""
+def _score_pixels(px, form, begin, end, out):
+    """Scores, by a whitened form (FORM,), of pixels begin to end of a tile px (5, PIXELS); out (PIXELS,)."""
     _wide()
-    a0, a1, a2, a3, a4 = A[0, k], A[1, k], A[2, k], A[3, k], A[4, k]
-    a5, a6, a7, a8, a9 = A[5, k], A[6, k], A[7, k], A[8, k], A[9, k]
-    a10, a11, a12, a13, a14 = A[10, k], A[11, k], A[12, k], A[13, k], A[14, k]
-    b0, b1, b2, b3, b4 = b[0, k], b[1, k], b[2, k], b[3, k], b[4, k]
-    top = c[k]
-    student = dof[k] > 0
-    inverse = np.float32(1.0) / dof[k] if student else np.float32(0.0)
-    scale = np.float32(0.5) * (dof[k] + np.float32(PIXEL_D))
+    a0, a1, a2, a3, a4 = form[0], form[1], form[2], form[3], form[4]
+    a5, a6, a7, a8, a9 = form[5], form[6], form[7], form[8], form[9]
+    a10, a11, a12, a13, a14 = form[10], form[11], form[12], form[13], form[14]
+    b0, b1, b2, b3, b4 = form[_B], form[_B + 1], form[_B + 2], form[_B + 3], form[_B + 4]
+    top, dof = form[_C], form[_DOF]
+    student = dof > 0
+    inverse = np.float32(1.0) / dof if student else np.float32(0.0)
+    scale = np.float32(0.5) * (dof + np.float32(PIXEL_D))
     for p in range(_U(begin), _U(end)):
         x0, x1, x2, x3, x4 = px[0, p], px[1, p], px[2, p], px[3, p], px[4, p]
         y0 = b0 + a0 * x0
@@ -432,50 +452,44 @@ def _score_pixels(px, A, b, c, dof, k, begin, end, out):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _raise_best(score, best, spare):
-    """best = max(best, score) pixel by pixel; returns the smallest of them. spare (PIXELS,) is overwritten."""
+def _raise_best(score, best):
+    """best = max(best, score) pixel by pixel; returns the smallest of them."""
     _wide()
+    worst = _rank(np.float32(np.inf))
     for p in range(PIXELS):
-        best[p] = score[p] if score[p] > best[p] else best[p]
-    # Halving vectorises where a running minimum does not.
-    half = PIXELS // 2
-    for p in range(half):
-        spare[p] = best[p] if best[p] < best[p + half] else best[p + half]
-    while half > 8:
-        half //= 2
-        for p in range(half):
-            spare[p] = spare[p] if spare[p] < spare[p + half] else spare[p + half]
-    worst = spare[0]
-    for p in range(1, half):
-        worst = spare[p] if spare[p] < worst else worst
-    return worst
-
-
-@numba.njit(fastmath=_FAST | {"nnan"}, **_LEAF)
-def _largest(values):
-    """The largest of some numbers, none of them nan."""
-    _wide()
-    largest = np.float32(-np.inf)
-    for n in range(values.shape[0]):
-        largest = values[n] if values[n] > largest else largest
-    return largest
+        larger = score[p] if score[p] > best[p] else best[p]
+        best[p] = larger
+        rank = _rank(larger)
+        worst = rank if rank < worst else worst
+    return _of_rank(worst)
 
 
 @numba.njit(**_LEAF)
-def _candidates(low, high, A, b, c, dof, nats, prune, upper, lower, order, spare):
+def _largest(values):
+    """The largest of some numbers, none of them nan."""
+    _wide()
+    largest = _rank(np.float32(-np.inf))
+    for n in range(values.shape[0]):
+        rank = _rank(values[n])
+        largest = rank if rank > largest else largest
+    return _of_rank(largest)
+
+
+@numba.njit(**_LEAF)
+def _candidates(low, high, table, nats, prune, upper, lower, order, spare):
     """List the clusters that can come within ``nats`` of the best score somewhere in a tile.
 
     The likeliest by their upper bounds come first, in descending order, then the others. Writes ``upper`` and ``order``
     and returns the length of the list; ``lower`` and ``spare`` are overwritten. With ``prune`` False every cluster is
     listed: the brute force that pruning must equal.
     """
-    K = c.shape[0]
+    K = table.shape[1]
     if not prune:
         for k in range(K):
             upper[k] = np.float32(np.inf)
             order[k] = k
         return K
-    _bounds(low, high, A, b, c, dof, upper, lower)
+    _bounds(low, high, table, upper, lower)
     floor = _largest(lower) - nats
     near = 0
     for k in range(K):
@@ -508,7 +522,7 @@ def _candidates(low, high, A, b, c, dof, nats, prune, upper, lower, order, spare
 
 
 @numba.njit(**_LEAF)
-def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
+def _evaluate(px, forms, nats, upper, order, n, scores, best):
     """Score those of n listed clusters that can come within ``nats`` of some pixel's best score.
 
     The i-th one's scores go to scores[i], and it becomes the i-th of the list. Writes ``best``; returns how many were
@@ -520,8 +534,8 @@ def _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare):
     for i in range(n):
         k = order[i]
         if upper[k] >= worst - nats:
-            _score_pixels(px, A, b, c, dof, k, 0, PIXELS, scores[count])
-            worst = _raise_best(scores[count], best, spare)
+            _score_pixels(px, forms[k], 0, PIXELS, scores[count])
+            worst = _raise_best(scores[count], best)
             order[count] = k
             count += 1
     return count, worst
@@ -679,16 +693,20 @@ def _sample_pixels(sums, row, count, best, u, worst, left_out, K, total, low, hi
 
 
 @numba.njit(**_LEAF)
-def _gather(px, best, u, pixels, n, few, few_best, few_u):
-    """Copy n pixels of a tile side by side, the last one several times, up to a multiple of TILE; returns that."""
-    end = (n + TILE - 1) & -TILE
-    for i in range(end):
-        p = pixels[i if i < n else n - 1]
-        for d in range(PIXEL_D):
-            few[d, i] = px[d, p]
-        few_best[i] = best[p]
-        few_u[i] = u[p]
-    return end
+def _gather(px, u, p, i, few, few_u):
+    """Copy pixel p of a tile to place i of a few."""
+    few[0, i] = px[0, p]
+    few[1, i] = px[1, p]
+    few[2, i] = px[2, p]
+    few[3, i] = px[3, p]
+    few[4, i] = px[4, p]
+    few_u[i] = u[p]
+
+
+@numba.njit(**_LEAF)
+def _rounded(n):
+    """The next multiple of TILE: as many of a few are worked on, and what comes of those too many is not used."""
+    return (n + TILE - 1) & -TILE
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -705,24 +723,28 @@ def _invert_sums(sums, count, u, total, end, label):
 
 
 @numba.njit(**_LEAF)
-def _sample_open(px, A, b, c, dof, count, n_open, room):
+def _sample_open(px, forms, count, n_open, room):
     """Draw the labels that `_sample_pixels` left open, from all clusters that any of these pixels could get.
 
     A cluster that is not among the first ``count`` of ``chosen`` is added to them; returns how many there are then.
     """
     upper, listed, where, scores, chosen = room.upper, room.order, room.row, room.scores, room.chosen
     few, few_best, few_u, drawn, total = room.few, room.few_best, room.few_u, room.drawn, room.total
-    end = _gather(px, room.best, room.u, room.side, n_open, few, few_best, few_u)
-    worst = few_best[0]
-    for p in range(end):
-        worst = few_best[p] if few_best[p] < worst else worst
-        total[p] = np.float32(0.0)
+    end = _rounded(n_open)
+    worst = np.float32(np.inf)
+    for i in range(n_open):
+        p = room.side[i]
+        _gather(px, room.u, p, i, few, few_u)
+        few_best[i] = room.best[p]
+        worst = few_best[i] if few_best[i] < worst else worst
+    for i in range(end):
+        total[i] = np.float32(0.0)
     n = 0
-    for k in range(c.shape[0]):
+    for k in range(forms.shape[0]):
         listed[n] = k
         n += 1 if upper[k] >= worst - np.float32(SAMPLING_NATS) else 0
     for i in range(n):
-        _score_pixels(few, A, b, c, dof, listed[i], 0, end, scores[i])
+        _score_pixels(few, forms[listed[i]], 0, end, scores[i])
         _accumulate(scores[i], few_best, total, end)
     _invert_sums(scores, n, few_u, total, end, drawn)
     known = count
@@ -786,19 +808,79 @@ def _trim(tile_row, tile_column, rows, columns, none, label, out):
 
 
 @numba.njit(**_LEAF)
-def _spans(label, count, begin, end):
-    """Pixels begin[n] to end[n] are the rows of the tile from the first to the last with label n; end is 0 if none is.
+def _link(label, count, first, last, size, after):
+    """The pixels with label n are first[n], after[first[n]], ... up to last[n]: size[n] of them, maybe none.
 
-    Labels go up to ``count``, which stands for no cluster.
+    Labels go up to ``count``, which stands for no cluster. A label that has a whole row is not one of a few: it counts
+    as PIXELS or more, and its pixels are not linked.
     """
-    for n in range(count):
-        end[n] = 0
+    _wide()
+    for n in range(count + 1):
+        first[n] = 0
+        size[n] = 0
     for p in range(PIXELS):
-        begin[label[PIXELS - 1 - p]] = PIXELS - 1 - p
-        end[label[p]] = p + 1
-    for n in range(count):
-        begin[n] &= -TILE
-        end[n] = (end[n] + TILE - 1) & -TILE
+        last[label[p]] = p
+    for begin in range(PIXELS - TILE, -1, -TILE):
+        n = label[begin]
+        differs = np.int32(0)
+        for p in range(begin, begin + TILE):
+            differs |= label[p] ^ label[begin]
+        if differs == 0:
+            first[n] = begin
+            size[n] += PIXELS
+            continue
+        for p in range(begin + TILE - 1, begin - 1, -1):
+            n = label[p]
+            after[p] = first[n]
+            first[n] = p
+            size[n] += 1
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _add_pixel(px, p, weight, out):
+    """Add one pixel's weighted count, sum and lower triangle of second moments to out (21,) float64."""
+    out[0] += weight
+    e = 1 + PIXEL_D
+    for i in range(PIXEL_D):
+        v = np.float64(weight) * px[i, p]
+        out[1 + i] += v
+        for h in range(i + 1):
+            out[e] += v * px[h, p]
+            e += 1
+
+
+@numba.njit(**_LEAF)
+def _halve_few(px, subs, k, n, first_of, sampling, weight, room, out, moments):
+    """Give the n pixels of a tile that begin with first_of, see `_link`, to the halves of cluster k, and count them."""
+    few, few_u, first, second, drawn, after = room.few, room.few_u, room.first, room.second, room.drawn, room.after
+    p = first_of
+    for i in range(n):
+        _gather(px, room.u, p, i, few, few_u)
+        p = after[p]
+    end = _rounded(n)
+    _score_pixels(few, subs[2 * k], 0, end, first)
+    _score_pixels(few, subs[2 * k + 1], 0, end, second)
+    _sides(first, second, few_u, sampling, 0, end, drawn)
+    p = first_of
+    for i in range(n):
+        j = drawn[i]
+        out[p] = np.int32(2 * k) + j
+        _add_pixel(few, i, weight, moments[j])
+        p = after[p]
+
+
+@numba.njit(**_LEAF)
+def _halve(px, subs, k, n, begin, end, sampling, weight, room, out, moments):
+    """Give the pixels of a tile with label n, from begin to end, to the halves of cluster k, and sum their moments."""
+    first, second, label, side, centre = room.first, room.second, room.label, room.side, room.centre
+    _score_pixels(px, subs[2 * k], begin, end, first)
+    _score_pixels(px, subs[2 * k + 1], begin, end, second)
+    _sides(first, second, room.u, sampling, begin, end, side)
+    n_first, n_second = _take_sides(side, label, n, k, begin, end, out)
+    if n_first > 0:
+        _moments(px, centre, label, n, side, 0, begin, end, weight, moments[0])
+    if n_second > 0:
+        _moments(px, centre, label, n, side, 1, begin, end, weight, moments[1])
 
 
 @numba.njit(**_LEAF)
@@ -818,11 +900,11 @@ class _Room(NamedTuple):
     order: Any
     chosen: Any
     row: Any
-    begin: Any
-    end: Any
+    first_of: Any
+    last_of: Any
+    size_of: Any
     scores: Any
     best: Any
-    spare: Any
     total: Any
     u: Any
     first: Any
@@ -830,6 +912,7 @@ class _Room(NamedTuple):
     label: Any
     side: Any
     centre: Any
+    after: Any
     few: Any
     few_best: Any
     few_u: Any
@@ -845,11 +928,11 @@ def _room(K):
         order=np.empty(K, np.int32),
         chosen=np.empty(K, np.int32),
         row=np.empty(K, np.int32),
-        begin=np.empty(K + 1, np.int64),
-        end=np.empty(K + 1, np.int64),
+        first_of=np.empty(K + 1, np.int64),
+        last_of=np.empty(K + 1, np.int64),
+        size_of=np.empty(K + 1, np.int64),
         scores=np.empty((K, PIXELS), np.float32),
         best=np.empty(PIXELS, np.float32),
-        spare=np.empty(PIXELS, np.float32),
         total=np.empty(PIXELS, np.float32),
         u=np.empty(PIXELS, np.float32),
         first=np.empty(PIXELS, np.float32),
@@ -857,9 +940,10 @@ def _room(K):
         label=np.empty(PIXELS, np.int32),
         side=np.empty(PIXELS, np.int32),
         centre=np.empty(PIXEL_D, np.float32),
-        few=np.empty((PIXEL_D, PIXELS), np.float32),
-        few_best=np.empty(PIXELS, np.float32),
-        few_u=np.empty(PIXELS, np.float32),
+        after=np.empty(PIXELS, np.int64),
+        few=np.zeros((PIXEL_D, PIXELS), np.float32),
+        few_best=np.zeros(PIXELS, np.float32),
+        few_u=np.zeros(PIXELS, np.float32),
         drawn=np.empty(PIXELS, np.int32),
     )
 
@@ -867,21 +951,22 @@ def _room(K):
 @numba.njit(**_JIT)
 def label_tiles(
     queue, pixels, low, high, rows, columns, weight,
-    A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments,
+    forms, table, subs, key, sub_key, sampling, prune, labels, moments,
 ):  # fmt: skip
     """Label the pixels of the queue's rows of tiles with cluster and sub-cluster, and sum their statistics.
 
     pixels (tiles, 5, PIXELS), low, high (tiles, 5) as `fill_tiles` leaves them, of a rows x columns picture whose
-    pixels weigh ``weight`` each. Clusters A (15, K), b (5, K), c (K,), dof (K,); sub-cluster j of k at 2 k + j.
-    ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``; otherwise
-    the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (pieces, K, 2, 21) float64.
+    pixels weigh ``weight`` each. Clusters are forms (K, FORM), again in table (FORM, K); subs[2 k + j] are the
+    sub-clusters. ``sampling`` draws labels in proportion to exp(score), with uniforms keyed by ``key`` and ``sub_key``;
+    otherwise the best score wins. Writes labels (tiles, PIXELS) = 2 k + j and adds to moments (pieces, K, 2, 21)
+    float64.
     """
-    room = _room(c.shape[0])
+    room = _room(forms.shape[0])
     piece = next_piece(queue)
     while piece >= 0:
         _label_tiles(
             pixels, low, high, rows, columns, weight, queue.edges[piece], queue.edges[piece + 1],
-            A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments[piece], room,
+            forms, table, subs, key, sub_key, sampling, prune, labels, moments[piece], room,
         )  # fmt: skip
         piece = next_piece(queue)
 
@@ -889,11 +974,12 @@ def label_tiles(
 @numba.njit(**_LEAF)
 def _label_tiles(
     pixels, low, high, rows, columns, weight, first_row, last_row,
-    A, b, c, dof, sub_A, sub_b, sub_c, sub_dof, key, sub_key, sampling, prune, labels, moments, room,
+    forms, table, subs, key, sub_key, sampling, prune, labels, moments, room,
 ):  # fmt: skip
     _wide()
     upper, lower, order, chosen, row = room.upper, room.lower, room.order, room.chosen, room.row
-    begin, end, centre, scores, best, spare = room.begin, room.end, room.centre, room.scores, room.best, room.spare
+    first_of, last_of, size_of, centre = room.first_of, room.last_of, room.size_of, room.centre
+    scores, best = room.scores, room.best
     total, u, first, second, label, side = room.total, room.u, room.first, room.second, room.label, room.side
     across = (columns + TILE - 1) // TILE
     nats = np.float32(FIRST_NATS) if sampling else np.float32(0.0)
@@ -901,8 +987,8 @@ def _label_tiles(
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
-            n = _candidates(low[t], high[t], A, b, c, dof, nats, prune, upper, lower, order, chosen)
-            count, worst = _evaluate(px, A, b, c, dof, nats, upper, order, n, scores, best, spare)
+            n = _candidates(low[t], high[t], table, nats, prune, upper, lower, order, chosen)
+            count, worst = _evaluate(px, forms, nats, upper, order, n, scores, best)
             _ascending(order, count, chosen, row)
             if sampling:
                 _draw_pixels(tile_row, tile_column, columns, key, u)
@@ -911,52 +997,49 @@ def _label_tiles(
                     _accumulate(scores[row[i]], best, total, PIXELS)
                 left_out = _left_out(upper, worst, nats) if prune else np.float32(np.inf)
                 n_open = _sample_pixels(
-                    scores, row, count, best, u, worst, left_out, c.shape[0], total, first, second, label, side
+                    scores, row, count, best, u, worst, left_out, forms.shape[0], total, first, second, label, side
                 )
                 if n_open > 0:
-                    count = _sample_open(px, A, b, c, dof, count, n_open, room)
+                    count = _sample_open(px, forms, count, n_open, room)
                 _draw_pixels(tile_row, tile_column, columns, sub_key, u)
             else:
                 _argmax_pixels(scores, row, count, best, label)
             _trim(tile_row, tile_column, rows, columns, count, label, labels[t])
-            _spans(label, count, begin, end)
+            _link(label, count, first_of, last_of, size_of, room.after)
             for d in range(PIXEL_D):
                 centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
             for n in range(count):
-                p, q = begin[n], end[n]
-                if q == 0:
+                size = size_of[n]
+                if size == 0:
                     continue
                 k = chosen[n]
-                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k, p, q, first)
-                _score_pixels(px, sub_A, sub_b, sub_c, sub_dof, 2 * k + 1, p, q, second)
-                _sides(first, second, u, sampling, p, q, side)
-                n_first, n_second = _take_sides(side, label, n, k, p, q, labels[t])
-                if n_first > 0:
-                    _moments(px, centre, label, n, side, 0, p, q, weight, moments[k, 0])
-                if n_second > 0:
-                    _moments(px, centre, label, n, side, 1, p, q, weight, moments[k, 1])
+                p, q = first_of[n] & -TILE, (last_of[n] + TILE) & -TILE
+                if size <= FEW:
+                    _halve_few(px, subs, k, size, first_of[n], sampling, weight, room, labels[t], moments[k])
+                else:
+                    _halve(px, subs, k, n, p, q, sampling, weight, room, labels[t], moments[k])
 
 
 @numba.njit(**_JIT)
-def tile_uncertainty(queue, pixels, low, high, columns, A, b, c, dof, out):
+def tile_uncertainty(queue, pixels, low, high, columns, forms, table, out):
     """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, in the queue's rows."""
-    room = _room(c.shape[0])
+    room = _room(forms.shape[0])
     piece = next_piece(queue)
     while piece >= 0:
         first, last = queue.edges[piece], queue.edges[piece + 1]
-        _tile_uncertainty(pixels, low, high, columns, first, last, A, b, c, dof, out, room)
+        _tile_uncertainty(pixels, low, high, columns, first, last, forms, table, out, room)
         piece = next_piece(queue)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, A, b, c, dof, out, room):
+def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, forms, table, out, room):
     upper, lower, order, chosen, row = room.upper, room.lower, room.order, room.chosen, room.row
-    scores, best, spare = room.scores, room.best, room.spare
+    scores, best = room.scores, room.best
     nats = np.float32(SAMPLING_NATS)
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        listed = _candidates(low[t], high[t], A, b, c, dof, nats, True, upper, lower, order, chosen)
-        count, _ = _evaluate(pixels[t], A, b, c, dof, nats, upper, order, listed, scores, best, spare)
+        listed = _candidates(low[t], high[t], table, nats, True, upper, lower, order, chosen)
+        count, _ = _evaluate(pixels[t], forms, nats, upper, order, listed, scores, best)
         _ascending(order, count, chosen, row)
         total = out[t]
         for p in range(PIXELS):

@@ -72,6 +72,7 @@ class Tiles:
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label every pixel; see `sweep.Batch`."""
         clusters = pack(densities.parameters, densities.log_weight)
+        table = np.ascontiguousarray(clusters.T)
         subs = pack(densities.sub_parameters, densities.sub_log_weight)
         K = len(densities.log_weight)
         moments = np.zeros((len(self._pieces) - 1, K, 2, PIXEL_P))
@@ -80,7 +81,7 @@ class Tiles:
         def work(queue: Queue) -> None:
             kernels.label_tiles(
                 queue, self.pixels, self.low, self.high, self.rows, self.columns, weight,
-                *clusters, *subs, keys[0], keys[1], sampling, self.prune, self.labels, moments,
+                clusters, table, subs, keys[0], keys[1], sampling, self.prune, self.labels, moments,
             )  # fmt: skip
 
         share(self.threads, queue_of(self._pieces), work)
@@ -142,20 +143,20 @@ class Tiles:
     def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
         """1 - the posterior probability of each pixel's best cluster, (H, W)."""
         clusters = pack(parameters, log_weight)
+        table = np.ascontiguousarray(clusters.T)
         tiled = np.empty((len(self.pixels), PIXELS), np.float32)
         share(
             self.threads,
             queue_of(self._pieces),
             lambda queue: kernels.tile_uncertainty(
-                queue, self.pixels, self.low, self.high, self.columns, *clusters, tiled
+                queue, self.pixels, self.low, self.high, self.columns, clusters, table, tiled
             ),
         )
         places = np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape)
         return self._untiled(places, tiled.ravel())
 
 
-def pack(whitened: Whitened, log_weight: Array) -> tuple[npt.NDArray[np.float32], ...]:
-    """Whitened form as the tile kernels take it: A (15, K), b (5, K), c (K,), dof (K,) in float32."""
-    A = np.ascontiguousarray(whitened.A[:, _LOWER[0], _LOWER[1]].T, np.float32)
-    b = np.ascontiguousarray(whitened.b.T, np.float32)
-    return A, b, (whitened.c + log_weight).astype(np.float32), whitened.dof.astype(np.float32)
+def pack(whitened: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
+    """Whitened forms as the tile kernels take them, (K, FORM)."""
+    A = whitened.A[:, _LOWER[0], _LOWER[1]]
+    return np.column_stack([A, whitened.b, whitened.c + log_weight, whitened.dof]).astype(np.float32)
