@@ -65,7 +65,7 @@ class Preview(QObject):
         self._source: Source | None = None
         self._before, Preview._latest = Preview._latest, self
         self._thread = Thread(target=self._run, name="scstream-preview", daemon=True)
-        self.ended.connect(self.deleteLater)
+        self.ended.connect(self._go)
 
     def start(self) -> None:
         """Begin; whoever wants to hear of it is connected by now."""
@@ -87,6 +87,12 @@ class Preview(QObject):
     def join(self) -> None:
         """Wait until it has let go."""
         self._thread.join()
+
+    @Slot()
+    def _go(self) -> None:
+        # The thread may still be telling others that it has ended: they would not hear it from what is deleted.
+        self._thread.join()
+        self.deleteLater()
 
     def _run(self) -> None:
         before, self._before = self._before, None

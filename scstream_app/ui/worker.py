@@ -18,7 +18,7 @@ from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
 from scstream_app.measures import MeasuringSession, measures
 from scstream_app.recent import Recent
-from scstream_app.results import FrameResult
+from scstream_app.results import FrameResult, IdMap
 from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
@@ -292,25 +292,28 @@ class Worker(QObject):
                     uncounted = source.dropped
                 self.dropped = source.dropped - uncounted
                 self._edits.settle(result.edits)
-                self._show_live(result)
-                self._note_live(replace(result, measures=measures(before, result, segmenter.colour)), segmenter)
+                self._pass_on(result, before, segmenter)
                 self._halver.move_on((result, segmenter))
                 self._halve()
                 before = result.ids
 
+    def _pass_on(self, result: FrameResult, before: IdMap | None, segmenter: VideoSegmenter) -> None:
+        """To the screen first, for whatever is done before makes it late; but what was seen is in the recording."""
+        recorder = self.recorder
+        if recorder is None:
+            self._show_live(result)
+        measured = replace(result, measures=measures(before, result, segmenter.colour))
+        if recorder is not None:
+            recorder.put(measured, segmenter)
+            self._show_live(result)
+        self.noted.emit(_record_of(measured))
+
     def _show_live(self, result: FrameResult) -> None:
-        """First to the screen: whatever is done before makes it late."""
         self.recent.add(result)
         if self.on_newest is not None:
             self.on_newest(result)
         if self.newest.put(result):
             self.advanced.emit()
-
-    def _note_live(self, result: FrameResult, segmenter: VideoSegmenter) -> None:
-        recorder = self.recorder
-        if recorder is not None:
-            recorder.put(result, segmenter)
-        self.noted.emit(_record_of(result))
 
     def _wanted(self, index: int) -> Sequence[Edit]:
         """Called before every frame: the place to wait while paused, and to fetch what a person did."""

@@ -20,6 +20,7 @@ from clips import moving_square, write_video
 from counting import Counter
 from export_scenes import split
 from fake_camera import CameraRig, FakeDevice
+from scstream import VideoSegmenter
 from scstream_app.edits import Edit
 from scstream_app.library import Library
 from scstream_app.results import FrameResult, Picture
@@ -91,12 +92,13 @@ class Scene:
         self.qtbot.waitUntil(until, timeout=LONG)  # type: ignore[arg-type]
 
     def show(self, count: int = 1) -> None:
-        """Hand pictures over one by one, each when the one before is on the screen."""
+        """Hand pictures over one by one, each when the one before is on the screen and noted."""
+        document = self.window.document
         for _ in range(count):
-            before = self.window.document.index
+            before = document.index
             self.device.feed(self.picture())
-            self.wait(lambda before=before: self.window.document.index != before)
-            self.results.append(self.window.document.shown.result)
+            self.wait(lambda before=before: before != document.index == document.trace.frames[-1])
+            self.results.append(document.shown.result)
 
     def key(self, key: Qt.Key) -> None:
         self.qtbot.keyClick(self.window, key)
@@ -404,6 +406,28 @@ def test_recording_keeps_what_is_shown(scene: Scene) -> None:
     assert set(model.statistics_["id"]) == set(scene.results[0].statistics["id"])
     assert f"6 frames were recorded in '{path}'" in window.message.text
     scene.show(2)
+
+
+def test_a_frame_is_in_the_recording_before_anybody_sees_it(scene: Scene) -> None:
+    worker = scene.window.document.worker
+    scene.key(Qt.Key.Key_R)
+    order: list[tuple[str, int]] = []
+    shown, recorder = worker.on_newest, worker.recorder
+    put = recorder.put
+
+    def note_put(result: FrameResult, segmenter: VideoSegmenter) -> None:
+        order.append(("recorded", result.index))
+        put(result, segmenter)
+
+    def note_shown(result: FrameResult) -> None:
+        order.append(("shown", result.index))
+        shown(result)
+
+    recorder.put, worker.on_newest = note_put, note_shown
+    scene.show(3)
+    indices = [index for kind, index in order if kind == "shown"]
+    assert len(indices) == 3
+    assert order == [(kind, index) for index in indices for kind in ("recorded", "shown")]
 
 
 def test_a_recording_is_opened_played_and_left_alone(scene: Scene) -> None:
@@ -783,10 +807,10 @@ def test_the_menu_opens_what_was_chosen(
 
 
 def opened_dialog(scene: Scene) -> CameraDialog:
-    """The dialog that the menu shows, with a picture in it."""
+    """The dialog that the menu shows, with a picture in it; it hears keys."""
     scene.wait(lambda: scene.window.findChild(CameraDialog) is not None)
     dialog = scene.window.findChild(CameraDialog)
-    scene.wait(lambda: has_picture(dialog))
+    scene.wait(lambda: has_picture(dialog) and dialog.isActiveWindow())
     return dialog
 
 
