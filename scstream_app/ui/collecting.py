@@ -40,7 +40,8 @@ class Collector(QObject):
     @Slot()
     def _look(self) -> None:
         begin = monotonic()
-        if begin >= self._due:
+        # While all is still being loaded, a search would hold everything up; see `spare_searches`.
+        if begin >= self._due and gc.get_freeze_count():
             gc.collect()
             end = monotonic()
             self._due = end + _REST * (end - begin)
