@@ -25,7 +25,7 @@ from unittest.mock import patch
 import cv2
 import numpy as np
 from long_run import resident
-from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, QTimer
+from PySide6.QtCore import QEventLoop, QObject, QSettings, QTimer
 
 from scstream_app.library import Library
 from scstream_app.picture import Picture
@@ -77,20 +77,14 @@ class Eye(QObject):
         super().__init__()
         self.seen: list[tuple[float, float, float]] = []
         self._window = window
-        self._last = self._captured = -1.0
-        window.viewer.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See Qt."""
-        shown = self._window.document.shown
-        if event.type() == QEvent.Type.Paint and shown is not None and shown.result.captured > self._last:
-            self._last = shown.result.captured
-            QTimer.singleShot(0, self._on_painted)
-        return False
+        self._last = -1.0
+        window.viewer.painted.connect(self._on_painted)
 
     def _on_painted(self) -> None:
-        now = monotonic()
-        self.seen.append((now, now - self._last, stolen()))
+        now, shown = monotonic(), self._window.document.shown
+        if shown is not None and shown.result.captured > self._last:
+            self._last = shown.result.captured
+            self.seen.append((now, now - self._last, stolen()))
 
 
 def stolen() -> float:

@@ -21,11 +21,11 @@ from scstream_app.ui.main_window import MainWindow
 _GLANCE_MILLISECONDS = 200
 #: Room for pictures that Qt keeps to draw them again, such as every swatch of every colour that was ever in a table.
 _PIXMAP_KILOBYTES = 2048
-#: From so many bytes on, memory is given back as soon as it is free. Left alone, glibc learns from the first frames to
-#: keep such pieces for later, in a heap for each thread, and every clip that is opened costs some more megabytes.
-_LARGE = 1 << 20
-#: glibc's number for it, from malloc.h.
-_M_MMAP_THRESHOLD = -3
+#: How memory is kept for later, by glibc's numbers from malloc.h. Left alone, each thread gets a heap of its own, and
+#: every clip that is opened costs some more megabytes: M_ARENA_MAX has them share two. Pictures come and go with every
+#: frame: what M_MMAP_THRESHOLD and M_TRIM_THRESHOLD, in bytes, give back to the system has to be fetched page by page
+#: again, which took as long as drawing them.
+_KEPT = {-8: 2, -3: 4 << 20, -1: 32 << 20}
 
 
 def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
@@ -52,7 +52,7 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
 
 def application(arguments: Sequence[str] = ()) -> QApplication:
     """The process's QApplication, with the names under which settings are kept."""
-    _give_memory_back()
+    _keep_memory()
     existing = QApplication.instance()
     app = existing if isinstance(existing, QApplication) else QApplication([sys.argv[0], *arguments])
     app.setApplicationName("ScStream Studio")
@@ -65,12 +65,13 @@ def application(arguments: Sequence[str] = ()) -> QApplication:
     return app
 
 
-def _give_memory_back() -> None:
+def _keep_memory() -> None:
     if sys.platform == "linux":
         # Other C libraries do without it.
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
         if mallopt is not None:
-            mallopt(_M_MMAP_THRESHOLD, _LARGE)
+            for parameter, value in _KEPT.items():
+                mallopt(parameter, value)
 
 
 def has_display() -> bool:

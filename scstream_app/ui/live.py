@@ -16,6 +16,7 @@ from scstream_app.ui.dot import Dot
 from scstream_app.ui.feed import TARGETS, Feed
 from scstream_app.ui.readout import Readout
 from scstream_app.ui.state import State
+from scstream_app.ui.viewer import Viewer
 
 _REFRESH_MILLISECONDS = 250
 #: Seconds over which rate and latency are measured.
@@ -71,14 +72,13 @@ class LiveBar(QWidget):
     """
 
     def __init__(
-        self, document: Document, feed: Feed, viewer: QWidget, record: QAction, parent: QWidget | None = None
+        self, document: Document, feed: Feed, viewer: Viewer, record: QAction, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("liveBar")
         self.setAccessibleName("Live")
         self._document, self._feed, self._viewer = document, feed, viewer
         self._meter = Meter()
-        self._painting: tuple[int, float] | None = None
         self._seen: int | None = None
         self._dot = Dot(self)
         self._name, self._state = QLabel(self), QLabel(self)
@@ -102,6 +102,7 @@ class LiveBar(QWidget):
         self._timer.setInterval(_REFRESH_MILLISECONDS)
         self._timer.timeout.connect(self._refresh)
         viewer.installEventFilter(self)
+        viewer.painted.connect(self._on_painted)
         feed.changed.connect(self._on_changed)
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_changed)
@@ -159,23 +160,19 @@ class LiveBar(QWidget):
     # --- what happens
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Notice when a frame is being painted for the first time."""
-        shown = self._document.shown
-        if event.type() == QEvent.Type.Paint and shown is not None and shown.result.index != self._seen:
-            self._seen = shown.result.index
-            if math.isfinite(shown.result.captured) and self._document.follow_newest:
-                self._painting = self._seen, shown.result.captured
-                # Comes when the painting is done.
-                QTimer.singleShot(0, self._on_painted)
-        elif event.type() == QEvent.Type.Resize and watched is self._viewer:
+        """Cover all of the viewer."""
+        if event.type() == QEvent.Type.Resize and watched is self._viewer:
             self._veil.resize(self._viewer.size())
         return super().eventFilter(watched, event)
 
     @Slot()
     def _on_painted(self) -> None:
-        if self._painting is not None:
-            self._meter.note(monotonic(), self._painting[1])
-            self._painting = None
+        """Notice when a frame is on the screen for the first time."""
+        shown = self._document.shown
+        if shown is not None and shown.result.index != self._seen:
+            self._seen = shown.result.index
+            if math.isfinite(shown.result.captured) and self._document.follow_newest:
+                self._meter.note(monotonic(), shown.result.captured)
 
     @Slot()
     def _on_opened(self) -> None:

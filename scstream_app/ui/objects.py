@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from superqt.utils import QSignalThrottler
 
 from scstream_app.palette import RGB
 from scstream_app.session import MarkedObject
@@ -29,9 +28,10 @@ from scstream_app.ui.deeds import Deed, Deeds
 from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
 from scstream_app.ui.segments_cells import SwatchDelegate
+from scstream_app.ui.turns import Turn
 
 #: Nobody reads numbers that change more often.
-_PAUSE_MILLISECONDS = 200
+_PAUSE = 0.2
 _MAKE = "Select segments (click, Ctrl+click) and {how} to put them together in an object, which follows them."
 _USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
 _NAME, _COUNT, _FROM = range(3)
@@ -102,10 +102,9 @@ class ObjectsPanel(QWidget):
         layout.addWidget(self._bar)
         layout.addWidget(self._hint)
         layout.addWidget(self._tree, 1)
-        self._throttle = QSignalThrottler(parent=self)
-        self._throttle.setTimeout(_PAUSE_MILLISECONDS)
-        self._throttle.triggered.connect(self._refresh)
-        document.shown_changed.connect(self._throttle.throttle)
+        self._turn = Turn(document, _PAUSE, self)
+        self._turn.come.connect(self._refresh)
+        document.shown_changed.connect(self._turn.ask)
         document.closed.connect(self._refresh)
         document.marks_changed.connect(self._refresh)
         document.selection_changed.connect(self._enable)

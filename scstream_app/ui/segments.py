@@ -30,7 +30,6 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
-from superqt.utils import QSignalThrottler
 
 from scstream_app.pipeline import Notice
 from scstream_app.ui import commands
@@ -54,9 +53,10 @@ from scstream_app.ui.segments_model import (
 )
 from scstream_app.ui.segments_table import SegmentsTable
 from scstream_app.ui.state import State
+from scstream_app.ui.turns import Turn
 
 #: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
-_PAUSE_MILLISECONDS = 250
+_PAUSE = 0.25
 #: What is said in place of a number of segments before there are any.
 _NOT_YET = {
     State.OPENING: "Opening…",
@@ -114,15 +114,14 @@ class SegmentsPanel(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._table, 1)
         layout.addWidget(self._count)
-        self._throttle = QSignalThrottler(parent=self)
-        self._throttle.setTimeout(_PAUSE_MILLISECONDS)
-        self._throttle.triggered.connect(self._follow)
+        self._turn = Turn(document, _PAUSE, self)
+        self._turn.come.connect(self._follow)
         self._connect()
         self._follow()
 
     def _connect(self) -> None:
         document = self._document
-        document.shown_changed.connect(self._throttle.throttle)
+        document.shown_changed.connect(self._turn.ask)
         document.previewed.connect(self._tell)
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, QTimer, Slot
+from PySide6.QtCore import QEvent, QSize, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
-from superqt.utils import QSignalThrottler
 
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.common import LOWEST
@@ -14,12 +13,10 @@ from scstream_app.ui.plots.frame import ColoursPlot, SizesPlot
 from scstream_app.ui.plots.lives import LivesPlot
 from scstream_app.ui.plots.page import Page
 from scstream_app.ui.plots.time import TimePlots
+from scstream_app.ui.turns import Turn
 
 #: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
-_PAUSE_MILLISECONDS = 500
-#: So much later than the table of segments, which follows in the same rhythm: whoever paints both at once holds
-#: pictures up for twice as long.
-_LATER_MILLISECONDS = 125
+_PAUSE = 0.5
 
 
 class StatisticsPanel(QWidget):
@@ -43,17 +40,12 @@ class StatisticsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._tabs)
-        self._throttle = QSignalThrottler(parent=self)
-        self._throttle.setTimeout(_PAUSE_MILLISECONDS)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_LATER_MILLISECONDS)
-        self._later.timeout.connect(self._refresh)
-        self._throttle.triggered.connect(self._later.start)
+        self._turn = Turn(document, _PAUSE, self)
+        self._turn.come.connect(self._refresh)
         for signal in (document.shown_changed, document.progressed, document.selection_changed):
-            signal.connect(self._throttle.throttle)
+            signal.connect(self._turn.ask)
         for signal in (document.marks_changed, document.look_changed):
-            signal.connect(self._throttle.throttle)
+            signal.connect(self._turn.ask)
         for signal in (document.closed, document.opened):
             signal.connect(self._begin_anew)
         self._paint()

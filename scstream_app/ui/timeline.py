@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left, bisect_right
-from time import monotonic
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -31,6 +30,7 @@ from scstream_app.ui.events import TITLES
 from scstream_app.ui.player import Player, timecode
 from scstream_app.ui.state import State
 from scstream_app.ui.timeline_layer import BAR, CELL, LANE, LANES, TOP, Layer, Ticks
+from scstream_app.ui.turns import Turn
 
 _RIGHT = 10
 #: Between the curve and the upper edge of its field.
@@ -41,8 +41,8 @@ _REACH, _CUT_REACH = 5.0, 3.0
 _HEAD = 7
 #: A source of unknown length gets room for so many frames, then for a quarter more each time.
 _ROOM, _GROWTH = 250, 1.25
-#: Seconds between two drawings of a live source's frames.
-_LIVE_SECONDS = 0.25
+#: Seconds between two drawings of what is new.
+_PAUSE = 0.1
 _LINES_IN_TIP = 6
 
 
@@ -59,6 +59,9 @@ class Timeline(QWidget):
         super().__init__(parent)
         self._document, self._player = document, player
         self._layer: QPixmap | None = None
+        self._outgrown = self._fresh = False
+        self._turn = Turn(document, _PAUSE, self)
+        self._turn.come.connect(self._catch_up)
         self._forget()
         self._head: float | None = None
         self._pressed: QPointF | None = None
@@ -78,7 +81,6 @@ class Timeline(QWidget):
     def _forget(self) -> None:
         self.ticks = {kind: Ticks() for kind in LANES}
         self._taken = self._measured = self._drawn = 0
-        self._drawn_at = 0.0
         self.peak = 0.0
         self._domain = (0, 1)
 
@@ -154,7 +156,7 @@ class Timeline(QWidget):
 
     @Slot()
     def _on_progress(self) -> None:
-        """Take in what is new; draw only that, unless it changes the scale."""
+        """Take in what is new, to be drawn in turn."""
         if self._taken and self._reach()[0] != self._domain[0]:
             # The oldest frames of a source without end were forgotten.
             self._forget()
@@ -162,9 +164,16 @@ class Timeline(QWidget):
         self._domain = self._reach()
         self._take_events()
         self._take_peak()
-        if (self._domain, self.peak) != before:
+        self._outgrown |= (self._domain, self.peak) != before
+        self._turn.ask()
+
+    @Slot()
+    def _catch_up(self) -> None:
+        """Draw only what is new, unless it has changed the scale."""
+        if self._outgrown:
             self._redraw()
         elif len(self.trace) > self._drawn:
+            self._fresh = True
             left = self._fresh_from()
             self.update(left, 0, self.width() - left, self.height())
 
@@ -303,7 +312,7 @@ class Timeline(QWidget):
             self._redraw()
 
     def _redraw(self) -> None:
-        self._layer = None
+        self._layer, self._outgrown = None, False
         self._head = None if self._document.index is None else self.x_of(self._document.index)
         self.update()
 
@@ -325,19 +334,15 @@ class Timeline(QWidget):
             self._layer = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
             self._layer.setDevicePixelRatio(ratio)
             left = 0
-        elif len(self.trace) > self._drawn and not self._may_wait():
+        elif self._fresh:
             left = self._fresh_from()
         else:
             return
-        self._drawn, self._drawn_at = len(self.trace), monotonic()
+        self._drawn, self._fresh = len(self.trace), False
         painter = QPainter(self._layer)
         painter.setClipRect(left, 0, self.width() - left, self.height())
         Layer(self, painter).draw(left)
         painter.end()
-
-    def _may_wait(self) -> bool:
-        """A live picture comes first: what is drawn here at every frame makes it late."""
-        return self._document.live and monotonic() - self._drawn_at < _LIVE_SECONDS
 
     def _fresh_from(self) -> int:
         """Pixels from the left that stay as they are when the frames since are drawn."""

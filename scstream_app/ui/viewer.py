@@ -69,13 +69,14 @@ class Viewer(QWidget):
 
     ``hovered`` carries a `Hover`, or None when the mouse is on no segment; ``dropped`` a list of paths and addresses;
     ``zoomed`` the screen pixels for one of the picture's, when they change; ``menu_asked`` where on the screen a menu
-    is wanted, when the segment there is selected.
+    is wanted, when the segment there is selected; ``painted`` says that the document's frame is on the screen.
     """
 
     hovered = Signal(object)
     dropped = Signal(object)
     menu_asked = Signal(QPoint)
     zoomed = Signal(float)
+    painted = Signal()
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -108,12 +109,12 @@ class Viewer(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         document.shown_changed.connect(self._on_shown)
         document.opened.connect(self._on_opened)
-        document.closed.connect(self._on_shown)
+        document.closed.connect(self._take_shown)
         document.state_changed.connect(self._on_state)
         document.look_changed.connect(self._on_look)
         document.marks_changed.connect(self._follow_mouse)
         self._split.changed.connect(self.update)
-        self._on_shown()
+        self._take_shown()
 
     def _make_start(self) -> QPushButton:
         """For a source that is open but waits to be segmented."""
@@ -199,6 +200,14 @@ class Viewer(QWidget):
 
     @Slot()
     def _on_shown(self) -> None:
+        self._take_shown()
+        if self.isVisible():
+            # At once: together with whatever else waits to be painted it would be later.
+            self.repaint()
+            self.painted.emit()
+
+    @Slot()
+    def _take_shown(self) -> None:
         before = self._image.size() if self._image is not None else None
         self._shown = self._document.shown
         self._averaged = None

@@ -174,6 +174,7 @@ def test_growing_bit_by_bit_gives_the_same_picture_as_at_once(qtbot, document, p
         document.trace.add(note(index, events, index % 90 == 89, int(rng.integers(5, 25))))
         document.progressed.emit()
         if index % 7 == 0:
+            timeline._turn.come.emit()
             timeline.repaint()
     grown = pixels(timeline)
     timeline._redraw()

@@ -95,6 +95,23 @@ def show(qtbot, document, **changes):
 # --- what is on the screen
 
 
+def test_a_frame_is_painted_before_anything_else_is(qtbot, viewer, monkeypatch):
+    """Not when Qt gets round to it: a panel that is painted in the same go would make it late."""
+    order = []
+    monkeypatch.setattr(viewer, "paintEvent", lambda event: order.append("painted"))
+    viewer.painted.connect(lambda: order.append("told"))
+    # Connected after the viewer's own.
+    viewer._document.shown_changed.connect(lambda: order.append("others"))
+    viewer._document.shown_changed.emit()
+    assert order == ["painted", "told", "others"]
+
+
+def test_a_frame_that_nobody_sees_is_not_said_to_be_painted(qtbot, viewer):
+    viewer.hide()
+    with qtbot.assertNotEmitted(viewer.painted):
+        viewer._document.shown_changed.emit()
+
+
 def test_at_100_percent_the_screen_has_the_pictures_pixels(viewer):
     viewer.actual_size()
     assert np.array_equal(picture_on(viewer), viewer._document.shown.picture)
