@@ -502,10 +502,13 @@ def _strides(height: int, width: int) -> list[int]:
 def _prior(tiles: Tiles, detail: float) -> Gaussian:
     """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1, over detail."""
     points = tiles.points()
+    # As products of matrices: np.mean and np.cov take five times as long.
+    mean = np.full(len(points), 1.0 / len(points)) @ points
+    covariance = points.T @ points / len(points) - np.outer(mean, mean)
     psi = np.diag(np.full(PIXEL_D, 0.1 / detail))
     # Half a grey level keeps the prior proper on a picture of one colour.
-    psi[2:, 2:] = 2.0 / detail * np.cov(points[:, 2:].T, bias=True) + np.eye(3) * (0.5 / 255.0) ** 2
-    return Gaussian(kappa=1.0, m=points.mean(axis=0), nu=5.0, psi=psi).bind(points[:1], np.ones(1))
+    psi[2:, 2:] = 2.0 / detail * covariance[2:, 2:] + np.eye(3) * (0.5 / 255.0) ** 2
+    return Gaussian(kappa=1.0, m=mean, nu=5.0, psi=psi).bind(points[:1], np.ones(1))
 
 
 def _check_mask(mask: Any, frame: npt.NDArray[np.uint8]) -> None:

@@ -173,7 +173,8 @@ def test_a_first_frame_is_not_waited_for(qtbot: QtBot, window: MainWindow, rig: 
     sweeps, document = [0], window.document
     document.previewed.connect(lambda: sweeps.append(document.preview.progress.sweep if document.preview else 0))
     Scene(qtbot, window, rig)
-    assert 0 < max(sweeps) <= 30
+    # A frame that may take its time is previewed every ten sweeps.
+    assert max(sweeps) < 10
 
 
 def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
