@@ -359,6 +359,32 @@ def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
     assert by_bytes.at(3) is None
 
 
+def test_a_recent_frame_that_somebody_looks_at_stays_as_it_was() -> None:
+    """Its place in memory becomes another's as frames come."""
+    recent, told = Recent(frames=2), live_story()
+    recent.add(told[0])
+    looked_at = recent.at(told[0].index)
+    for each in told[1:]:
+        recent.add(each)
+    assert looked_at is not None
+    np.testing.assert_array_equal(looked_at.picture, told[0].picture)
+    np.testing.assert_array_equal(looked_at.ids, told[0].ids)
+    for each in told[-2:]:
+        kept = recent.at(each.index)
+        assert kept is not None
+        assert kept.index == each.index
+        np.testing.assert_array_equal(kept.picture, each.picture)
+        np.testing.assert_array_equal(kept.ids, each.ids)
+
+
+def test_recent_frames_are_of_one_size() -> None:
+    recent = Recent(frames=5)
+    for index, shape in enumerate([(4, 6), (4, 6), (8, 6), (8, 6)]):
+        recent.add(result(index, np.full(shape, index, np.int32)))
+    assert len(recent) == 2
+    assert [recent.at(index).index for index in (0, 3)] == [2, 3]  # type: ignore[union-attr]
+
+
 def test_one_frame_is_kept_however_large() -> None:
     recent = Recent(bytes=1)
     for each in live_story():
