@@ -138,9 +138,8 @@ class SegmentsPanel(QWidget):
         return bar
 
     def _make_table(self) -> SegmentsTable:
-        table = SegmentsTable(self)
+        table = SegmentsTable(self._model, self)
         table.setAccessibleName("Segments")
-        table.setModel(self._model)
         show_boxes(table)
         # Keys are those of the actions, whatever they are now.
         table.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
@@ -310,6 +309,7 @@ class SegmentsPanel(QWidget):
         self._stale = not self.isVisible() and self._document.shown is not None
         if not self._stale:
             self._change(lambda: self._model.show(statistics_of(self._document)))
+            self._table.make_room()
 
     @Slot()
     def _refresh(self) -> None:

@@ -35,8 +35,8 @@ _TIPS = (
     "How far its centre has moved since it was first seen, in pixels, and how far its colour has changed, "
     "in per cent of black to white",
 )
-#: Widths as texts that must fit; names get what is left of the table besides.
-WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
+#: Widths as texts that must fit, though nothing as long is there; names get what is left of the table besides.
+_WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
 _RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
 #: Plain numbers: a view asks for thousands of cells a second, and gives its roles so.
 _DISPLAY, _EDIT, _TIP, _CHECK = (
@@ -63,11 +63,17 @@ class SegmentsModel(QAbstractTableModel):
 
     A new frame changes rows in place, so that a view keeps its place and its selection: rows of segments that went
     are removed, new ones appended, and all of them put in order.
+
+    Attributes
+    ----------
+    widest : tuple of str
+        A text for each column that its cells must have room for.
     """
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
+        self.widest: tuple[str, ...] = _WIDEST
         self._all: Rows = EMPTY
         self._rows: Rows = EMPTY
         self._ids: list[int] = []
@@ -94,6 +100,8 @@ class SegmentsModel(QAbstractTableModel):
     def show(self, rows: Rows) -> None:
         """Take over the statistics of a frame."""
         self._all = rows
+        # Columns do not get narrower as frames go by.
+        self.widest = tuple(map(_longer, self.widest, _longest(rows))) if len(rows) else _WIDEST
         self._origins.learn(rows)
         self._update()
 
@@ -335,6 +343,17 @@ class SegmentsModel(QAbstractTableModel):
             self._document.failed.emit(f"Segment {id} cannot be called that: {error}.")
             return False
         return True
+
+
+def _longest(rows: Rows) -> tuple[str, ...]:
+    """A text as long as the longest number in each column, where they can be of any length."""
+    id, pixels, age = (str(int(rows[name].max())) for name in ("id", "pixels", "age"))
+    centre = f"{float(rows['column'].max()):.0f}, {float(rows['row'].max()):.0f}"
+    return "", id, f"segment {id}", pixels, "", age, "", centre, ""
+
+
+def _longer(one: str, other: str) -> str:
+    return other if len(other) > len(one) else one
 
 
 def _mean(row: np.void) -> RGB:

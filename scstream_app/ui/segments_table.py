@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QStyle, QTableView
 
-from scstream_app.ui.segments_model import COLOUR, HEADERS, NAME, SHOWN, SIZE, WIDEST, SegmentsModel
+from scstream_app.ui.segments_model import COLOUR, HEADERS, NAME, SHOWN, SIZE, SegmentsModel
 
 if TYPE_CHECKING:
     from scstream_app.ui.segments import SegmentsPanel
@@ -29,9 +29,11 @@ class SegmentsTable(QTableView):
         Whether a person went on to other rows than the marked ones, and is to be left there.
     """
 
-    def __init__(self, panel: SegmentsPanel) -> None:
+    def __init__(self, model: SegmentsModel, panel: SegmentsPanel) -> None:
         super().__init__(panel)
-        self._panel = panel
+        self._panel, self._segments = panel, model
+        self._room_for = model.widest
+        self.setModel(model)
         self._chosen: set[int] | None = None
         self.elsewhere = False
         self.verticalScrollBar().actionTriggered.connect(self._go_elsewhere)
@@ -84,11 +86,10 @@ class SegmentsTable(QTableView):
 
     @Slot(int, int, int)
     def _on_resized(self, column: int, before: int, width: int) -> None:
-        model = self.model()
-        if column == COLOUR and isinstance(model, SegmentsModel):
+        if column == COLOUR:
             swatch = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize, None, self)
             number = self.fontMetrics().horizontalAdvance("#000000")
-            model.tell_colours(width >= swatch + _BESIDE_SWATCH + number)
+            self._segments.tell_colours(width >= swatch + _BESIDE_SWATCH + number)
 
     def _fitting(self) -> set[int]:
         """The columns from the left that are not cut off."""
@@ -110,9 +111,19 @@ class SegmentsTable(QTableView):
         for column in range(len(HEADERS)):
             self.setColumnWidth(column, self._least(column))
 
+    def make_room(self) -> None:
+        """Widen columns whose numbers have got longer than they ever were."""
+        before, self._room_for = self._room_for, self._segments.widest
+        if self._room_for == before:
+            return
+        for column, texts in enumerate(zip(before, self._room_for, strict=True)):
+            if len(texts[1]) > len(texts[0]) and not self.isColumnHidden(column):
+                self.setColumnWidth(column, max(self.columnWidth(column), self._least(column)))
+        self._fit()
+
     def _least(self, column: int) -> int:
         metrics = self.fontMetrics()
-        texts = (WIDEST[column], HEADERS[column])
+        texts = (self._segments.widest[column], HEADERS[column])
         return max(map(metrics.horizontalAdvance, texts)) + _BESIDES.get(column, 10)
 
     @Slot(QPoint)

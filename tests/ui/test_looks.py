@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -226,6 +227,36 @@ def test_no_column_is_cut_off(story_document: Document, qtbot: QtBot, width: int
     # A name with the mark of its object.
     words = table.fontMetrics().horizontalAdvance("segment 131")
     assert header.sectionSize(NAME) >= words + 10 + 2 * 8
+
+
+def test_long_numbers_are_told_in_full(story_document: Document, qtbot: QtBot) -> None:
+    """Hours of a camera have ids of many digits, large pictures many pixels."""
+    panel = SegmentsPanel(story_document)
+    shown(panel, qtbot, 900, 400)
+    table = panel.findChild(QTableView)
+    assert story_document.shown is not None
+    rows = story_document.shown.result.statistics.copy()
+    rows["id"] += 1_234_500
+    rows["pixels"], rows["age"], rows["column"], rows["row"] = 8_294_400, 216_000, 3839.0, 2159.0
+
+    def show(statistics: npt.NDArray[np.void]) -> None:
+        assert story_document.shown is not None
+        found = replace(story_document.shown.result, statistics=statistics)
+        story_document.shown = replace(story_document.shown, result=found)
+        story_document.shown_changed.emit()
+
+    def is_told(column: int) -> bool:
+        text = table.model().index(0, column).data()
+        return table.columnWidth(column) >= table.fontMetrics().horizontalAdvance(text) + 6
+
+    show(rows)
+    qtbot.waitUntil(lambda: table.model().index(0, ID).data().startswith("12345"))
+    assert all(map(is_told, (ID, NAME, SIZE, AGE, POSITION)))
+    # A column that a person made narrow stays so.
+    table.setColumnWidth(AGE, 30)
+    show(rows[:1])
+    qtbot.waitUntil(lambda: table.model().rowCount() == 1)
+    assert table.columnWidth(AGE) == 30
 
 
 def test_a_person_can_choose_columns(story_document: Document, qtbot: QtBot) -> None:
