@@ -10,6 +10,8 @@ READY := $(VENV)/.ready
 READY_BENCH := $(VENV)/.ready-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SAMPLE := sample_videos/kite_surf.mp4
+# Qt's newer wheels for Linux on ARM need glibc 2.39; this is the last one that needs less.
+QT_ARM := 6.8.0.2
 
 .PHONY: help run test lint format bench lock clean
 
@@ -47,12 +49,14 @@ format: $(READY)  ## Rewrite the sources in the project's style
 bench: $(READY_BENCH)  ## Measure speed and quality on video, beside other methods
 	$(BIN)/scstream bench video
 
-lock:  ## Renew constraints.txt with the newest releases for the oldest Python
+lock:  ## Renew constraints.txt with the newest releases for the oldest Python, on x86-64
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	python3.11 -m venv "$$scratch/venv"; \
 	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e '.[dev,bench,parquet]'; \
 	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e '.[dev,parquet]'"; \
-	  "$$scratch/venv/bin/pip" freeze --exclude-editable; } > "$$scratch/constraints.txt"; \
+	  "$$scratch/venv/bin/pip" freeze --exclude-editable \
+	  | sed -E 's/^(PySide6_Essentials|shiboken6)==.*/&; platform_machine != "aarch64"\n\1==$(QT_ARM); platform_machine == "aarch64"/'; \
+	} > "$$scratch/constraints.txt"; \
 	mv "$$scratch/constraints.txt" constraints.txt
 
 clean:  ## Remove everything these targets made, .venv included

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import QEvent, QPointF, QRectF, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBar, QWidget
@@ -60,8 +62,8 @@ class Dock(QDockWidget):
         self._icons = self._seen_icons()
 
     def _buttons(self) -> dict[str, QAbstractButton]:
-        found = {name: self.findChild(QAbstractButton, name) for name in (_CLOSE, _FLOAT)}
-        return {name: button for name, button in found.items() if button is not None}
+        found: Iterable[QAbstractButton] = self.findChildren(QAbstractButton)
+        return {button.objectName(): button for button in found if button.objectName() in (_CLOSE, _FLOAT)}
 
     def _seen_icons(self) -> dict[str, int]:
         """What tells the icon of each button from any other."""

@@ -57,7 +57,9 @@ class Panels(QObject):
         if isinstance(child, QTabBar):
             mark_front(child)
         elif event.type() == QEvent.Type.PaletteChange:
-            for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            direct = Qt.FindChildOption.FindDirectChildrenOnly
+            bars: Iterable[QTabBar] = self._window.findChildren(QTabBar, options=direct)
+            for bar in bars:
                 mark_front(bar)
         return super().eventFilter(watched, event)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -159,7 +160,8 @@ class SegmentsTable(QTableView):
 
     def finish_typing(self) -> None:
         """Keep the name that somebody is typing, as Enter would."""
-        for editor in self.viewport().findChildren(QLineEdit):
+        editors: Iterable[QLineEdit] = self.viewport().findChildren(QLineEdit)
+        for editor in editors:
             self.commitData(editor)
             self.closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
 

@@ -189,7 +189,7 @@ class Viewer(QWidget):
         if self._fitting:
             self.fit()
         else:
-            self._place(self._placement.moved(QPointF(growth.width(), growth.height()) / 2.0))
+            self._place(self._placement.moved(QPointF(growth.width() / 2.0, growth.height() / 2.0)))
 
     def _view(self) -> QSize:
         """The viewer's size in screen pixels."""

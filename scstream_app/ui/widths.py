@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStackedWidget
@@ -31,7 +31,7 @@ class Widths(QObject):
         for dock in docks:
             dock.widget().setMinimumWidth(_LEAST)
         centre = window.centralWidget()
-        self._stacks = [] if centre is None else centre.findChildren(QStackedWidget)
+        self._stacks: Iterable[QStackedWidget] = [] if centre is None else centre.findChildren(QStackedWidget)
         for stack in self._stacks:
             stack.currentChanged.connect(self._need_room_for_one)
         self._need_room_for_one()

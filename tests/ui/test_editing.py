@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from export_scenes import story
+from menus import menu_called
 from scstream_app.ui import commands, saving, theme
 from scstream_app.ui.document import Document
 from scstream_app.ui.main_window import MainWindow
@@ -154,8 +155,7 @@ def test_a_double_click_beside_the_picture_is_no_step(window: MainWindow, qtbot:
 
 
 def in_edit_menu(window: MainWindow, id: str) -> QAction:
-    menu = next(action.menu() for action in window.menuBar().actions() if action.text().replace("&", "") == "Edit")
-    (found,) = [action for action in menu.actions() if action is window.actions_[id]]
+    (found,) = [action for action in menu_called(window, "Edit").actions() if action is window.actions_[id]]
     return found
 
 

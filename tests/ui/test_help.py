@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QTextDocument
-from PySide6.QtWidgets import QMenu, QTabBar
+from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
+from menus import menu_called
 from scstream_app import assets
 from scstream_app.ui.dialogs import KeysDialog
 from scstream_app.ui.guide import GuideDialog
@@ -25,8 +26,7 @@ PICTURES = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", GUIDE)
 
 def open_guide(window: MainWindow, qtbot: QtBot) -> GuideDialog:
     """Choose Help > Guide."""
-    menu = next(action.menu() for action in window.menuBar().actions() if action.text() == "Help")
-    assert isinstance(menu, QMenu)
+    menu = menu_called(window, "Help")
     menu.popup(window.mapToGlobal(QPoint(20, 20)))
     qtbot.waitUntil(menu.isVisible)
     entry = next(action for action in menu.actions() if action.text() == "Guide")

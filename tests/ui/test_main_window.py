@@ -26,6 +26,7 @@ from answering import answering
 from clips import moving_square, write_images, write_video
 from compiling import Compiling, said_below
 from holding import Holding
+from menus import menu_called
 from scstream_app.errors import SourceError
 from scstream_app.library import Library
 from scstream_app.session import Names, Session
@@ -89,8 +90,8 @@ def test_the_sample_clips_are_one_click_away(window: MainWindow, qtbot: QtBot) -
 
 def submenu(window: MainWindow, qtbot: QtBot, title: str) -> QMenu:
     """A submenu of the File menu, unfolded."""
-    file_menu = next(action.menu() for action in window.menuBar().actions() if action.text() == "File")
-    menu = next(action.menu() for action in file_menu.actions() if action.text() == title)
+    menu = menu_called(window, title)
+    assert menu.menuAction() in menu_called(window, "File").actions()
     menu.popup(window.mapToGlobal(QPoint(20, 20)))
     qtbot.waitUntil(menu.isVisible)
     return menu
