@@ -27,9 +27,9 @@ run: $(READY)  ## Open the window on a sample clip; without a display, segment t
 	    $(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite; \
 	fi
 
-test: lint  ## Check style, types and layers, then run the tests
+test: $(READY)  ## Check style, types and layers, then run the tests
 	@# The window's tests beside all others, neither keeps two cores busy; compiled before, so that none waits for that.
-	$(BIN)/python -c "import scstream; scstream.warm_up()"
+	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiled=$$!; $(MAKE) --no-print-directory lint; wait $$compiled
 	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; told=$$(mktemp); \
 	$(BIN)/python -m pytest tests/ui > $$told 2>&1 & window=$$!; \
 	failed=0; $(BIN)/python -m pytest --ignore tests/ui || failed=1; \
