@@ -29,19 +29,20 @@ from scstream.tiles import Tiles
 Floats = npt.NDArray[np.float32]
 
 
-@numba.njit
+# As the loops over pixels have them: what may be reordered there must be exact all the same.
+@numba.njit(fastmath=kernels._FAST)
 def apply_log1p(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
         out[n] = kernels.log1p32(x[n])
 
 
-@numba.njit
+@numba.njit(fastmath=kernels._FAST)
 def apply_exp(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
         out[n] = kernels.exp32(x[n])
 
 
-@numba.njit
+@numba.njit(fastmath=kernels._FAST)
 def apply_doubles(x, log1p, log, lgamma):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
         log1p[n] = kernels.log1p64(x[n])

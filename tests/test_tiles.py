@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import cv2
+import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -320,6 +321,21 @@ def test_a_long_tail_of_hopeless_clusters_changes_no_draw(K: int) -> None:
         np.testing.assert_array_equal(fast, slow)
 
 
+@numba.njit
+def bounds(low, high, table, upper, lower):  # type: ignore[no-untyped-def]
+    kernels._bounds(low, high, table, upper, lower)
+
+
+@numba.njit
+def score_tile(pixels, form, across, out):  # type: ignore[no-untyped-def]
+    kernels._score_tile(pixels, form, 0, 256, across, out)
+
+
+@numba.njit
+def score_few(pixels, form, end, out):  # type: ignore[no-untyped-def]
+    kernels._score_few(pixels, form, end, out)
+
+
 def test_bounds_hold_for_every_pixel_to_the_last_bit() -> None:
     """On a tile of one colour they lie so close to the scores that rounding alone could put them on the wrong side."""
     rng = np.random.default_rng(0)
@@ -332,11 +348,30 @@ def test_bounds_hold_for_every_pixel_to_the_last_bit() -> None:
         whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.zeros(K))
         forms = pack(whole, np.zeros(K))
         upper, lower, scores = np.empty(K, np.float32), np.empty(K, np.float32), np.empty(256, np.float32)
-        kernels._bounds(cut.low[0], cut.high[0], np.ascontiguousarray(forms.T), upper, lower)
+        across = np.empty((4, 16), np.float32)
+        bounds(cut.low[0], cut.high[0], np.ascontiguousarray(forms.T), upper, lower)
         for k in range(K):
-            kernels._score_pixels(cut.pixels[0], forms[k], 0, 256, scores)
+            score_tile(cut.pixels[0], forms[k], across, scores)
             assert lower[k] <= scores.min()
             assert scores.max() <= upper[k]
+
+
+@pytest.mark.parametrize("dof", [0.0, 3.0, 5000.0])
+def test_a_pixel_scores_the_same_in_its_tile_and_alone(dof: float) -> None:
+    """To the last bit: a draw that is left open is settled with the pixels that need it, side by side."""
+    rng = np.random.default_rng(0)
+    cut = Tiles(rng.integers(0, 256, (30, 41, 3), dtype=np.uint8))
+    A = np.tril(rng.normal(0.0, 30.0, (20, 5, 5)))
+    forms = pack(Whitened(A, rng.normal(0.0, 9.0, (20, 5)), rng.normal(0.0, 9.0, 20), np.full(20, dof)), np.zeros(20))
+    together, alone, across = np.empty(256, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
+    for pixels in cut.pixels:
+        places = rng.permutation(256)[:48]
+        few = np.zeros_like(pixels)
+        few[:, :48] = pixels[:, places]
+        for form in forms:
+            score_tile(pixels, form, across, together)
+            score_few(few, form, 48, alone)
+            np.testing.assert_array_equal(alone[:48], together[places])
 
 
 def test_a_whole_clip_is_the_same_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:

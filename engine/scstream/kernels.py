@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core.extending import intrinsic
 
@@ -39,6 +40,8 @@ _B, _C, _DOF = FORM - PIXEL_D - 2, FORM - 2, FORM - 1
 SAMPLING_NATS = 17.0
 #: Sampling first looks this many nats down, and further only for the pixels whose draw that leaves open.
 FIRST_NATS = 4.0
+#: Up to this number x is exact enough as the mantissa part of 1 + x.
+SMALL = 0.25
 #: So many of a tile's likeliest clusters are put in order; the rest are asked one by one.
 SORTED = 16
 #: A cluster with at most so many pixels in a tile has them copied side by side.
@@ -58,7 +61,11 @@ _JIT = {"cache": _can_cache(), "nogil": True, "error_model": "numpy"}
 # For what is called once or more a tile and makes no arrays. Numba counts the references to each array that a function
 # is handed, unless it sees that it need not, and it does not see that past branches and loops (its issues 2345, 2350):
 # locked instructions that the threads contend for, a sixth of the time. Handing over the arrays' shapes costs as much.
-_LEAF = {**_JIT, "_nrt": False, "forceinline": True}
+_LEAF = {
+    **_JIT, "cache": False, "_nrt": False, "forceinline": True,
+    # Called from compiled functions only. To compile what Python would call them by took a tenth of a cold start.
+    "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
 # A number that is never negative: an index that might be costs a test, and loops over it do not vectorise.
 _U = np.uint64
 # Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
@@ -155,18 +162,24 @@ def _wide(typingctx):
 def log1p32(x):
     """log(1 + x) of a float32 x >= 0 to about 5 ulp, small x included; vectorises, which a libm call does not."""
     bits = _float_bits(np.float32(1.0) + x)
-    # Centre the mantissa on 1, in [sqrt(1/2), sqrt(2)): log(1 + m) = 2 atanh(m / (2 + m)).
-    exponent = (bits - np.int32(0x3F3504F3)) >> np.int32(23)
+    # Centre the mantissa on 1, in [sqrt(1/2), sqrt(2)). numba subtracts two int32s into an int64, of which a vector
+    # holds half as many.
+    exponent = np.int32(bits - np.int32(0x3F3504F3)) >> np.int32(23)
     m = _bits_float(bits - (exponent << np.int32(23))) - np.float32(1.0)
     # A small x is its own mantissa part: 1 + x would have rounded its low bits away.
-    m = x if x < np.float32(0.25) else m
+    return _log_near_one(np.float32(exponent), x if x < np.float32(SMALL) else m)
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def _log_near_one(exponent, m):
+    """log(2^exponent (1 + m)) of float32s, for m in [sqrt(1/2) - 1, sqrt(2) - 1]: log(1 + m) = 2 atanh(m / (2 + m))."""
     s = m / (np.float32(2.0) + m)
     z = s * s
     p = np.float32(0.24279079)
     p = p * z + np.float32(0.28498787)
     p = p * z + np.float32(0.40000972)
     p = p * z + np.float32(0.66666665)
-    return np.float32(exponent) * np.float32(0.6931472) + s * (np.float32(2.0) + z * p)
+    return _fused(exponent, np.float32(0.6931472), s * (np.float32(2.0) + z * p))
 
 
 @intrinsic
@@ -237,19 +250,32 @@ def lgamma64(x):
     return (y - 0.5) * log64(y) - y + 0.9189385332046727 + series - log64(product)
 
 
+@intrinsic
+def _fused(typingctx, x, y, z):
+    """x * y + z of float32s, rounded once where the processor can: always alike, not as the compiler likes."""
+
+    def codegen(context, builder, signature, args):
+        kind = context.get_value_type(types.float32)
+        function = builder.module.declare_intrinsic("llvm.fmuladd", [kind], ir.FunctionType(kind, [kind] * 3))
+        return builder.call(function, args)
+
+    return types.float32(types.float32, types.float32, types.float32), codegen
+
+
 @numba.njit(fastmath=_FAST, inline="always", **_JIT)
 def exp32(x):
     """exp(x) for a float32 x in [-87, 87], to about 2 ulp; vectorises."""
-    n = np.floor(x * np.float32(1.4426950408889634) + np.float32(0.5))
-    r = x - n * np.float32(0.693359375) + n * np.float32(2.12194440e-4)
-    p = np.float32(1.9875691500e-4)
-    p = p * r + np.float32(1.3981999507e-3)
-    p = p * r + np.float32(8.3334519073e-3)
-    p = p * r + np.float32(4.1665795894e-2)
-    p = p * r + np.float32(1.6666665459e-1)
-    p = p * r + np.float32(5.0000001201e-1)
-    y = p * r * r + r + np.float32(1.0)
-    return y * _bits_float((np.int32(n) + np.int32(127)) << np.int32(23))
+    # So large a number has no room for a fraction: x / log(2) is rounded, and its last bits are the whole number. That
+    # is taken from the bits, for the compiler may cancel a number that is added and subtracted.
+    large = np.float32(12582912.0)
+    n = np.int32(_float_bits(x * np.float32(1.4426950408889634) + large) - _float_bits(large))
+    r = _fused(np.float32(n), np.float32(2.12194440e-4), _fused(np.float32(n), np.float32(-0.693359375), x))
+    # By pairs: a processor that looks a few instructions ahead can do them side by side.
+    square = r * r
+    y = np.float32(0.0082903146) * r + np.float32(0.04189793)
+    y = y * square + (np.float32(0.16667636) * r + np.float32(0.4999915))
+    y = y * square + (np.float32(0.99999971) * r + np.float32(1.0))
+    return _bits_float(_float_bits(y) + (n << np.int32(23)))
 
 
 @numba.njit(inline="always", **_JIT)
@@ -269,13 +295,14 @@ def hash_uniform(key, index):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def fill_tiles(queue, frame, table, lab, stride, pixels, low, high):
+def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high):
     """Cut rows of tiles out of a frame and note each tile's bounding box.
 
     frame (H, W, 3) uint8; table (256,) float32 maps a channel's byte to a value; lab: convert linear RGB to CIE Lab
     (table is then the sRGB curve). Every ``stride``-th pixel in each direction is taken, from the middle of its
     block. pixels (tiles, 5, PIXELS) float32, low and high (tiles, 5) float32 are written for the queue's rows
-    of tiles. A tile that hangs over the edge repeats the last pixel.
+    of tiles, or only the colours if the positions are in their places already (``placed``). A tile that hangs over the
+    edge repeats the last pixel.
 
     A pixel is (row / H, column / W, two chroma axes, lightness). The order and the turned colour axes leave the
     model as it is, but make the boxes, and so the bounds over them, much tighter than R, G, B, row, column would.
@@ -302,9 +329,10 @@ def fill_tiles(queue, frame, table, lab, stride, pixels, low, high):
                     fy = np.float32((y + 0.5) / height)
                     line = frame[y]
                     base = i * TILE
-                    for j in range(TILE):
-                        px[0, base + j] = fy
-                        px[1, base + j] = place[left + j]
+                    if not placed:
+                        for j in range(TILE):
+                            px[0, base + j] = fy
+                            px[1, base + j] = place[left + j]
                     if stride == 1 and left + TILE <= width:
                         for j in range(TILE):
                             px[2, base + j] = table[line[left + j, 0]]
@@ -411,44 +439,113 @@ def _bounds(low, high, table, upper, lower):
         f0, f1, f2, f3, f4 = y0 + s0, y1 + s1, y2 + s2, y3 + s3, y4 + s4
         near = n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
         far = f0 * f0 + f1 * f1 + f2 * f2 + f3 * f3 + f4 * f4
-        d = dof[k]
-        inverse = np.float32(1.0) / (d if d > np.float32(1e-3) else np.float32(1e-3))
-        scale = np.float32(0.5) * (d + np.float32(PIXEL_D))
-        student_near = scale * log1p32(near * inverse)
-        student_far = scale * log1p32(far * inverse)
-        above = c[k] - (student_near if d > 0 else np.float32(0.5) * near)
-        below = c[k] - (student_far if d > 0 else np.float32(0.5) * far)
-        # The slack covers float32 rounding, so that pruning never drops what brute force would pick.
-        upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
-        lower[k] = below - np.float32(0.01) - np.float32(1e-4) * abs(below)
+        upper[k] = near
+        lower[k] = far
+    # Either all of them are Student t's or none is. The slack covers float32 rounding, so that pruning never drops what
+    # brute force would pick.
+    if table.shape[1] > 0 and dof[0] > 0:
+        for k in range(table.shape[1]):
+            inverse = np.float32(1.0) / dof[k]
+            scale = np.float32(0.5) * (dof[k] + np.float32(PIXEL_D))
+            above = c[k] - scale * log1p32(upper[k] * inverse)
+            below = c[k] - scale * log1p32(lower[k] * inverse)
+            upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+            lower[k] = below - np.float32(0.01) - np.float32(1e-4) * abs(below)
+    else:
+        for k in range(table.shape[1]):
+            above = c[k] - half * upper[k]
+            below = c[k] - half * lower[k]
+            upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+            lower[k] = below - np.float32(0.01) - np.float32(1e-4) * abs(below)
 
 
-@numba.njit(fastmath=_FAST, **_LEAF)
-def _score_pixels(px, form, begin, end, out):
-    """Scores, by a whitened form (FORM,), of pixels begin to end of a tile px (5, PIXELS); out (PIXELS,)."""
+# The same pixel's score must come out the same to the last bit, whether its tile is scored or it alone: so these two,
+# which share no code, round alike. Both take the position first, then the colours, and fuse every product.
+
+
+@numba.njit(**_LEAF)
+def _score_tile(px, form, begin, end, across, out):
+    """Scores, by a whitened form (FORM,), of rows of a tile px (5, PIXELS), pixels begin to end; out (PIXELS,).
+
+    In a tile a row's pixels have one row coordinate, and all rows the same column coordinates: what they add is
+    worked out once for a row and once for a column. across (4, TILE) is overwritten.
+    """
     _wide()
     a0, a1, a2, a3, a4 = form[0], form[1], form[2], form[3], form[4]
     a5, a6, a7, a8, a9 = form[5], form[6], form[7], form[8], form[9]
     a10, a11, a12, a13, a14 = form[10], form[11], form[12], form[13], form[14]
     b0, b1, b2, b3, b4 = form[_B], form[_B + 1], form[_B + 2], form[_B + 3], form[_B + 4]
-    top, dof = form[_C], form[_DOF]
-    student = dof > 0
-    inverse = np.float32(1.0) / dof if student else np.float32(0.0)
-    scale = np.float32(0.5) * (dof + np.float32(PIXEL_D))
-    for p in range(_U(begin), _U(end)):
+    scale, shift = _ending(form)
+    # Taken from the array, as a number the compiler does not know: it would write all of it out without vectors.
+    for j in range(across.shape[1]):
+        x1 = px[1, j]
+        across[0, j] = _fused(a2, x1, b1)
+        across[1, j] = _fused(a4, x1, b2)
+        across[2, j] = _fused(a7, x1, b3)
+        across[3, j] = _fused(a11, x1, b4)
+    for base in range(_U(begin), _U(end), _U(TILE)):
+        x0 = px[0, base]
+        y0 = _fused(a0, x0, b0)
+        q0 = y0 * y0
+        for j in range(_U(TILE)):
+            p = base + j
+            x2, x3, x4 = px[2, p], px[3, p], px[4, p]
+            y1 = _fused(a1, x0, across[0, j])
+            y2 = _fused(a5, x2, _fused(a3, x0, across[1, j]))
+            y3 = _fused(a9, x3, _fused(a8, x2, _fused(a6, x0, across[2, j])))
+            y4 = _fused(a14, x4, _fused(a13, x3, _fused(a12, x2, _fused(a10, x0, across[3, j]))))
+            q = _fused(y4, y4, _fused(y3, y3, _fused(y2, y2, _fused(y1, y1, q0))))
+            out[p] = _fused(scale, q, shift)
+    _student(form, begin, end, out)
+
+
+@numba.njit(**_LEAF)
+def _score_few(px, form, end, out):
+    """The same for the first ``end`` of any pixels px (5, PIXELS)."""
+    _wide()
+    a0, a1, a2, a3, a4 = form[0], form[1], form[2], form[3], form[4]
+    a5, a6, a7, a8, a9 = form[5], form[6], form[7], form[8], form[9]
+    a10, a11, a12, a13, a14 = form[10], form[11], form[12], form[13], form[14]
+    b0, b1, b2, b3, b4 = form[_B], form[_B + 1], form[_B + 2], form[_B + 3], form[_B + 4]
+    scale, shift = _ending(form)
+    for p in range(_U(end)):
         x0, x1, x2, x3, x4 = px[0, p], px[1, p], px[2, p], px[3, p], px[4, p]
-        y0 = b0 + a0 * x0
-        y1 = b1 + a1 * x0 + a2 * x1
-        y2 = b2 + a3 * x0 + a4 * x1 + a5 * x2
-        y3 = b3 + a6 * x0 + a7 * x1 + a8 * x2 + a9 * x3
-        y4 = b4 + a10 * x0 + a11 * x1 + a12 * x2 + a13 * x3 + a14 * x4
-        out[p] = y0 * y0 + y1 * y1 + y2 * y2 + y3 * y3 + y4 * y4
-    if student:
+        y0 = _fused(a0, x0, b0)
+        y1 = _fused(a1, x0, _fused(a2, x1, b1))
+        y2 = _fused(a5, x2, _fused(a3, x0, _fused(a4, x1, b2)))
+        y3 = _fused(a9, x3, _fused(a8, x2, _fused(a6, x0, _fused(a7, x1, b3))))
+        y4 = _fused(a14, x4, _fused(a13, x3, _fused(a12, x2, _fused(a10, x0, _fused(a11, x1, b4)))))
+        q = _fused(y4, y4, _fused(y3, y3, _fused(y2, y2, _fused(y1, y1, y0 * y0))))
+        out[p] = _fused(scale, q, shift)
+    _student(form, 0, end, out)
+
+
+@numba.njit(inline="always", **_JIT)
+def _ending(form):
+    """What q = |A x + b|^2 is multiplied with, and what is added: to c - q / 2, or to q / dof of a Student t."""
+    if form[_DOF] > 0:
+        return np.float32(1.0) / form[_DOF], np.float32(0.0)
+    return np.float32(-0.5), form[_C]
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _student(form, begin, end, out):
+    """What is left to do for scores of a Student t."""
+    _wide()
+    top, dof = form[_C], form[_DOF]
+    if dof > 0:
+        scale = np.float32(0.5) * (dof + np.float32(PIXEL_D))
+        # Patterns of bits are ordered as numbers that are not negative.
+        largest = np.int32(0)
         for p in range(_U(begin), _U(end)):
-            out[p] = top - scale * log1p32(out[p] * inverse)
-    else:
-        for p in range(_U(begin), _U(end)):
-            out[p] = top - np.float32(0.5) * out[p]
+            bits = _float_bits(out[p])
+            largest = bits if bits > largest else largest
+        if _bits_float(largest) < np.float32(SMALL):
+            for p in range(_U(begin), _U(end)):
+                out[p] = _fused(-scale, _log_near_one(np.float32(0.0), out[p]), top)
+        else:
+            for p in range(_U(begin), _U(end)):
+                out[p] = _fused(-scale, log1p32(out[p]), top)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -522,7 +619,7 @@ def _candidates(low, high, table, nats, prune, upper, lower, order, spare):
 
 
 @numba.njit(**_LEAF)
-def _evaluate(px, forms, nats, upper, order, n, scores, best):
+def _evaluate(px, forms, nats, upper, order, n, across, scores, best):
     """Score those of n listed clusters that can come within ``nats`` of some pixel's best score.
 
     The i-th one's scores go to scores[i], and it becomes the i-th of the list. Writes ``best``; returns how many were
@@ -534,7 +631,7 @@ def _evaluate(px, forms, nats, upper, order, n, scores, best):
     for i in range(n):
         k = order[i]
         if upper[k] >= worst - nats:
-            _score_pixels(px, forms[k], 0, PIXELS, scores[count])
+            _score_tile(px, forms[k], 0, PIXELS, across, scores[count])
             worst = _raise_best(scores[count], best)
             order[count] = k
             count += 1
@@ -583,7 +680,8 @@ def _moments(px, centre, label, n, side, j, begin, end, weight, out):
     size = s0 = s1 = s2 = s3 = s4 = z
     m00 = m10 = m11 = m20 = m21 = m22 = m30 = m31 = m32 = m33 = m40 = m41 = m42 = m43 = m44 = z
     for p in range(_U(begin), _U(end)):
-        w = np.float32(1.0) if label[p] == n and side[p] == j else z
+        # Without a branch, which not every processor's loop would be rid of.
+        w = np.float32(1.0) if np.int32((label[p] ^ np.int32(n)) | (side[p] ^ np.int32(j))) == 0 else z
         x0 = px[0, p] - c0
         x1 = px[1, p] - c1
         x2 = px[2, p] - c2
@@ -636,18 +734,19 @@ def _argmax_pixels(scores, row, count, best, label):
     for n in range(count - 1, -1, -1):
         s = scores[row[n]]
         for p in range(PIXELS):
-            label[p] = n if s[p] == best[p] else label[p]
+            old = label[p]
+            label[p] = np.int32(n) if s[p] == best[p] else old
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
 def _accumulate(s, best, total, end):
     """total += exp(s - best), or nothing where that is too small to be drawn; s = total. Up to pixel ``end``."""
     _wide()
-    nats = np.float32(SAMPLING_NATS)
+    least = np.float32(-SAMPLING_NATS)
     for p in range(_U(end)):
-        below = best[p] - s[p]
-        e = exp32(-(below if below < nats else nats))
-        t = total[p] + (e if below < nats else np.float32(0.0))
+        above = s[p] - best[p]
+        e = exp32(above if above > least else least)
+        t = total[p] + (e if above > least else np.float32(0.0))
         s[p] = t
         total[p] = t
 
@@ -744,7 +843,7 @@ def _sample_open(px, forms, count, n_open, room):
         listed[n] = k
         n += 1 if upper[k] >= worst - np.float32(SAMPLING_NATS) else 0
     for i in range(n):
-        _score_pixels(few, forms[listed[i]], 0, end, scores[i])
+        _score_few(few, forms[listed[i]], end, scores[i])
         _accumulate(scores[i], few_best, total, end)
     _invert_sums(scores, n, few_u, total, end, drawn)
     known = count
@@ -788,10 +887,11 @@ def _take_sides(side, label, n, k, begin, end, out):
     own = np.int32(0)
     other = np.int32(0)
     for p in range(_U(begin), _U(end)):
-        mine = np.int32(1) if label[p] == n else np.int32(0)
-        own += mine
-        other += mine * side[p]
-        out[p] = np.int32(2 * k) + side[p] if mine == 1 else out[p]
+        mine = np.int32(1) if label[p] == np.int32(n) else np.int32(0)
+        j, old = side[p], out[p]
+        own = np.int32(own + mine)
+        other = np.int32(other + mine * j)
+        out[p] = np.int32(2 * k) + j if mine == 1 else old
     return own - other, other
 
 
@@ -818,19 +918,19 @@ def _link(label, count, first, last, size, after):
     for n in range(count + 1):
         first[n] = 0
         size[n] = 0
-    for p in range(PIXELS):
-        last[label[p]] = p
     for begin in range(PIXELS - TILE, -1, -TILE):
         n = label[begin]
         differs = np.int32(0)
         for p in range(begin, begin + TILE):
             differs |= label[p] ^ label[begin]
         if differs == 0:
+            last[n] = last[n] if size[n] > 0 else begin + TILE - 1
             first[n] = begin
             size[n] += PIXELS
             continue
         for p in range(begin + TILE - 1, begin - 1, -1):
             n = label[p]
+            last[n] = last[n] if size[n] > 0 else p
             after[p] = first[n]
             first[n] = p
             size[n] += 1
@@ -858,8 +958,8 @@ def _halve_few(px, subs, k, n, first_of, sampling, weight, room, out, moments):
         _gather(px, room.u, p, i, few, few_u)
         p = after[p]
     end = _rounded(n)
-    _score_pixels(few, subs[2 * k], 0, end, first)
-    _score_pixels(few, subs[2 * k + 1], 0, end, second)
+    _score_few(few, subs[2 * k], end, first)
+    _score_few(few, subs[2 * k + 1], end, second)
     _sides(first, second, few_u, sampling, 0, end, drawn)
     p = first_of
     for i in range(n):
@@ -873,8 +973,8 @@ def _halve_few(px, subs, k, n, first_of, sampling, weight, room, out, moments):
 def _halve(px, subs, k, n, begin, end, sampling, weight, room, out, moments):
     """Give the pixels of a tile with label n, from begin to end, to the halves of cluster k, and sum their moments."""
     first, second, label, side, centre = room.first, room.second, room.label, room.side, room.centre
-    _score_pixels(px, subs[2 * k], begin, end, first)
-    _score_pixels(px, subs[2 * k + 1], begin, end, second)
+    _score_tile(px, subs[2 * k], begin, end, room.across, first)
+    _score_tile(px, subs[2 * k + 1], begin, end, room.across, second)
     _sides(first, second, room.u, sampling, begin, end, side)
     n_first, n_second = _take_sides(side, label, n, k, begin, end, out)
     if n_first > 0:
@@ -903,6 +1003,7 @@ class _Room(NamedTuple):
     first_of: Any
     last_of: Any
     size_of: Any
+    across: Any
     scores: Any
     best: Any
     total: Any
@@ -931,6 +1032,7 @@ def _room(K):
         first_of=np.empty(K + 1, np.int64),
         last_of=np.empty(K + 1, np.int64),
         size_of=np.empty(K + 1, np.int64),
+        across=np.empty((4, TILE), np.float32),
         scores=np.empty((K, PIXELS), np.float32),
         best=np.empty(PIXELS, np.float32),
         total=np.empty(PIXELS, np.float32),
@@ -988,7 +1090,7 @@ def _label_tiles(
             t = tile_row * across + tile_column
             px = pixels[t]
             n = _candidates(low[t], high[t], table, nats, prune, upper, lower, order, chosen)
-            count, worst = _evaluate(px, forms, nats, upper, order, n, scores, best)
+            count, worst = _evaluate(px, forms, nats, upper, order, n, room.across, scores, best)
             _ascending(order, count, chosen, row)
             if sampling:
                 _draw_pixels(tile_row, tile_column, columns, key, u)
@@ -1039,7 +1141,7 @@ def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, forms, ta
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
         listed = _candidates(low[t], high[t], table, nats, True, upper, lower, order, chosen)
-        count, _ = _evaluate(pixels[t], forms, nats, upper, order, listed, scores, best)
+        count, _ = _evaluate(pixels[t], forms, nats, upper, order, listed, room.across, scores, best)
         _ascending(order, count, chosen, row)
         total = out[t]
         for p in range(PIXELS):
@@ -1073,8 +1175,10 @@ def untile(queue, tiles, table, stride, out):
                 start = tile_column * span
                 stop = min(start + span, width)
                 if stride == 1:
-                    for x in range(start, stop):
-                        line[x] = table[tile[inner + x - start]]
+                    row = tile[inner : inner + TILE]
+                    part = line[start:stop]
+                    for x in range(part.shape[0]):
+                        part[x] = table[_U(row[x])]
                 else:
                     for x in range(start, stop):
                         line[x] = table[tile[inner + (x - start) // stride]]
@@ -1123,7 +1227,9 @@ def enlarge(queue, small, out):
     while piece >= 0:
         for y in range(queue.edges[piece], queue.edges[piece + 1]):
             if y > queue.edges[piece] and y * rows // height == (y - 1) * rows // height:
-                out[y] = out[y - 1]
+                # One by one: to assign a whole row numba would compile what it says if the shapes differ, for a second.
+                for x in range(width):
+                    out[y, x] = out[y - 1, x]
                 continue
             line = small[y * rows // height]
             for x in range(width):
@@ -1213,8 +1319,7 @@ def niw_log_marginal(S, kappa, m, nu, nu_psi, out):
     """Log marginal likelihood of each cluster of statistics S (M, P) under the prior; out (M,)."""
     D = m.shape[0]
     mean = np.empty(D)
-    scatter = np.empty((D, D))
-    scatter[:] = nu_psi
+    scatter = nu_psi.copy()
     prior = 0.5 * nu * _cholesky(scatter) + 0.5 * D * math.log(kappa) - _log_multigamma(0.5 * nu, D)
     for k in range(S.shape[0]):
         kappa_n, nu_n = _niw_posterior(S[k], kappa, m, nu, nu_psi, mean, scatter)
@@ -1312,8 +1417,7 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
     """
     D = m.shape[0]
     K = S.shape[0]
-    scatter = np.empty((D, D))
-    scatter[:] = nu_psi
+    scatter = nu_psi.copy()
     prior = 0.5 * nu * _cholesky(scatter) + 0.5 * D * math.log(kappa) - _log_multigamma(0.5 * nu, D)
     logdet = _union_logdets(S, kappa, m, nu, nu_psi)
     size = np.empty(K)
@@ -1335,12 +1439,18 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
                 - 0.5 * together * D * math.log(math.pi)
                 - 0.5 * (nu + together) * least_logdet
                 - 0.5 * D * log64(kappa + together)
+                # Gamma rises from 1.5 on: first the largest of D different ones in place of each.
+                + D * lgamma64(max(0.5 * (nu + together), 2.0))
             )
-        for i in range(D):
-            for b in range(a):
-                bound[b] += lgamma64(0.5 * (nu + size[a] + size[b] - i))
         for b in range(a):
-            if eligible[b] and prior + bound[b] - own[a] - own[b] - log_alpha > least:
+            beyond = prior + bound[b] - own[a] - own[b] - log_alpha - least
+            if not eligible[b] or beyond <= 0.0:
+                continue
+            together = size[a] + size[b]
+            beyond -= D * lgamma64(max(0.5 * (nu + together), 2.0))
+            for i in range(D):
+                beyond += lgamma64(0.5 * (nu + together - i))
+            if beyond > 0.0:
                 pairs[n, 0] = b
                 pairs[n, 1] = a
                 n += 1

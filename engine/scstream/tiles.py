@@ -58,16 +58,19 @@ class Tiles:
         self.prune = True
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
         self.colour = colour
-        self.fill(frame)
+        self._fill(frame, placed=False)
 
     def fill(self, frame: npt.NDArray[np.uint8]) -> None:
         """Take another frame of the same size in; fresh memory for every frame would cost as much as filling it."""
+        self._fill(frame, placed=True)
+
+    def _fill(self, frame: npt.NDArray[np.uint8], placed: bool) -> None:
         table, lab = _channel_table(self.colour), self.colour == "lab"
-        share(
-            self.threads,
-            queue_of(self._pieces),
-            lambda queue: kernels.fill_tiles(queue, frame, table, lab, self.stride, self.pixels, self.low, self.high),
-        )
+
+        def work(queue: Queue) -> None:
+            kernels.fill_tiles(queue, frame, table, lab, self.stride, placed, self.pixels, self.low, self.high)
+
+        share(self.threads, queue_of(self._pieces), work)
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label every pixel; see `sweep.Batch`."""
