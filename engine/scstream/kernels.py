@@ -459,7 +459,7 @@ def _bounds(low, high, table, upper, lower):
             lower[k] = below - np.float32(0.01) - np.float32(1e-4) * abs(below)
 
 
-# The same pixel's score must come out the same to the last bit, whether its tile is scored or it alone: so these two,
+# A pixel's drawn score must come out the same to the last bit, whether its tile is scored or it alone: so these two,
 # which share no code, round alike. Both take the position first, then the colours, and fuse every product.
 
 

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from scstream_app.ui.abstract import AbstractQt
+from scstream_app.ui.priority import give_way
 
 T = TypeVar("T")
 
@@ -22,14 +23,13 @@ class Background(QObject, Generic[T], metaclass=AbstractQt):
         Of the thread, which runs from the first task on.
     patience : int
         Milliseconds that `shut_down` waits at most.
-    priority : QThread.Priority
     """
 
     _begin = Signal(object, object)
 
-    def __init__(self, name: str, patience: int, priority: QThread.Priority = QThread.Priority.InheritPriority) -> None:
+    def __init__(self, name: str, patience: int) -> None:
         super().__init__()
-        self._patience, self._priority = patience, priority
+        self._patience = patience
         self._cancel = threading.Event()
         self._busy = False
         self._thread = QThread()
@@ -44,7 +44,7 @@ class Background(QObject, Generic[T], metaclass=AbstractQt):
         self.cancel()
         # One event a task: a task that is cancelled before it begins must not be done either.
         self._cancel = threading.Event()
-        self._thread.start(self._priority)
+        self._thread.start(QThread.Priority.LowPriority)
         self._begin.emit(task, self._cancel)
 
     def cancel(self) -> None:
@@ -67,6 +67,7 @@ class Background(QObject, Generic[T], metaclass=AbstractQt):
     @Slot(object, object)
     def _run(self, task: T, cancel: threading.Event) -> None:
         self._busy = True
+        give_way()
         try:
             self._work(task, cancel)
         finally:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from PySide6.QtCore import QThread, Signal
+from PySide6.QtCore import Signal
 
 from scstream_app.errors import StudioError
 from scstream_app.measures import Survey, surveyed
@@ -30,7 +30,7 @@ class Surveyor(Background[tuple[Session, Sequence[int]]]):
     measured = Signal(object, object)
 
     def __init__(self) -> None:
-        super().__init__("measuring", _STOP_MILLISECONDS, QThread.Priority.LowPriority)
+        super().__init__("measuring", _STOP_MILLISECONDS)
 
     def start(self, session: Session, frames: Sequence[int]) -> None:
         """Measure these frames; what was being measured is not wanted any more."""

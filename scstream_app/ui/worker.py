@@ -25,6 +25,7 @@ from scstream_app.sources import Source, open_source
 from scstream_app.trace import Trace
 from scstream_app.ui.halving import Halver, Halves
 from scstream_app.ui.mailbox import Mailbox
+from scstream_app.ui.priority import give_way
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -127,7 +128,7 @@ class Worker(QObject):
         self._thread.setObjectName("segmentation")
         self.moveToThread(self._thread)
         self._begin.connect(self._work)
-        self._thread.start()
+        self._thread.start(QThread.Priority.LowPriority)
 
     # --- called from the window's thread
 
@@ -185,6 +186,7 @@ class Worker(QObject):
 
     @Slot(object, object)
     def _work(self, task: Task, cancel: threading.Event) -> None:
+        give_way()
         if task.address is not None or not (task.moved or task.path == self._path):
             self._edits.clear()
         self._edits.untell()

@@ -1,0 +1,57 @@
+"""Who works for the window lets it have a processor first."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from scstream_app.ui.background import Background
+from scstream_app.ui.main_window import MainWindow
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="niceness of threads is Linux's")
+
+
+class Asked(Background[list[int]]):
+    """Notes the niceness of its thread, and of one that it starts."""
+
+    def __init__(self) -> None:
+        super().__init__("asked", 10_000)
+
+    def ask(self, niceness: list[int]) -> None:
+        self._do(niceness)
+
+    def _work(self, task: list[int], cancel: threading.Event) -> None:
+        helper = threading.Thread(target=lambda: task.append(niceness_of(threading.get_native_id())))
+        helper.start()
+        helper.join()
+        task.append(niceness_of(threading.get_native_id()))
+
+
+def niceness_of(thread: int) -> int:
+    return os.getpriority(os.PRIO_PROCESS, thread)
+
+
+def test_background_work_and_its_helpers_give_way(qtbot: QtBot) -> None:
+    asked, found = Asked(), list[int]()
+    asked.ask(found)
+    qtbot.waitUntil(lambda: len(found) == 2)
+    assert asked.shut_down()
+    assert min(found) > niceness_of(threading.get_native_id())
+
+
+def test_segmentation_gives_way(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    qtbot.waitUntil(lambda: "segmentation" in named_threads())
+    window.open_address(str(tmp_path / "missing.mp4"))
+    own = niceness_of(threading.get_native_id())
+    qtbot.waitUntil(lambda: niceness_of(named_threads()["segmentation"]) > own)
+
+
+def named_threads() -> dict[str, int]:
+    """Threads of this process by the names that the system has for them; of those alike, the newest."""
+    tasks = sorted(Path("/proc/self/task").iterdir(), key=lambda task: int(task.name))
+    return {(task / "comm").read_text().strip(): int(task.name) for task in tasks}
