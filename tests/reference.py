@@ -24,16 +24,33 @@ SAMPLE_VIDEOS = Path(__file__).resolve().parents[1] / "sample_videos"
 # --- random numbers -------------------------------------------------------------------------------------------
 
 
-def hash_uniform(key: int, index: int) -> float:
-    """The counter-based uniform in (0, 1), in whole numbers of any size masked to 32 bits."""
+def hash_bits(key: int, index: int) -> int:
+    """The counter-based random number of 32 bits, in whole numbers of any size, masked."""
     mask = 0xFFFFFFFF
     h = (index * 0x9E3779B1 + key) & mask
     h ^= h >> 16
     h = (h * 0x21F0AAAD) & mask
     h ^= h >> 15
     h = (h * 0xD35A2D97) & mask
-    h ^= h >> 15
-    return ((h >> 9) + 0.5) / 2.0**23
+    return h ^ (h >> 15)
+
+
+def hash_uniform(key: int, index: int) -> float:
+    """The counter-based uniform in (0, 1)."""
+    return ((hash_bits(key, index) >> 9) + 0.5) / 2.0**23
+
+
+def pixel_noise(values: npt.NDArray[np.float32], key: int, height: int, width: int, K: int) -> Array:
+    """What disturbs the scores of a picture's pixels under K clusters, (height * width, K), looked up one by one."""
+    n_rows = len(values) // 16 - 16
+    out = np.empty((height, width, K))
+    for y in range(height):
+        for x in range(width):
+            tile = y // 16 * -(-width // 16) + x // 16
+            start = (hash_bits(key, -1) + hash_bits(key, tile) % (n_rows // 4)) % n_rows
+            for k in range(K):
+                out[y, x, k] = values[16 * ((start + 16 * k) % n_rows + y % 16) + x % 16]
+    return out.reshape(-1, K)
 
 
 # --- Gaussian with a normal-inverse-Wishart prior -------------------------------------------------------------

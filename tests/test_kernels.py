@@ -37,6 +37,12 @@ def apply_log1p(x, out):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(fastmath=kernels._FAST)
+def apply_log1p_tiny(x, out):  # type: ignore[no-untyped-def]
+    for n in range(len(x)):
+        out[n] = kernels._log1p_tiny(x[n])
+
+
+@numba.njit(fastmath=kernels._FAST)
 def apply_exp(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
         out[n] = kernels.exp32(x[n])
@@ -70,6 +76,14 @@ def test_log1p_is_accurate_from_tiny_to_huge() -> None:
     apply_log1p(x, out)
     assert out[-1] == 0.0
     assert ulps(out[:-1], np.log1p(x[:-1].astype(np.float64))).max() < 6.0
+
+
+def test_the_short_logarithm_is_accurate_as_far_as_it_goes() -> None:
+    x = np.concatenate([np.linspace(0.0, kernels.TINY, 100_001), np.logspace(-30, -2, 1_001)]).astype(np.float32)
+    out = np.empty_like(x)
+    apply_log1p_tiny(x, out)
+    assert out[0] == 0.0
+    assert ulps(out[1:], np.log1p(x[1:].astype(np.float64))).max() < 4.0
 
 
 def test_exp_is_accurate_over_its_range() -> None:

@@ -153,12 +153,26 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
     # --- checks
 
     def _check_points(self, X: Any, reset: bool) -> Any:
+        if not reset and self._plain(X):
+            return X
         counts = isinstance(self.component, Multinomial)
         return validate_data(
             self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if counts else False
         )
 
     # --- using the model
+
+    def _plain(self, X: Any) -> bool:
+        """Whether there is nothing to check or convert: scikit-learn takes longer to find out than a batch may take."""
+        return (
+            type(X) is np.ndarray
+            and X.dtype == np.float64
+            and X.flags.c_contiguous
+            and X.shape == (len(X), self.n_features_in_)
+            and len(X) > 0
+            and not hasattr(self, "feature_names_in_")
+            and bool(np.isfinite(X).all())
+        )
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Id of the likeliest cluster of each point of X (N, D); the model stays as it is."""

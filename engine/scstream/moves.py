@@ -169,6 +169,8 @@ class Mover:
             return
         L = self.component.log_marginal(S)
         pairs = self.component.mergeable(S, L, eligible, settings.log_alpha)
+        if not len(pairs):
+            return
         ratios = merge_log_hastings(self.component, S, L, pairs, settings.log_alpha, settings.merge)
         a, b = pairs[:, 0], pairs[:, 1]
         accepted = np.flatnonzero(np.log(self.rng.random(len(pairs))) < ratios)
@@ -238,8 +240,11 @@ class Mover:
         """Drop the clusters whose weighted count fell under 1 and that own no point of the batch."""
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
-        owning = np.isin(state.ids, self.id_of[used])
-        for k in np.flatnonzero((counts < 1.0) & ~owning)[::-1]:
+        faded = np.flatnonzero(counts < 1.0)
+        if not len(faded):
+            return
+        owning = np.isin(state.ids[faded], self.id_of[used])
+        for k in faded[~owning][::-1]:
             self._record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
             self._drop(int(k))
 

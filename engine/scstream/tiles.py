@@ -11,13 +11,16 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
-from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE, Queue
+from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sweep import Densities
 from scstream.threads import queue_of, share
 
 #: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
 #: number of threads must not change the order.
 _PIECES = 32
+
+#: So many numbers disturb the scores of pixels: with fewer, rare labels would be rarer than they should be.
+_NOISE = 2**20
 
 _LOWER = np.tril_indices(PIXEL_D)
 
@@ -29,6 +32,29 @@ def _channel_table(colour: str) -> npt.NDArray[np.float32]:
     if colour == "lab":
         value = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     return value.astype(np.float32)
+
+
+@cache
+def gumbel_noise() -> Noise:
+    """Noise that makes the best score of a pixel a draw; always the same numbers, each tile takes others of them."""
+    # The middles of equal parts of the distribution, shuffled: what comes less than once in so many draws never does.
+    uniform = (np.random.Generator(np.random.Philox(0)).permutation(_NOISE) + 0.5) / _NOISE
+    return _noise(-np.log(-np.log(uniform)))
+
+
+@cache
+def quiet() -> Noise:
+    """Noise of zeros: the best score wins."""
+    return _noise(np.zeros(PIXELS))
+
+
+def _noise(numbers: Array) -> Noise:
+    rows = numbers.astype(np.float32).reshape(-1, TILE)
+    rows = np.concatenate([rows, rows[:TILE]])
+    most = rows.max(axis=1)
+    # windows[n, i]: of TILE rows from TILE n + i on.
+    windows = np.lib.stride_tricks.sliding_window_view(most, TILE)[:-1].max(axis=1).reshape(-1, TILE)
+    return Noise(rows.ravel(), most, np.ascontiguousarray(windows.T))
 
 
 class Tiles:
@@ -53,10 +79,13 @@ class Tiles:
         self.pixels = np.empty((n_tiles, PIXEL_D, PIXELS), np.float32)
         self.low = np.empty((n_tiles, PIXEL_D), np.float32)
         self.high = np.empty((n_tiles, PIXEL_D), np.float32)
+        self.totals = np.empty((n_tiles, PIXEL_P))
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
+        # Kept from sweep to sweep, as the pixels are from frame to frame.
+        self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
         self.colour = colour
         self._fill(frame, placed=False)
 
@@ -67,8 +96,12 @@ class Tiles:
     def _fill(self, frame: npt.NDArray[np.uint8], placed: bool) -> None:
         table, lab = _channel_table(self.colour), self.colour == "lab"
 
+        flat = frame.reshape(len(frame), -1)
+
         def work(queue: Queue) -> None:
-            kernels.fill_tiles(queue, frame, table, lab, self.stride, placed, self.pixels, self.low, self.high)
+            kernels.fill_tiles(
+                queue, flat, table, lab, self.stride, placed, self.pixels, self.low, self.high, self.totals
+            )
 
         share(self.threads, queue_of(self._pieces), work)
 
@@ -78,13 +111,16 @@ class Tiles:
         table = np.ascontiguousarray(clusters.T)
         subs = pack(densities.sub_parameters, densities.sub_log_weight)
         K = len(densities.log_weight)
-        moments = np.zeros((len(self._pieces) - 1, K, 2, PIXEL_P))
+        if self._moments.shape[1] < K:
+            self._moments = np.empty((len(self._pieces) - 1, K + K // 4, 2, PIXEL_P))
+        moments = self._moments[:, :K]
         weight = np.float32(self.stride**2)
+        noise = gumbel_noise() if sampling else quiet()
 
         def work(queue: Queue) -> None:
             kernels.label_tiles(
-                queue, self.pixels, self.low, self.high, self.rows, self.columns, weight,
-                clusters, table, subs, keys[0], keys[1], sampling, self.prune, self.labels, moments,
+                queue, self.pixels, self.low, self.high, self.totals, self.rows, self.columns, weight,
+                clusters, table, subs, noise, keys[0], self.prune, self.labels, moments,
             )  # fmt: skip
 
         share(self.threads, queue_of(self._pieces), work)
@@ -152,7 +188,7 @@ class Tiles:
             self.threads,
             queue_of(self._pieces),
             lambda queue: kernels.tile_uncertainty(
-                queue, self.pixels, self.low, self.high, self.columns, clusters, table, tiled
+                queue, self.pixels, self.low, self.high, self.columns, clusters, table, quiet(), tiled
             ),
         )
         places = np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape)

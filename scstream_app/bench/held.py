@@ -11,7 +11,7 @@ from scstream import Event, Gaussian, Genealogy, ScStream
 from scstream.genealogy import Kind
 from scstream.history import History
 from scstream.sampler import Sampler
-from scstream.sweep import State
+from scstream.sweep import State, mode_densities
 from scstream.tiles import Tiles
 
 _NEVER = 10**9
@@ -27,7 +27,6 @@ class HeldSegmenter:
     """
 
     def __init__(self, frame: npt.NDArray[np.uint8], n_clusters: int, threads: int, stride: int = 4) -> None:
-        self.threads = threads
         tiles = Tiles(frame, "rgb", stride, threads)
         points = tiles.points()
         weight = np.full(len(points), float(stride**2))
@@ -42,12 +41,17 @@ class HeldSegmenter:
             0.0,
             np.repeat(np.arange(n_clusters), 2),
         )
+        # The memory that the frame before has left.
+        self._tiles = Tiles(frame, "rgb", 1, threads)
+        state = self._sampler.state
+        self._tiles.label(component, mode_densities(component, state.current, 1000.0), np.zeros(2, np.uint32), False)
+        self._tiles.at_edge()
 
     def segment(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """What `VideoSegmenter.segment` does with a later frame."""
-        tiles = Tiles(frame, "rgb", 1, self.threads)
-        self._sampler.update(tiles, self._sampler.time + 1.0)
-        return tiles.ids(self._sampler.id_of)
+        self._tiles.fill(frame)
+        self._sampler.update(self._tiles, self._sampler.time + 1.0)
+        return self._tiles.ids(self._sampler.id_of)
 
 
 def grid(rows: int, columns: int, n_cells: int) -> npt.NDArray[np.int32]:

@@ -186,17 +186,11 @@ class Gaussian(Component):
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """Normal (D,) of the cutting plane: the principal axis, or a random one drawn in whitened space."""
-        _, covariance = self.moments(S)
         # Features of different units: the principal axis is sought in correlations, relative to the prior's scale.
         unit = np.sqrt(np.diag(np.asarray(self.psi)))
-        values, vectors = np.linalg.eigh(covariance / np.outer(unit, unit))
-        if principal:
-            principal_axis: Array = vectors[:, -1] / unit
-            return principal_axis
-        # Random in whitened space. Where there is hardly any spread there is nothing to cut but rounding errors.
-        wide = values > 1e-6 * values[-1]
-        weights = rng.standard_normal(len(values)) * wide / np.sqrt(np.where(wide, values, 1.0))
-        axis: Array = (vectors @ weights) / unit
+        normal = np.zeros(len(unit)) if principal else rng.standard_normal(len(unit))
+        axis = np.empty(len(unit))
+        kernels.gaussian_axis(S, unit, normal, principal, axis)
         return axis
 
     def halve(self, S: Array, axis: Array) -> Array:
