@@ -196,7 +196,7 @@ def test_diagonal_scores_are_products_of_densities(dof: float) -> None:
 @given(d=st.floats(1e-6, 1e9), x=st.one_of(st.integers(0, 40).map(float), st.floats(0.0, 200.0)))
 def test_rising_table_is_a_difference_of_lgammas(d: float, x: float) -> None:
     out = np.empty((1, 1))
-    kernels.rising_table(np.array([[d]]), np.zeros(1, np.int64), np.array([x]), out)
+    kernels.rising_table(np.array([[d]]), np.zeros(1, np.int64), np.array([x]), 0, 1, out)
     exact = special.gammaln(d + x) - special.gammaln(d)
     # What the difference itself loses to cancellation.
     slack = 1e-14 * abs(special.gammaln(d + x)) + 1e-11

@@ -214,7 +214,7 @@ def test_clusters_are_listed_largest_first_with_their_shares() -> None:
 
 
 def test_events_are_those_of_the_last_batch() -> None:
-    model = ScStream(Gaussian(psi=1.0), alpha=10.0, decay=3.0, seed=0)
+    model = ScStream(Gaussian(psi=1.0), alpha=10.0, decay=3.0, seed=1)
     model.partial_fit(blobs(200, (0, 0), (20, 0))[0], time=5.0)
     assert [event.kind for event in model.events_] == [Kind.BIRTH] * model.n_clusters_
     assert {event.time for event in model.events_} == {5.0}

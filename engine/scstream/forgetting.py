@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
+
 #: Weight of a record as a function of its age.
 Kernel = Callable[[float], float]
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,11 @@ class Exponential:
     decay: float
 
     def __call__(self, age: float) -> float:
-        return float(2.0 ** (-self.decay * age))
+        return float(self.of_all(np.array([age]))[0])
+
+    def of_all(self, ages: Array) -> Array:
+        """The weights of many records at once."""
+        return np.exp2(-self.decay * ages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,11 @@ class Rbf:
     decay: float
 
     def __call__(self, age: float) -> float:
-        return math.exp(-0.5 * (self.decay * age) ** 2)
+        return float(self.of_all(np.array([age]))[0])
+
+    def of_all(self, ages: Array) -> Array:
+        """The weights of many records at once."""
+        return np.exp(-0.5 * np.square(self.decay * ages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +49,22 @@ class Window:
     decay: float
 
     def __call__(self, age: float) -> float:
-        return 1.0 if self.decay * age < 1.0 else 0.0
+        return float(self.of_all(np.array([age]))[0])
+
+    def of_all(self, ages: Array) -> Array:
+        """The weights of many records at once."""
+        return np.where(self.decay * ages < 1.0, 1.0, 0.0)
 
 
 KERNELS: dict[str, Callable[[float], Kernel]] = {"exponential": Exponential, "rbf": Rbf, "window": Window}
 
 
-def weigh(kernel: Kernel, age: float) -> float:
-    """The kernel's weight of a record of this age, checked."""
-    weight = kernel(age)
-    # The first question is for speed: the second takes longer than the kernel.
-    if not (type(weight) is float or isinstance(weight, numbers.Real)) or not 0.0 <= weight <= 1.0:
-        raise ValueError(f"a kernel must return a weight in [0, 1], got {weight!r} for the age {age:g}")
-    return float(weight)
+def weigh(kernel: Kernel, ages: Array) -> Array:
+    """The kernel's weights of records of these ages, checked."""
+    if isinstance(kernel, Exponential | Rbf | Window):
+        return kernel.of_all(ages)
+    weights = [kernel(float(age)) for age in ages]
+    for weight, age in zip(weights, ages, strict=True):
+        if not isinstance(weight, numbers.Real) or not 0.0 <= weight <= 1.0:
+            raise ValueError(f"a kernel must return a weight in [0, 1], got {weight!r} for the age {age:g}")
+    return np.array(weights, np.float64)

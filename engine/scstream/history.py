@@ -26,7 +26,7 @@ class History:
 
     def __init__(self, n_clusters: int, n_statistics: int) -> None:
         self.times: list[float] = []
-        self._weights: list[float] = []
+        self._weights = np.zeros(0)
         self._buffer = np.zeros((4, max(8, n_clusters), 2, n_statistics))
         self.past = np.zeros((n_clusters, 2, n_statistics))
 
@@ -44,18 +44,18 @@ class History:
 
     def advance(self, time: float, kernel: Kernel, epsilon: float) -> None:
         """Weigh the records as seen from ``time`` and drop those that no longer count."""
-        weights = [weigh(kernel, time - t) for t in self.times]
-        keep = [i for i, w in enumerate(weights) if w > epsilon]
+        weights = weigh(kernel, time - np.array(self.times))
+        keep = np.flatnonzero(weights > epsilon)
         if len(keep) < len(weights):
             self._buffer[: len(keep)] = self._buffer[keep]
             self.times = [self.times[i] for i in keep]
-            weights = [weights[i] for i in keep]
+            weights = weights[keep]
         self._weigh(weights)
 
-    def _weigh(self, weights: list[float]) -> None:
+    def _weigh(self, weights: Array) -> None:
         """Sum the oldest ``len(weights)`` records into ``past``."""
         self._weights = weights
-        kernels.weighted_sum(np.array(weights), self._buffer.reshape(len(self._buffer), -1), self.past.reshape(-1))
+        kernels.weighted_sum(weights, self._buffer.reshape(len(self._buffer), -1), self.past.reshape(-1))
 
     @classmethod
     def restore(cls, times: list[float], records: Array, kernel: Kernel) -> History:
@@ -63,7 +63,7 @@ class History:
         history = cls(records.shape[1], records.shape[3])
         for time, record in zip(times, records, strict=True):
             history.append(time, record)
-        history._weigh([weigh(kernel, times[-1] - t) for t in times[:-1]])
+        history._weigh(weigh(kernel, times[-1] - np.array(times[:-1])))
         return history
 
     def append(self, time: float, statistics: Array) -> None:
@@ -82,7 +82,7 @@ class History:
     def refresh(self, k: int) -> None:
         """Recompute ``past`` of cluster k after its records were changed."""
         rows = self._buffer[: len(self._weights), k].reshape(len(self._weights), self.past[k].size)
-        kernels.weighted_sum(np.array(self._weights), rows, self.past[k].reshape(-1))
+        kernels.weighted_sum(self._weights, rows, self.past[k].reshape(-1))
 
     def grow(self) -> int:
         """Make room for one more cluster, all zero; returns its index."""

@@ -30,6 +30,8 @@ from numba.core.extending import intrinsic
 #: Side of a square tile of pixels, and the pixels in it.
 TILE = 16
 PIXELS = TILE * TILE
+#: Bands of rows in a tile that have bounding boxes of their own.
+BANDS = 4
 #: Dimensions of a pixel (row, column, three colours) and of its statistics (count, sum, lower triangle).
 PIXEL_D = 5
 PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
@@ -42,9 +44,13 @@ SAMPLING_NATS = 17.0
 SMALL = 0.25
 #: Up to this number log(1 + x) is a short polynomial.
 TINY = 0.0625
-#: So many of a tile's likeliest clusters are asked in order; then come the rest, one by one.
-SORTED = 16
-#: A cluster with at most so many pixels in a tile has them copied side by side.
+#: So many clusters, the largest of a tile in the last sweep, contend for it first in the next one.
+LIKELY = 4
+#: Then so many others with the best chances, in order; then the rest.
+SORTED = 4
+#: All but the first so many contenders ask in which bands of the tile they have a chance at all.
+SURE = 4
+#: A cluster with at most so many pixels in a tile has them taken one by one.
 FEW = 32
 
 
@@ -129,16 +135,16 @@ def _bits_float(typingctx, value):
 
 
 def _choice(name):
-    """An intrinsic that takes one of two float32s, neither of them nan: loops over it vectorise, over `min` not."""
+    """An intrinsic that takes one of two floats, neither of them nan: loops over it vectorise, over `min` not."""
 
     @intrinsic
     def choose(typingctx, x, y):
         def codegen(context, builder, signature, args):
-            kind = context.get_value_type(types.float32)
+            kind = context.get_value_type(x)
             function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * 2))
             return builder.call(function, args, fastmath=("nnan", "nsz"))
 
-        return types.float32(types.float32, types.float32), codegen
+        return x(x, x), codegen
 
     return choose
 
@@ -235,9 +241,7 @@ def _log_centred(exponent, m):
     """log(2^exponent (1 + m)) for m in [sqrt(1/2) - 1, sqrt(2) - 1], in double precision."""
     s = m / (2.0 + m)
     z = s * s
-    p = 1.0 / 21.0
-    p = p * z + 1.0 / 19.0
-    p = p * z + 1.0 / 17.0
+    p = 1.0 / 17.0
     p = p * z + 1.0 / 15.0
     p = p * z + 1.0 / 13.0
     p = p * z + 1.0 / 11.0
@@ -357,7 +361,7 @@ def _first_row(noise, start, k):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, totals):
+def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, bands, totals):
     """Cut rows of tiles out of a frame and note each tile's bounding box.
 
     frame (H, 3 W) uint8, its pixels side by side; table (256,) float32 maps a channel's byte to a value; lab: convert
@@ -409,11 +413,7 @@ def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, tota
                     _lab(px)
                 else:
                     _opponent(px)
-                for d in range(2):
-                    low[t, d] = px[d, 0]
-                    high[t, d] = px[d, PIXELS - 1]
-                for d in range(2, PIXEL_D):
-                    low[t, d], high[t, d] = _extremes(px[d])
+                _enclose(px, low[t], high[t], bands[t])
                 for d in range(PIXEL_D):
                     centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
                 inside[:] = 0
@@ -435,11 +435,29 @@ def _take_row(line, n, unit, px, base):
 
 
 @numba.njit(**_LEAF)
-def _extremes(values):
-    """Smallest and largest of values (PIXELS,)."""
+def _enclose(px, low, high, bands):
+    """The box low, high (5,) of a tile px (5, PIXELS); bands (2, 5, BANDS) are middle and reach of its bands' boxes."""
+    _vectors()
+    half, size = np.float32(0.5), PIXELS // BANDS
+    for d in range(PIXEL_D):
+        low[d], high[d] = np.float32(np.inf), np.float32(-np.inf)
+        for b in range(BANDS):
+            if d < 2:
+                least, most = px[d, b * size], px[d, (b + 1) * size - 1]
+            else:
+                least, most = _extremes(px[d], b * size, (b + 1) * size)
+            bands[0, d, b] = half * (least + most)
+            bands[1, d, b] = half * (most - least)
+            low[d] = _smaller(low[d], least)
+            high[d] = _larger(high[d], most)
+
+
+@numba.njit(**_LEAF)
+def _extremes(values, begin, end):
+    """Smallest and largest of values from begin to end."""
     _vectors()
     low, high = np.float32(np.inf), np.float32(-np.inf)
-    for p in range(PIXELS):
+    for p in range(_U(begin), _U(end)):
         low = _smaller(low, values[p])
         high = _larger(high, values[p])
     return low, high
@@ -523,8 +541,38 @@ def _bounds(low, high, table, upper):
             upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
 
 
-# A pixel's drawn score must come out the same to the last bit, whether its tile is scored or it alone: so these two,
-# which share no code, round alike. Both take the position first, then the colours, and fuse every product.
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _band_bounds(bands, form, out):
+    """Upper bounds out (BANDS,) of one cluster's score over the boxes of a tile's bands, made as `_bounds` are."""
+    _vectors()
+    f = _numbers(form)
+    m, r = bands[0], bands[1]
+    zero = np.float32(0.0)
+    # Taken from the array, as a number the compiler does not know: it would write all of it out without vectors.
+    for b in range(_U(out.shape[0])):
+        m0, m1, m2, m3, m4 = m[0, b], m[1, b], m[2, b], m[3, b], m[4, b]
+        r0, r1, r2, r3, r4 = r[0, b], r[1, b], r[2, b], r[3, b], r[4, b]
+        n0 = abs(f[15] + f[0] * m0) - abs(f[0]) * r0
+        n1 = abs(f[16] + f[1] * m0 + f[2] * m1) - abs(f[1]) * r0 - abs(f[2]) * r1
+        n2 = abs(f[17] + f[3] * m0 + f[4] * m1 + f[5] * m2)
+        n2 -= abs(f[3]) * r0 + abs(f[4]) * r1 + abs(f[5]) * r2
+        n3 = abs(f[18] + f[6] * m0 + f[7] * m1 + f[8] * m2 + f[9] * m3)
+        n3 -= abs(f[6]) * r0 + abs(f[7]) * r1 + abs(f[8]) * r2 + abs(f[9]) * r3
+        n4 = abs(f[19] + f[10] * m0 + f[11] * m1 + f[12] * m2 + f[13] * m3 + f[14] * m4)
+        n4 -= abs(f[10]) * r0 + abs(f[11]) * r1 + abs(f[12]) * r2 + abs(f[13]) * r3 + abs(f[14]) * r4
+        n0, n1, n2 = _larger(n0, zero), _larger(n1, zero), _larger(n2, zero)
+        n3, n4 = _larger(n3, zero), _larger(n4, zero)
+        out[b] = n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
+    top, dof = form[_C], form[_DOF]
+    for b in range(_U(out.shape[0])):
+        z = out[b] / dof
+        fall = (dof + np.float32(PIXEL_D)) * z / (np.float32(2.0) + z) if dof > 0 else np.float32(0.5) * out[b]
+        above = top - fall
+        out[b] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+
+
+# Products are fused as they are written, not as the compiler likes: a pixel's score must not depend on the loop around
+# it. The position comes first, then the colours.
 
 
 @numba.njit(inline="always", **_JIT)
@@ -621,30 +669,30 @@ def _contend(score, k, p, best, label):
 
 
 @numba.njit(**_LEAF)
-def _open_rows(bound, noise, start, worst):
-    """The rows, as bits, in which a cluster may win whose score is at most ``bound``, and whose noise starts there."""
+def _open_rows(bounds, noise, start, worst):
+    """The rows, as bits, in which a cluster may win; bounds (BANDS,) of its scores, and where its noise starts."""
     _vectors()
     peaks = noise.rows[start : start + _U(TILE)]
     rows = np.int32(0)
     # Taken from the array, as a number the compiler does not know: it would write all of it out without vectors.
     for r in range(_U(worst.shape[0])):
-        rows |= np.int32(1) << np.int32(r) if bound + peaks[r] >= worst[r] else np.int32(0)
+        rows |= np.int32(1) << np.int32(r) if bounds[r // _U(TILE // BANDS)] + peaks[r] >= worst[r] else np.int32(0)
     return rows
 
 
 @numba.njit(**_LEAF)
-def _contend_drawn(px, form, k, bound, noise, start, across, best, label, worst):
+def _contend_drawn(px, form, k, bounds, noise, start, across, best, label, worst):
     """Let cluster k, of drawn parameters, contend for a tile: a pixel goes to the cluster of the best disturbed score.
 
-    ``bound`` is one of its scores, not disturbed; start its first row of noise. worst (TILE,) is the smallest best
-    score of each row: rows in which the cluster cannot win are passed over.
+    bounds (BANDS,) are those of its scores, not disturbed; start is its first row of noise. worst (TILE,) is the
+    smallest best score of each row: rows in which the cluster cannot win are passed over.
     """
     _vectors()
     f = _numbers(form)
     top = form[_C]
     k = np.int32(k)
     _add_columns(f, px, across)
-    rows = _open_rows(bound, noise, start, worst)
+    rows = _open_rows(bounds, noise, start, worst)
     while rows != 0:
         r = _U(_lowest_bit(rows))
         rows = np.int32(rows & (rows - np.int32(1)))
@@ -661,7 +709,7 @@ def _contend_drawn(px, form, k, bound, noise, start, across, best, label, worst)
 
 
 @numba.njit(**_LEAF)
-def _contend_predictive(px, form, k, bound, noise, start, across, line, best, label, worst):
+def _contend_predictive(px, form, k, bounds, noise, start, across, line, best, label, worst):
     """The same for a Student t; line (TILE,) is overwritten."""
     _vectors()
     f = _numbers(form)
@@ -669,7 +717,7 @@ def _contend_predictive(px, form, k, bound, noise, start, across, line, best, la
     inverse, scale = np.float32(1.0) / dof, half * (dof + np.float32(PIXEL_D))
     k = np.int32(k)
     _add_columns(f, px, across)
-    rows = _open_rows(bound, noise, start, worst)
+    rows = _open_rows(bounds, noise, start, worst)
     while rows != 0:
         r = _U(_lowest_bit(rows))
         rows = np.int32(rows & (rows - np.int32(1)))
@@ -732,33 +780,41 @@ def _bound_disturbed(low, high, table, noise, start, upper):
 
 
 @numba.njit(**_LEAF)
-def _next_contender(upper, least, count, k):
-    """The next cluster whose upper bound reaches ``least``, or -1, if ``count`` have been taken and k was the last one.
+def _next_contender(upper, least, likely, turn, k):
+    """The next cluster whose upper bound reaches ``least``, or -1, and its turn, if k was the last one.
 
-    First the SORTED likeliest ones in descending order, then the others.
+    First come the likely ones, then those SORTED with the largest bounds, then the others.
     """
     _vectors()
-    if count < SORTED:
+    K = upper.shape[0]
+    while turn < LIKELY:
+        guess = np.int64(likely[turn])
+        turn += 1
+        if 0 <= guess < K and upper[guess] >= least:
+            return guess, turn
+    turn += 1
+    if turn <= LIKELY + SORTED:
         largest = _largest(upper)
         if largest < least:
-            return -1
-        where = np.int32(upper.shape[0])
-        for i in range(np.int32(upper.shape[0])):
-            here = np.int32(i) if upper[i] == largest else np.int32(upper.shape[0])
+            return -1, turn
+        where = np.int32(K)
+        for i in range(np.int32(K)):
+            here = np.int32(i) if upper[i] == largest else np.int32(K)
             where = here if here < where else where
-        return np.int64(where)
-    for i in range(0 if count == SORTED else k + 1, upper.shape[0]):
+        return np.int64(where), turn
+    for i in range(0 if turn == LIKELY + SORTED + 1 else k + 1, K):
         if upper[i] >= least:
-            return i
-    return -1
+            return i, turn
+    return -1, turn
 
 
 @numba.njit(**_LEAF)
-def _compete(px, forms, noise, start, room):
+def _compete(px, bands, likely, forms, noise, start, room):
     """Give each pixel of a tile to the cluster with the best disturbed score, by upper bounds of these.
 
-    Writes ``label``, the cluster's index, and ``best``, and uses the bounds up. The clusters that could win somewhere
-    are put into ``order``; returns how many they are.
+    likely (LIKELY,) are clusters that may well win, or -1: the sooner the best scores are known, the fewer others have
+    to be asked. Writes ``label``, the cluster's index, and ``best``, and uses the bounds up. The clusters that could
+    win somewhere are put into ``order``; returns how many they are.
     """
     upper, order, best, label, worst = room.upper, room.order, room.best, room.label, room.worst
     for p in range(PIXELS):
@@ -768,19 +824,24 @@ def _compete(px, forms, noise, start, room):
         worst[r] = np.float32(-np.inf)
     least = np.float32(-3e38)
     count = 0
-    k = _next_contender(upper, least, count, -1)
+    k, turn = _next_contender(upper, least, likely, 0, -1)
     while k >= 0:
         first = _first_row(noise, start, k)
-        bound = upper[k] - noise.tiles[first % _U(TILE), first // _U(TILE)]
-        if forms[k, _DOF] > 0:
-            _contend_predictive(px, forms[k], k, bound, noise, first, room.across, room.line, best, label, worst)
+        if count < SURE or upper[k] == np.float32(np.inf):
+            bound = upper[k] - noise.tiles[first % _U(TILE), first // _U(TILE)]
+            for b in range(BANDS):
+                room.bounds[b] = bound
         else:
-            _contend_drawn(px, forms[k], k, bound, noise, first, room.across, best, label, worst)
+            _band_bounds(bands, forms[k], room.bounds)
+        if forms[k, _DOF] > 0:
+            _contend_predictive(px, forms[k], k, room.bounds, noise, first, room.across, room.line, best, label, worst)
+        else:
+            _contend_drawn(px, forms[k], k, room.bounds, noise, first, room.across, best, label, worst)
         upper[k] = np.float32(-np.inf)
         least = _smallest(worst)
         order[count] = k
         count += 1
-        k = _next_contender(upper, least, count, k)
+        k, turn = _next_contender(upper, least, likely, turn, k)
     return count
 
 
@@ -1042,6 +1103,22 @@ def _largest_first(order, count, size):
 
 
 @numba.njit(**_LEAF)
+def _note_likely(order, count, size, likely):
+    """The LIKELY largest of the first ``count`` clusters of ``order``, in descending order; -1 where there are none."""
+    for j in range(LIKELY):
+        likely[j] = -1
+    for i in range(count):
+        k = order[i]
+        j = LIKELY
+        while j > 0 and (likely[j - 1] < 0 or size[0, likely[j - 1]] < size[0, k]):
+            if j < LIKELY:
+                likely[j] = likely[j - 1]
+            j -= 1
+        if j < LIKELY:
+            likely[j] = k
+
+
+@numba.njit(**_LEAF)
 def _disturb_halves(noise, start, K, u):
     """u[p] = by how much a pixel's second sub-cluster must be likelier, from two rows of noise beyond the clusters'."""
     _vectors()
@@ -1061,6 +1138,7 @@ class _Room(NamedTuple):
     size: Any
     across: Any
     line: Any
+    bounds: Any
     worst: Any
     best: Any
     u: Any
@@ -1084,6 +1162,7 @@ def _room(K):
         size=np.empty((2, K + 1), np.int64),
         across=np.empty((4, TILE), np.float32),
         line=np.empty(TILE, np.float32),
+        bounds=np.empty(BANDS, np.float32),
         worst=np.empty(TILE, np.float32),
         best=np.empty(PIXELS, np.float32),
         u=np.empty(PIXELS, np.float32),
@@ -1099,7 +1178,8 @@ def _room(K):
 
 @numba.njit(**_JIT)
 def label_tiles(
-    queue, pixels, low, high, totals, rows, columns, weight, forms, table, subs, noise, key, prune, labels, moments
+    queue, pixels, low, high, bands, likely, totals, rows, columns, weight,
+    forms, table, subs, noise, key, prune, labels, moments,
 ):  # fmt: skip
     """Label the pixels of the queue's rows of tiles with cluster and sub-cluster, and sum their statistics.
 
@@ -1112,7 +1192,7 @@ def label_tiles(
     piece = next_piece(queue)
     while piece >= 0:
         _label_tiles(
-            pixels, low, high, totals, rows, columns, weight, queue.edges[piece], queue.edges[piece + 1],
+            pixels, low, high, bands, likely, totals, rows, columns, weight, queue.edges[piece], queue.edges[piece + 1],
             forms, table, subs, noise, key, prune, labels, moments[piece], room,
         )  # fmt: skip
         piece = next_piece(queue)
@@ -1120,7 +1200,7 @@ def label_tiles(
 
 @numba.njit(**_LEAF)
 def _label_tiles(
-    pixels, low, high, totals, rows, columns, weight, first_row, last_row,
+    pixels, low, high, bands, likely, totals, rows, columns, weight, first_row, last_row,
     forms, table, subs, noise, key, prune, labels, moments, room,
 ):  # fmt: skip
     _vectors()
@@ -1142,7 +1222,7 @@ def _label_tiles(
                 # Brute force, which pruning must equal.
                 for k in range(K):
                     room.upper[k] = np.float32(np.inf)
-            count = _compete(px, forms, noise, start, room)
+            count = _compete(px, bands[t], likely[t], forms, noise, start, room)
             _disturb_halves(noise, start, K, room.u)
             out = labels[t]
             hanging = _hanging(tile_row, tile_column, rows, columns)
@@ -1152,6 +1232,7 @@ def _label_tiles(
                 out[p] = -1
             _spread(label, order, count, last_of, size)
             count = _largest_first(order, count, size)
+            _note_likely(order, count, size, likely[t])
             n_few = _list_few(label, K, first_of, size, room.few)
             for d in range(PIXEL_D):
                 centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
@@ -1168,7 +1249,7 @@ def _label_tiles(
 
 
 @numba.njit(**_JIT)
-def tile_uncertainty(queue, pixels, low, high, columns, forms, table, quiet, out):
+def tile_uncertainty(queue, pixels, low, high, bands, likely, columns, forms, table, quiet, out):
     """out (tiles, PIXELS) = 1 - the posterior probability of each pixel's best cluster, in the queue's rows.
 
     quiet: a noise of zeros.
@@ -1177,17 +1258,17 @@ def tile_uncertainty(queue, pixels, low, high, columns, forms, table, quiet, out
     piece = next_piece(queue)
     while piece >= 0:
         first, last = queue.edges[piece], queue.edges[piece + 1]
-        _tile_uncertainty(pixels, low, high, columns, first, last, forms, table, quiet, out, room)
+        _tile_uncertainty(pixels, low, high, bands, likely, columns, first, last, forms, table, quiet, out, room)
         piece = next_piece(queue)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _tile_uncertainty(pixels, low, high, columns, first_row, last_row, forms, table, quiet, out, room):
+def _tile_uncertainty(pixels, low, high, bands, likely, columns, first_row, last_row, forms, table, quiet, out, room):
     score, best = room.first, room.best
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
         _bounds(low[t], high[t], table, room.upper)
-        _compete(pixels[t], forms, quiet, 0, room)
+        _compete(pixels[t], bands[t], likely[t], forms, quiet, 0, room)
         _bounds(low[t], high[t], table, room.upper)
         least = _smallest(room.worst) - np.float32(SAMPLING_NATS)
         total = out[t]
@@ -1289,7 +1370,7 @@ def enlarge(queue, small, out):
 # --- Gaussian with a normal-inverse-Wishart prior, any dimension ----------------------------------------------
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _cholesky(M):
     """Cholesky factor of M (D, D) in its lower triangle, in place; returns log det M.
 
@@ -1297,35 +1378,43 @@ def _cholesky(M):
     """
     D = M.shape[0]
     logdet = 0.0
-    for i in range(D):
-        diagonal = M[i, i]
-        for j in range(i + 1):
-            v = M[i, j]
+    product = 1.0
+    for j in range(D):
+        v = M[j, j]
+        for e in range(j):
+            v -= M[j, e] * M[j, e]
+        v = max(v, 1e-12 * M[j, j], 1e-300)
+        # One logarithm serves many pivots, as long as their product keeps clear of the float's limits.
+        if not 1e-100 < v < 1e100 or not 1e-100 < product < 1e100:
+            logdet += math.log(product)
+            product = 1.0
+        product *= v
+        v = math.sqrt(v)
+        M[j, j] = v
+        inverse = 1.0 / v
+        for i in range(j + 1, D):
+            w = M[i, j]
             for e in range(j):
-                v -= M[i, e] * M[j, e]
-            if i == j:
-                v = math.sqrt(max(v, 1e-12 * diagonal, 1e-300))
-                logdet += 2.0 * math.log(v)
-                M[i, i] = v
-            else:
-                M[i, j] = v / M[j, j]
-    return logdet
+                w -= M[i, e] * M[j, e]
+            M[i, j] = w * inverse
+    return logdet + math.log(product)
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _invert_lower(C, out):
     """out = C^-1 for a lower triangular C (D, D); the upper triangle of out is left as it is."""
     D = C.shape[0]
-    for j in range(D):
-        out[j, j] = 1.0 / C[j, j]
-        for i in range(j + 1, D):
+    for i in range(D):
+        inverse = 1.0 / C[i, i]
+        for j in range(i):
             v = 0.0
             for e in range(j, i):
                 v -= C[i, e] * out[e, j]
-            out[i, j] = v / C[i, i]
+            out[i, j] = v * inverse
+        out[i, i] = inverse
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _niw_posterior(S, kappa, m, nu, nu_psi, mean, scatter):
     """Posterior of one cluster from its statistics S (count, sum, lower triangle of sum x x').
 
@@ -1343,7 +1432,7 @@ def _niw_posterior(S, kappa, m, nu, nu_psi, mean, scatter):
     return kappa_n, nu + S[0]
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _lgamma(x):
     """log Gamma(x), x > 0: Stirling's series where it is exact to double precision, libm's below."""
     if x < 12.0:
@@ -1354,7 +1443,7 @@ def _lgamma(x):
     return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _log_multigamma(x, D):
     """log Gamma_D(x) without its constant pi^(D (D - 1) / 4), which cancels in every ratio."""
     total = 0.0
@@ -1407,7 +1496,7 @@ def niw_predictive(S, kappa, m, nu, nu_psi, A, b, c, dof):
         )
 
 
-@numba.njit(**_JIT)
+@numba.njit(**_LEAF)
 def _whiten(A, scale, mean, b):
     """A *= scale; b = -A mean."""
     D = b.shape[0]
@@ -1438,9 +1527,13 @@ def niw_draw(S, kappa, m, nu, nu_psi, normal, chi, A, b, c):
         _invert_lower(scatter, inverse)
         e = D
         log_diagonal = 0.0
+        product = 1.0
         for i in range(D):
             U[i, i] = chi[k, i]
-            log_diagonal += math.log(chi[k, i])
+            product *= chi[k, i]
+            if not 1e-100 < product < 1e100:
+                log_diagonal += math.log(product)
+                product = 1.0
             for j in range(i + 1, D):
                 U[i, j] = normal[k, e]
                 e += 1
@@ -1453,7 +1546,7 @@ def niw_draw(S, kappa, m, nu, nu_psi, normal, chi, A, b, c):
         _whiten(A[k], 1.0, mean, b[k])
         for i in range(D):
             b[k, i] -= normal[k, i] / math.sqrt(kappa_n)
-        c[k] = log_diagonal - 0.5 * logdet - 0.5 * D * math.log(2.0 * math.pi)
+        c[k] = log_diagonal + math.log(product) - 0.5 * logdet - 0.5 * D * math.log(2.0 * math.pi)
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
@@ -1573,38 +1666,40 @@ def _bound_unions(sizes, size, logdet, kappa, nu, D, out):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def _add_scaled(a, x, y):
-    """y += a x."""
-    for n in range(y.shape[0]):
-        y[n] += a * x[n]
-
-
-@numba.njit(fastmath=_FAST, **_JIT)
 def gaussian_scores(XT, A, b, c, dof, first, last, out):
     """Scores of points [first, last) under each whitened Gaussian or Student t.
 
     XT (D, N), A (K, D, D), b (K, D), c (K,), dof (K,) float64; out (K, N) float64.
     """
-    D = XT.shape[0]
     y = np.empty(last - first)
     for k in range(c.shape[0]):
-        top = c[k]
-        q = out[k, first:last]
-        q[:] = 0.0
-        for i in range(D):
-            y[:] = b[k, i]
-            for j in range(i + 1):
-                _add_scaled(A[k, i, j], XT[j, first:last], y)
-            for n in range(last - first):
-                q[n] += y[n] * y[n]
-        if dof[k] > 0:
-            scale = 0.5 * (dof[k] + D)
-            inverse = 1.0 / dof[k]
-            for n in range(last - first):
-                q[n] = top - scale * log1p64(q[n] * inverse)
-        else:
-            for n in range(last - first):
-                q[n] = top - 0.5 * q[n]
+        _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _score_points(XT, first, A, b, c, dof, y, q):
+    """Scores q (n,) of n points from XT[:, first] on under one cluster; y (n,) is overwritten."""
+    _vectors()
+    D = XT.shape[0]
+    for n in range(_U(q.shape[0])):
+        q[n] = 0.0
+    for i in range(D):
+        shift = b[i]
+        for n in range(_U(q.shape[0])):
+            y[n] = shift
+        for j in range(i + 1):
+            factor = A[i, j]
+            for n in range(_U(q.shape[0])):
+                y[n] += factor * XT[j, _U(first) + n]
+        for n in range(_U(q.shape[0])):
+            q[n] += y[n] * y[n]
+    if dof > 0:
+        scale, inverse = 0.5 * (dof + D), 1.0 / dof
+        for n in range(_U(q.shape[0])):
+            q[n] = c - scale * log1p64(q[n] * inverse)
+    else:
+        for n in range(_U(q.shape[0])):
+            q[n] = c - 0.5 * q[n]
 
 
 @numba.njit(**_JIT)
@@ -1820,52 +1915,70 @@ def dirichlet_log_marginal(S, concentration, first, second, out):
 
 
 @numba.njit(fastmath=_FAST, **_JIT)
-def dirichlet_mergeable(S, log_marginal, log_alpha, least, concentration, eligible, pairs):
-    """List the pairs of eligible clusters whose log Hastings ratio of merging may exceed ``least``; returns how many.
+def dirichlet_shares(S, log_marginal, concentration, counts, total, share, own):
+    """What each cluster gives to the bounds of unions with it, see `dirichlet_mergeable`.
+
+    S (K, 1 + D); writes counts (2, K, D) float32, with the prior's and without; total, share and own (K,).
+    """
+    for k in range(S.shape[0]):
+        total[k] = value = 0.0
+        for j in range(concentration.shape[0]):
+            x = concentration[j] + S[k, 1 + j]
+            total[k] += x
+            value += x * (log64(x) - 1.0)
+            counts[0, k, j], counts[1, k, j] = x, S[k, 1 + j]
+        share[k] = log_marginal[k] + lgamma64(total[k]) - value
+        own[k] = log_marginal[k] + lgamma64(S[k, 0])
+
+
+@numba.njit(fastmath=_FAST, **_JIT)
+def dirichlet_mergeable(size, counts, total, share, own, prior, least, eligible, first, last, pairs):
+    """List the pairs of eligible clusters whose log Hastings ratio of merging, less log alpha, may exceed ``least``.
 
     Because digamma(t) < log(t), log Gamma(x + y) < log Gamma(x) + G(x + y) - G(x) with G(t) = t log(t) - t: one
-    logarithm a count instead of the dozens of operations of two log Gamma.
+    logarithm a count instead of the dozens of operations of two log Gamma. Half the precision is enough for a bound.
+    size (K,) of the clusters, prior the sum of the concentrations, the rest as `dirichlet_shares` has them. Writes
+    those pairs (n, 2) whose first is one of the clusters [first, last); returns n.
     """
-    _vectors()
-    K, D = S.shape[0], concentration.shape[0]
-    counts = concentration + S[:, 1:]
-    total = np.empty(K)
-    # What each cluster gives to the bound of a union with it as x.
-    part = np.empty(K)
-    for k in range(K):
-        total[k] = counts[k].sum()
-        value = 0.0
-        for j in range(D):
-            value += counts[k, j] * (log64(counts[k, j]) - 1.0)
-        part[k] = log_marginal[k] + lgamma64(total[k]) - value
-    prior = concentration.sum()
     n = 0
-    for a in range(K):
-        for b in range(a + 1, K):
+    for a in range(first, last):
+        for b in range(a + 1, size.shape[0]):
             if not (eligible[a] and eligible[b]):
                 continue
-            value = 0.0
-            for j in range(D):
-                t = counts[a, j] + S[b, 1 + j]
-                value += t * (log64(t) - 1.0)
-            union = value + min(part[a], part[b]) - lgamma64(total[a] + total[b] - prior)
-            sizes = lgamma64(S[a, 0] + S[b, 0]) - lgamma64(S[a, 0]) - lgamma64(S[b, 0])
-            if sizes + union - log_marginal[a] - log_marginal[b] - log_alpha > least:
+            value, scale = _sum_powers(counts[0, a], counts[1, b])
+            union = value + 1e-5 * scale + 0.1 + min(share[a], share[b]) - lgamma64(total[a] + total[b] - prior)
+            if lgamma64(size[a] + size[b]) + union - own[a] - own[b] > least:
                 pairs[n, 0], pairs[n, 1] = a, b
                 n += 1
     return n
 
 
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _sum_powers(x, y):
+    """Sum of t (log(t) - 1) over t = x + y > 0, of float32s, and the sum of its terms' absolute values."""
+    _vectors()
+    value = size = np.float32(0.0)
+    for j in range(x.shape[0]):
+        t = x[j] + y[j]
+        bits = _float_bits(t)
+        exponent = np.int32(bits - np.int32(0x3F3504F3)) >> np.int32(23)
+        m = _bits_float(bits - (exponent << np.int32(23))) - np.float32(1.0)
+        term = t * (_log_near_one(np.float32(exponent), m) - np.float32(1.0))
+        value += term
+        size += abs(term)
+    return value, size
+
+
 @numba.njit(fastmath=_FAST, **_JIT)
-def rising_table(concentration, column, value, out):
-    """out[u, k] = log Gamma(d + x) - log Gamma(d), d = concentration[column[u], k], x = value[u].
+def rising_table(concentration, column, value, first, last, out):
+    """out[u, k] = log Gamma(d + x) - log Gamma(d), d = concentration[column[u], k], x = value[u], u from first to last.
 
     concentration (D, K), so that the loop over clusters vectorises. A whole x up to 16 needs a product only.
     """
     _vectors()
     K = concentration.shape[1]
     product = np.empty(K)
-    for u in range(column.shape[0]):
+    for u in range(first, last):
         d = concentration[column[u]]
         x = value[u]
         row = out[u]
@@ -1951,9 +2064,9 @@ def table_own_scores(indptr, entry, scale, table, c, labels, out):
 
 
 @numba.njit(**_JIT)
-def rising_own_scores(indptr, column, value, total, concentration, sums, c, labels, out):
-    """Dirichlet-multinomial scores under the two sub-clusters of each point's own cluster; out (2, N)."""
-    for n in range(labels.shape[0]):
+def rising_own_scores(indptr, column, value, total, concentration, sums, c, labels, first, last, out):
+    """Dirichlet-multinomial scores of points [first, last) under the two halves of their own cluster; out (2, N)."""
+    for n in range(first, last):
         for side in range(2):
             k = 2 * labels[n] + side
             s = c[k] - lgamma64(sums[k] + total[n]) + lgamma64(sums[k])
@@ -1989,26 +2102,41 @@ def count_statistics(indptr, column, value, weight, groups, out):
 def label_points(scores, key, sampling, labels):
     """Label each point from its scores (N, K), by a draw in proportion to exp(score) or by the argmax."""
     K = scores.shape[1]
+    sums = np.empty(K)
     for n in range(scores.shape[0]):
-        best = 0
+        row = scores[n]
+        top = row[0]
         for k in range(1, K):
-            if scores[n, k] > scores[n, best]:
-                best = k
-        labels[n] = best
-        if sampling:
-            top = scores[n, best]
+            top = _larger(top, row[k])
+        if not sampling:
+            best = 0
+            while row[best] != top:
+                best += 1
+            labels[n] = best
+        else:
             total = 0.0
             for k in range(K):
-                if scores[n, k] > top - SAMPLING_NATS:
-                    total += math.exp(scores[n, k] - top)
+                if row[k] > top - SAMPLING_NATS:
+                    total += math.exp(row[k] - top)
+                sums[k] = total
             u = hash_uniform(key, n) * total
-            total = 0.0
-            for k in range(K):
-                if scores[n, k] > top - SAMPLING_NATS:
-                    total += math.exp(scores[n, k] - top)
-                    if total > u:
-                        labels[n] = k
-                        break
+            k = 0
+            while sums[k] <= u:
+                k += 1
+            labels[n] = k
+
+
+@numba.njit(**_JIT)
+def label_halves(own, key, sampling, labels, out):
+    """out[n] = 2 labels[n] + side, by the scores (2, N) of each point under the halves of its cluster, as above."""
+    for n in range(labels.shape[0]):
+        gain = own[1, n] - own[0, n]
+        if sampling:
+            # The second half with probability 1 / (1 + exp(-gain)).
+            side = hash_uniform(key, n) * (1.0 + math.exp(min(-gain, 700.0))) < 1.0
+        else:
+            side = gain > 0.0
+        out[n] = 2 * labels[n] + (1 if side else 0)
 
 
 @numba.njit(**_JIT)

@@ -12,6 +12,7 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from scstream import kernels
 from scstream.checks import check_weight
 from scstream.components import Gaussian, Multinomial
 from scstream.components.base import Array
@@ -177,7 +178,9 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Id of the likeliest cluster of each point of X (N, D); the model stays as it is."""
         scores = self._scores(X)
-        ids: npt.NDArray[np.int64] = self._sampler.state.ids[np.argmax(scores, axis=1)]
+        labels = np.empty(len(scores), np.int32)
+        kernels.label_points(scores, np.uint32(0), False, labels)
+        ids: npt.NDArray[np.int64] = self._sampler.state.ids[labels]
         return ids
 
     def score_samples(self, X: Any) -> Array:

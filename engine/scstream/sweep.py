@@ -107,9 +107,8 @@ class Points:
         cluster = np.empty(len(scores), np.int32)
         kernels.label_points(scores, keys[0], sampling, cluster)
         own = component.own_scores(densities.sub_parameters, densities.sub_log_weight, self.points, cluster)
-        side = np.empty(len(scores), np.int32)
-        kernels.label_points(np.ascontiguousarray(own.T), keys[1], sampling, side)
-        self.labels = 2 * cluster + side
+        self.labels = np.empty(len(scores), np.int32)
+        kernels.label_halves(own, keys[1], sampling, cluster, self.labels)
         n_groups = len(densities.sub_log_weight)
         self.used = np.bincount(self.labels, minlength=n_groups) > 0
         S = component.statistics(self.points, self.weight, self.labels, n_groups)
@@ -122,7 +121,7 @@ class Points:
 
 def counter_rng(seed: int, batch: int, sweep: int) -> np.random.Generator:
     """Random numbers that belong to one sweep of one batch."""
-    return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, batch, sweep]))
+    return np.random.Generator(np.random.SFC64([seed, batch, sweep]))
 
 
 def draw_densities(component: Component, total: Array, alpha: float, rng: np.random.Generator) -> Densities:

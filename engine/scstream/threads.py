@@ -18,6 +18,12 @@ _limit: ContextVar[int] = ContextVar("threads", default=1)
 
 
 @cache
+def cores() -> int:
+    """How many there are; to ask the system takes as long as a small kernel."""
+    return os.cpu_count() or 1
+
+
+@cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="scstream")
 
@@ -58,7 +64,7 @@ def _together(threads: int, pieces: int, work: Callable[[], None]) -> None:
 @contextmanager
 def using(threads: int | None) -> Iterator[None]:
     """Let `spread` use so many threads; None: as many as there are cores."""
-    token = _limit.set(threads or os.cpu_count() or 1)
+    token = _limit.set(threads or cores())
     try:
         yield
     finally:

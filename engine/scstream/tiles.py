@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
-from scstream.kernels import PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
+from scstream.kernels import BANDS, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sweep import Densities
 from scstream.threads import queue_of, share
 
@@ -79,7 +79,10 @@ class Tiles:
         self.pixels = np.empty((n_tiles, PIXEL_D, PIXELS), np.float32)
         self.low = np.empty((n_tiles, PIXEL_D), np.float32)
         self.high = np.empty((n_tiles, PIXEL_D), np.float32)
+        self.bands = np.empty((n_tiles, 2, PIXEL_D, BANDS), np.float32)
         self.totals = np.empty((n_tiles, PIXEL_P))
+        # Which clusters won most of each tile in the last sweep, as indices: no more than a guess after a move.
+        self.likely = np.full((n_tiles, LIKELY), -1, np.int32)
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
@@ -100,7 +103,7 @@ class Tiles:
 
         def work(queue: Queue) -> None:
             kernels.fill_tiles(
-                queue, flat, table, lab, self.stride, placed, self.pixels, self.low, self.high, self.totals
+                queue, flat, table, lab, self.stride, placed, self.pixels, self.low, self.high, self.bands, self.totals
             )
 
         share(self.threads, queue_of(self._pieces), work)
@@ -113,18 +116,18 @@ class Tiles:
         K = len(densities.log_weight)
         if self._moments.shape[1] < K:
             self._moments = np.empty((len(self._pieces) - 1, K + K // 4, 2, PIXEL_P))
-        moments = self._moments[:, :K]
+        moments = self._moments
         weight = np.float32(self.stride**2)
         noise = gumbel_noise() if sampling else quiet()
 
         def work(queue: Queue) -> None:
             kernels.label_tiles(
-                queue, self.pixels, self.low, self.high, self.totals, self.rows, self.columns, weight,
-                clusters, table, subs, noise, keys[0], self.prune, self.labels, moments,
+                queue, self.pixels, self.low, self.high, self.bands, self.likely, self.totals, self.rows, self.columns,
+                weight, clusters, table, subs, noise, keys[0], self.prune, self.labels, moments,
             )  # fmt: skip
 
         share(self.threads, queue_of(self._pieces), work)
-        S: Array = moments.sum(axis=0)
+        S: Array = moments[:, :K].sum(axis=0)
         self.used = S[:, :, 0].ravel() > 0
         return S
 
@@ -188,7 +191,17 @@ class Tiles:
             self.threads,
             queue_of(self._pieces),
             lambda queue: kernels.tile_uncertainty(
-                queue, self.pixels, self.low, self.high, self.columns, clusters, table, quiet(), tiled
+                queue,
+                self.pixels,
+                self.low,
+                self.high,
+                self.bands,
+                self.likely,
+                self.columns,
+                clusters,
+                table,
+                quiet(),
+                tiled,
             ),
         )
         places = np.arange(tiled.size, dtype=np.int32).reshape(tiled.shape)

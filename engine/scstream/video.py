@@ -25,6 +25,7 @@ from scstream.sampler import Progress
 from scstream.scaling import enlarged, scaled_size, shrunk
 from scstream.statistics import STATISTICS
 from scstream.sweep import counter_rng, mode_densities
+from scstream.threads import cores
 from scstream.tiles import Tiles
 
 #: The first frame is first settled on about this many of its pixels.
@@ -365,7 +366,7 @@ class VideoSegmenter:
 
     @property
     def _threads(self) -> int:
-        return self.model_.threads or os.cpu_count() or 1
+        return self.model_.threads or cores()
 
     def _reduced(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
         frame = np.ascontiguousarray(frame)

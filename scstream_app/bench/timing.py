@@ -16,8 +16,9 @@ _PAUSE = 0.05
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds of every timed call."""
+    """Milliseconds of every timed call, each after a pause of so many seconds."""
 
+    pause: float = _PAUSE
     milliseconds: list[float] = field(default_factory=list)
 
     def time(self, step: Callable[[], T]) -> T:
@@ -26,7 +27,7 @@ class Stopwatch:
         The pause before it lets the threads of the method that came before go to sleep: OpenBLAS and OpenMP keep
         theirs spinning for a while, which would slow whatever comes next.
         """
-        sleep(_PAUSE)
+        sleep(self.pause)
         begin = perf_counter()
         result = step()
         self.milliseconds.append(1000.0 * (perf_counter() - begin))

@@ -16,8 +16,8 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
-#: A merge less likely than exp(this) is never accepted by a float32 uniform.
-HOPELESS = -40.0
+#: A merge less likely than exp(this) is never accepted: no uniform of 53 bits is so small.
+HOPELESS = -37.0
 
 
 class Component(ABC):

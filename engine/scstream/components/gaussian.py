@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -113,6 +113,7 @@ class Gaussian(Component):
             "psi": np.asarray(self.psi, np.float64),
         }
 
+    @cached_property
     def _prior(self) -> tuple[float, Array, float, Array]:
         """kappa, m, nu and nu * psi, as the kernels take them."""
         nu = float(self.nu or 0.0)
@@ -137,7 +138,7 @@ class Gaussian(Component):
 
     def log_marginal(self, S: Array) -> Array:
         out = np.empty(len(S))
-        kernels.niw_log_marginal(S, *self._prior(), out)
+        kernels.niw_log_marginal(S, *self._prior, out)
         return out
 
     def _empty(self, S: Array) -> Whitened:
@@ -150,12 +151,12 @@ class Gaussian(Component):
         normal = rng.standard_normal((M, D + D * (D - 1) // 2))
         degrees = float(self.nu or 0.0) + S[:, :1] - np.arange(D - 1, -1, -1)
         chi = np.sqrt(2.0 * rng.standard_gamma(0.5 * degrees))
-        kernels.niw_draw(S, *self._prior(), normal, chi, out.A, out.b, out.c)
+        kernels.niw_draw(S, *self._prior, normal, chi, out.A, out.b, out.c)
         return out
 
     def predictive(self, S: Array) -> Whitened:
         out = self._empty(S)
-        kernels.niw_predictive(S, *self._prior(), out.A, out.b, out.c, out.dof)
+        kernels.niw_predictive(S, *self._prior, out.A, out.b, out.c, out.dof)
         return out
 
     def scores(self, parameters: Whitened, log_weight: Array, points: Array) -> Array:
@@ -166,7 +167,7 @@ class Gaussian(Component):
             _ROWS,
             lambda first, last: kernels.gaussian_scores(columns, w.A, w.b, c, w.dof, first, last, out),
         )
-        return np.ascontiguousarray(out.T)
+        return out.T
 
     def own_scores(self, parameters: Whitened, log_weight: Array, points: Array, labels: Labels) -> Array:
         out = np.empty((2, len(points)))
@@ -210,7 +211,7 @@ class Gaussian(Component):
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
         K = len(S)
         pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
-        n = kernels.niw_mergeable(S, log_marginal, log_alpha, HOPELESS, *self._prior(), eligible, pairs)
+        n = kernels.niw_mergeable(S, log_marginal, log_alpha, HOPELESS, *self._prior, eligible, pairs)
         return pairs[:n]
 
 

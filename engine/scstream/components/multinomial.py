@@ -17,6 +17,8 @@ from scstream.threads import spread
 
 #: Points, and pairs of clusters, scored at a time by one thread.
 _ROWS = 250
+#: And so many clusters at a time are compared with all others.
+_CLUSTERS = 8
 _PAIRS = 1000
 #: From here on no Gamma draw is ever too small for a float64.
 _SAFE = 1.0
@@ -122,19 +124,29 @@ class Multinomial(Component):
         return out
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
-        K = len(S)
-        pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
-        prior = np.asarray(self.concentration)
-        n = kernels.dirichlet_mergeable(S, log_marginal, log_alpha, HOPELESS, prior, eligible, pairs)
-        return pairs[:n]
+        K, prior = len(S), np.asarray(self.concentration)
+        counts = np.empty((2, K, len(prior)), np.float32)
+        total, share, own = np.empty((3, K))
+        kernels.dirichlet_shares(S, log_marginal, prior, counts, total, share, own)
+        found = {}
+
+        def search(first: int, last: int) -> None:
+            pairs = np.empty(((last - first) * K, 2), np.int64)
+            n = kernels.dirichlet_mergeable(
+                S[:, 0], counts, total, share, own, prior.sum(), HOPELESS + log_alpha, eligible, first, last, pairs
+            )
+            found[first] = pairs[:n]
+
+        spread(K, _CLUSTERS, search)
+        return np.concatenate([found[first] for first in sorted(found)])
 
     def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
         d = np.asarray(self.concentration) + S[:, 1:]
         if d.min() >= _SAFE:
-            log_gamma = np.log(rng.standard_gamma(d))
-        else:
-            # A Gamma(d) draw is a Gamma(d + 1) draw times u ** (1 / d): in logarithms nothing underflows.
-            log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
+            gamma = rng.standard_gamma(d)
+            return LogProbabilities(np.log(gamma) - np.log(gamma.sum(axis=1, keepdims=True)))
+        # A Gamma(d) draw is a Gamma(d + 1) draw times u ** (1 / d): in logarithms nothing underflows.
+        log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
         top = log_gamma.max(axis=1, keepdims=True)
         return LogProbabilities(log_gamma - top - np.log(np.exp(log_gamma - top).sum(axis=1, keepdims=True)))
 
@@ -149,7 +161,12 @@ class Multinomial(Component):
         else:
             table = np.empty((len(points.pair_value), len(log_weight)))
             by_outcome = np.ascontiguousarray(parameters.d.T)
-            kernels.rising_table(by_outcome, points.pair_column, points.pair_value, table)
+            column, value = points.pair_column, points.pair_value
+            spread(
+                len(value),
+                _ROWS,
+                lambda first, last: kernels.rising_table(by_outcome, column, value, first, last, table),
+            )
             entry, scale = points.entry, np.ones_like(points.value)
         spread(
             len(points),
@@ -174,10 +191,24 @@ class Multinomial(Component):
             table = np.ascontiguousarray(parameters.log_theta.T)
             kernels.table_own_scores(points.indptr, points.column, points.value, table, log_weight, labels, out)
         else:
-            d = parameters.d
-            kernels.rising_own_scores(
-                points.indptr, points.column, points.value, points.total, d, d.sum(axis=1), log_weight, labels, out
-            )  # fmt: skip
+            d, sums = parameters.d, parameters.d.sum(axis=1)
+            spread(
+                len(points),
+                _ROWS,
+                lambda first, last: kernels.rising_own_scores(
+                    points.indptr,
+                    points.column,
+                    points.value,
+                    points.total,
+                    d,
+                    sums,
+                    log_weight,
+                    labels,
+                    first,
+                    last,
+                    out,
+                ),
+            )
         return out
 
     def summary(self, S: Array) -> dict[str, Array]:
