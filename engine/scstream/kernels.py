@@ -45,9 +45,9 @@ SMALL = 0.25
 #: Up to this number log(1 + x) is a short polynomial.
 TINY = 0.0625
 #: So many clusters, the largest of a tile in the last sweep, contend for it first in the next one.
-LIKELY = 4
+LIKELY = 6
 #: Then so many others with the best chances, in order; then the rest.
-SORTED = 4
+SORTED = 2
 #: All but the first so many contenders ask in which bands of the tile they have a chance at all.
 SURE = 4
 #: A cluster with at most so many pixels in a tile has them taken one by one.
