@@ -499,76 +499,83 @@ def _lab(px):
         px[4, p] = np.float32(1.16) * fy - np.float32(0.16)
 
 
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def _nearest(f, m, r):
+    """A lower bound of |A x + b|^2, f as `_numbers` has them, for all x within r (5 numbers) of m in each coordinate.
+
+    Each whitened coordinate is bounded by interval arithmetic.
+    """
+    zero = np.float32(0.0)
+    n0 = abs(f[15] + f[0] * m[0]) - abs(f[0]) * r[0]
+    n1 = abs(f[16] + f[1] * m[0] + f[2] * m[1])
+    n1 -= abs(f[1]) * r[0] + abs(f[2]) * r[1]
+    n2 = abs(f[17] + f[3] * m[0] + f[4] * m[1] + f[5] * m[2])
+    n2 -= abs(f[3]) * r[0] + abs(f[4]) * r[1] + abs(f[5]) * r[2]
+    n3 = abs(f[18] + f[6] * m[0] + f[7] * m[1] + f[8] * m[2] + f[9] * m[3])
+    n3 -= abs(f[6]) * r[0] + abs(f[7]) * r[1] + abs(f[8]) * r[2] + abs(f[9]) * r[3]
+    n4 = abs(f[19] + f[10] * m[0] + f[11] * m[1] + f[12] * m[2] + f[13] * m[3] + f[14] * m[4])
+    n4 -= abs(f[10]) * r[0] + abs(f[11]) * r[1] + abs(f[12]) * r[2] + abs(f[13]) * r[3] + abs(f[14]) * r[4]
+    n0, n1, n2 = _larger(n0, zero), _larger(n1, zero), _larger(n2, zero)
+    n3, n4 = _larger(n3, zero), _larger(n4, zero)
+    return n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
+
+
+@numba.njit(fastmath=_FAST, inline="always", **_JIT)
+def _highest(near, top, dof):
+    """An upper bound of the score by a lower bound of |A x + b|^2.
+
+    The slack covers float32 rounding, so that pruning never drops what brute force would pick.
+    """
+    z = near / dof
+    # log(1 + z) >= 2 z / (2 + z)
+    fall = (dof + np.float32(PIXEL_D)) * z / (np.float32(2.0) + z) if dof > 0 else np.float32(0.5) * near
+    above = top - fall
+    return above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+
+
 @numba.njit(fastmath=_FAST, **_LEAF)
 def _bounds(low, high, table, upper):
-    """Bound every cluster's score over one tile's 5-D box from above.
-
-    low, high (5,) float32, table (FORM, K) of whitened forms. upper (K,) is written. Each whitened coordinate is
-    bounded by interval arithmetic, and the score falls with their sum of squares.
-    """
+    """Upper bounds (K,) of every cluster's score over one tile's box low, high (5,); table (FORM, K) of their forms."""
     _vectors()
-    zero, half = np.float32(0.0), np.float32(0.5)
-    m0, m1, m2 = half * (low[0] + high[0]), half * (low[1] + high[1]), half * (low[2] + high[2])
-    m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
-    r0, r1, r2 = half * (high[0] - low[0]), half * (high[1] - low[1]), half * (high[2] - low[2])
-    r3, r4 = half * (high[3] - low[3]), half * (high[4] - low[4])
-    # Written out, so that the loop over clusters vectorises.
-    A, b, c, dof = table[:_B], table[_B:_C], table[_C], table[_DOF]
+    half = np.float32(0.5)
+    m = (
+        half * (low[0] + high[0]), half * (low[1] + high[1]), half * (low[2] + high[2]),
+        half * (low[3] + high[3]), half * (low[4] + high[4]),
+    )  # fmt: skip
+    r = (
+        half * (high[0] - low[0]), half * (high[1] - low[1]), half * (high[2] - low[2]),
+        half * (high[3] - low[3]), half * (high[4] - low[4]),
+    )  # fmt: skip
+    t = table
     for k in range(table.shape[1]):
-        n0 = abs(b[0, k] + A[0, k] * m0) - abs(A[0, k]) * r0
-        n1 = abs(b[1, k] + A[1, k] * m0 + A[2, k] * m1)
-        n1 -= abs(A[1, k]) * r0 + abs(A[2, k]) * r1
-        n2 = abs(b[2, k] + A[3, k] * m0 + A[4, k] * m1 + A[5, k] * m2)
-        n2 -= abs(A[3, k]) * r0 + abs(A[4, k]) * r1 + abs(A[5, k]) * r2
-        n3 = abs(b[3, k] + A[6, k] * m0 + A[7, k] * m1 + A[8, k] * m2 + A[9, k] * m3)
-        n3 -= abs(A[6, k]) * r0 + abs(A[7, k]) * r1 + abs(A[8, k]) * r2 + abs(A[9, k]) * r3
-        n4 = abs(b[4, k] + A[10, k] * m0 + A[11, k] * m1 + A[12, k] * m2 + A[13, k] * m3 + A[14, k] * m4)
-        n4 -= abs(A[10, k]) * r0 + abs(A[11, k]) * r1 + abs(A[12, k]) * r2 + abs(A[13, k]) * r3 + abs(A[14, k]) * r4
-        n0, n1, n2 = _larger(n0, zero), _larger(n1, zero), _larger(n2, zero)
-        n3, n4 = _larger(n3, zero), _larger(n4, zero)
-        upper[k] = n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
-    # Either all of them are Student t's or none is. The slack covers float32 rounding, so that pruning never drops what
-    # brute force would pick.
+        f = (
+            t[0, k], t[1, k], t[2, k], t[3, k], t[4, k], t[5, k], t[6, k], t[7, k], t[8, k], t[9, k],
+            t[10, k], t[11, k], t[12, k], t[13, k], t[14, k], t[15, k], t[16, k], t[17, k], t[18, k], t[19, k],
+        )  # fmt: skip
+        upper[k] = _nearest(f, m, r)
+    c, dof = table[_C], table[_DOF]
+    # Either all of them are Student t's or none is.
     if table.shape[1] > 0 and dof[0] > 0:
         for k in range(table.shape[1]):
-            z = upper[k] / dof[k]
-            # log(1 + z) >= 2 z / (2 + z)
-            above = c[k] - (dof[k] + np.float32(PIXEL_D)) * z / (np.float32(2.0) + z)
-            upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+            upper[k] = _highest(upper[k], c[k], dof[k])
     else:
         for k in range(table.shape[1]):
-            above = c[k] - half * upper[k]
-            upper[k] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+            upper[k] = _highest(upper[k], c[k], np.float32(0.0))
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
 def _band_bounds(bands, form, out):
-    """Upper bounds out (BANDS,) of one cluster's score over the boxes of a tile's bands, made as `_bounds` are."""
+    """Upper bounds out (BANDS,) of one cluster's score over the boxes of a tile's bands."""
     _vectors()
     f = _numbers(form)
     m, r = bands[0], bands[1]
-    zero = np.float32(0.0)
     # Taken from the array, as a number the compiler does not know: it would write all of it out without vectors.
     for b in range(_U(out.shape[0])):
-        m0, m1, m2, m3, m4 = m[0, b], m[1, b], m[2, b], m[3, b], m[4, b]
-        r0, r1, r2, r3, r4 = r[0, b], r[1, b], r[2, b], r[3, b], r[4, b]
-        n0 = abs(f[15] + f[0] * m0) - abs(f[0]) * r0
-        n1 = abs(f[16] + f[1] * m0 + f[2] * m1) - abs(f[1]) * r0 - abs(f[2]) * r1
-        n2 = abs(f[17] + f[3] * m0 + f[4] * m1 + f[5] * m2)
-        n2 -= abs(f[3]) * r0 + abs(f[4]) * r1 + abs(f[5]) * r2
-        n3 = abs(f[18] + f[6] * m0 + f[7] * m1 + f[8] * m2 + f[9] * m3)
-        n3 -= abs(f[6]) * r0 + abs(f[7]) * r1 + abs(f[8]) * r2 + abs(f[9]) * r3
-        n4 = abs(f[19] + f[10] * m0 + f[11] * m1 + f[12] * m2 + f[13] * m3 + f[14] * m4)
-        n4 -= abs(f[10]) * r0 + abs(f[11]) * r1 + abs(f[12]) * r2 + abs(f[13]) * r3 + abs(f[14]) * r4
-        n0, n1, n2 = _larger(n0, zero), _larger(n1, zero), _larger(n2, zero)
-        n3, n4 = _larger(n3, zero), _larger(n4, zero)
-        out[b] = n0 * n0 + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
-    top, dof = form[_C], form[_DOF]
+        middle = m[0, b], m[1, b], m[2, b], m[3, b], m[4, b]
+        reach = r[0, b], r[1, b], r[2, b], r[3, b], r[4, b]
+        out[b] = _nearest(f, middle, reach)
     for b in range(_U(out.shape[0])):
-        z = out[b] / dof
-        fall = (dof + np.float32(PIXEL_D)) * z / (np.float32(2.0) + z) if dof > 0 else np.float32(0.5) * out[b]
-        above = top - fall
-        out[b] = above + np.float32(0.01) + np.float32(1e-4) * abs(above)
+        out[b] = _highest(out[b], form[_C], form[_DOF])
 
 
 # Products are fused as they are written, not as the compiler likes: a pixel's score must not depend on the loop around
