@@ -237,6 +237,25 @@ def test_points_get_their_best_label_and_the_first_of_equals() -> None:
     np.testing.assert_array_equal(labels, [1, 0, 2, 2])
 
 
+@pytest.mark.parametrize("sampling", [False, True])
+@pytest.mark.parametrize("score", [-np.inf, np.nan])
+def test_points_beyond_all_bounds_get_some_label(sampling: bool, score: float) -> None:
+    labels = np.full(3, 99, np.int32)
+    kernels.label_points(np.full((3, 4), score), np.uint32(1), sampling, labels)
+    assert set(labels.tolist()) <= {0, 1, 2, 3}
+
+
+def test_halves_of_clusters_are_drawn_by_their_probabilities() -> None:
+    n = 40_000
+    own = np.array([np.zeros(n), np.full(n, np.log(3.0))])
+    labels, cluster = np.empty(n, np.int32), np.arange(n, dtype=np.int32) % 5
+    kernels.label_halves(own, np.uint32(3), True, cluster, labels)
+    np.testing.assert_array_equal(labels // 2, cluster)
+    assert abs((labels % 2).mean() - 0.75) < 4.0 * np.sqrt(0.75 * 0.25 / n)
+    kernels.label_halves(own, np.uint32(3), False, cluster, labels)
+    np.testing.assert_array_equal(labels, 2 * cluster + 1)
+
+
 def test_drawn_labels_are_those_of_the_twin() -> None:
     rng = np.random.default_rng(9)
     scores = rng.normal(0.0, 3.0, (500, 7))

@@ -10,7 +10,7 @@ import numba
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -290,6 +290,7 @@ def test_sampled_labels_follow_the_posterior() -> None:
     weight=st.sampled_from([0.01, 1.0, 1e3, 1e6]),
     seed=st.integers(0, 2**32 - 1),
 )
+@example(kind="flat", height=39, width=58, colour="rgb", K=1, weight=1e6, seed=2)
 def test_pruning_is_exact_on_random_models(
     kind: str, height: int, width: int, colour: str, K: int, weight: float, seed: int
 ) -> None:

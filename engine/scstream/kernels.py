@@ -804,9 +804,9 @@ def _next_contender(upper, least, likely, turn, k):
         largest = _largest(upper)
         if largest < least:
             return -1, turn
-        where = np.int32(K)
+        where = np.int32(K - 1)
         for i in range(np.int32(K)):
-            here = np.int32(i) if upper[i] == largest else np.int32(K)
+            here = np.int32(i) if upper[i] == largest else np.int32(K - 1)
             where = here if here < where else where
         return np.int64(where), turn
     for i in range(0 if turn == LIKELY + SORTED + 1 else k + 1, K):
@@ -824,14 +824,14 @@ def _compete(px, bands, likely, forms, noise, start, room):
     win somewhere are put into ``order``; returns how many they are.
     """
     upper, order, best, label, worst = room.upper, room.order, room.best, room.label, room.worst
-    for p in range(PIXELS):
-        best[p] = np.float32(-np.inf)
-        label[p] = 0
-    for r in range(TILE):
-        worst[r] = np.float32(-np.inf)
     least = np.float32(-3e38)
     count = 0
     k, turn = _next_contender(upper, least, likely, 0, -1)
+    for p in range(PIXELS):
+        best[p] = np.float32(-np.inf)
+        label[p] = k
+    for r in range(TILE):
+        worst[r] = np.float32(-np.inf)
     while k >= 0:
         first = _first_row(noise, start, k)
         if count < SURE or upper[k] == np.float32(np.inf):
@@ -1436,6 +1436,8 @@ def _niw_posterior(S, kappa, m, nu, nu_psi, mean, scatter):
         for j in range(i + 1):
             scatter[i, j] = nu_psi[i, j] + S[e] + kappa * m[i] * m[j] - kappa_n * mean[i] * mean[j]
             e += 1
+        # Points only add to the prior's scatter; rounding may have taken more away than it has.
+        scatter[i, i] = max(scatter[i, i], nu_psi[i, i])
     return kappa_n, nu + S[0]
 
 
@@ -2117,7 +2119,8 @@ def label_points(scores, key, sampling, labels):
             top = _larger(top, row[k])
         if not sampling:
             best = 0
-            while row[best] != top:
+            # To the last one at most: the scores of a point beyond all bounds may be nan.
+            while best < K - 1 and row[best] != top:
                 best += 1
             labels[n] = best
         else:
@@ -2128,7 +2131,7 @@ def label_points(scores, key, sampling, labels):
                 sums[k] = total
             u = hash_uniform(key, n) * total
             k = 0
-            while sums[k] <= u:
+            while k < K - 1 and sums[k] <= u:
                 k += 1
             labels[n] = k
 

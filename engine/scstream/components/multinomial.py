@@ -17,9 +17,9 @@ from scstream.threads import spread
 
 #: Points, and pairs of clusters, scored at a time by one thread.
 _ROWS = 250
-#: And so many clusters at a time are compared with all others.
-_CLUSTERS = 8
 _PAIRS = 1000
+#: Clusters compared with all others at a time.
+_CLUSTERS = 8
 #: From here on no Gamma draw is ever too small for a float64.
 _SAFE = 1.0
 
