@@ -360,8 +360,10 @@ def test_a_long_tail_of_hopeless_clusters_changes_no_draw(K: int) -> None:
 
 
 @numba.njit
-def bounds(low, high, table, upper):  # type: ignore[no-untyped-def]
-    kernels._bounds(low, high, table, upper)
+def bounds(first, t, low, high, table, outline, upper):  # type: ignore[no-untyped-def]
+    """Of tile t, in a row of tiles that begins with the first."""
+    kernels._outline(low[first], high[first], table, outline)
+    kernels._bounds(low[t], high[t], table, outline, upper)
 
 
 @numba.njit
@@ -382,10 +384,32 @@ def test_bounds_hold_for_every_pixel_to_the_last_bit(dof: float) -> None:
         whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.full(K, dof))
         forms = pack(whole, np.zeros(K))
         upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
-        bounds(cut.low[0], cut.high[0], np.ascontiguousarray(forms.T), upper)
+        outline = np.empty((kernels.OUTLINE, K), np.float32)
+        bounds(0, 0, cut.low, cut.high, np.ascontiguousarray(forms.T), outline, upper)
         for k in range(K):
             score_tile(cut.pixels[0], forms[k], across, scores)
             assert scores.max() <= upper[k]
+
+
+@pytest.mark.parametrize("dof", [0.0, 30.0])
+def test_bounds_hold_in_all_tiles_of_a_row_and_are_not_loose(dof: float) -> None:
+    """Also where tiles hang over the edge and are narrower than the row's first, which they share numbers with."""
+    rng = np.random.default_rng(0)
+    K = 50
+    cut = Tiles(rng.integers(0, 256, (39, 53, 3), np.uint8))
+    A = np.tril(rng.normal(0.0, 10.0, (K, 5, 5)))
+    centre = rng.uniform(0.0, 1.0, (K, 5))
+    forms = pack(Whitened(A, -np.einsum("kij,kj->ki", A, centre), np.zeros(K), np.full(K, dof)), np.zeros(K))
+    table, outline = np.ascontiguousarray(forms.T), np.empty((kernels.OUTLINE, K), np.float32)
+    upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
+    bounded = 0
+    for t in range(12):
+        bounds(t - t % 4, t, cut.low, cut.high, table, outline, upper)
+        for k in range(K):
+            score_tile(cut.pixels[t], forms[k], across, scores)
+            assert scores.max() <= upper[k]
+        bounded += int(np.count_nonzero(upper < -1.0))
+    assert bounded > 100
 
 
 def test_a_whole_clip_is_the_same_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.extending import intrinsic
 
 #: Side of a square tile of pixels, and the pixels in it.
@@ -38,6 +39,8 @@ PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
 #: Numbers of a pixel's whitened form, and where b, c and dof are in it.
 FORM = PIXEL_D * (PIXEL_D + 1) // 2 + PIXEL_D + 2
 _B, _C, _DOF = FORM - PIXEL_D - 2, FORM - 2, FORM - 1
+#: Numbers of a cluster that bounds of its scores share in a row of tiles.
+OUTLINE = 15
 #: What lies this many nats under the best score counts for nothing: less than a float32 uniform can resolve.
 SAMPLING_NATS = 17.0
 #: Up to this number x is exact enough as the mantissa part of 1 + x.
@@ -151,6 +154,24 @@ def _choice(name):
 
 _smaller = _choice("llvm.minnum")
 _larger = _choice("llvm.maxnum")
+
+
+@intrinsic
+def _least_difference(typingctx, these, i, those, j):
+    """The smallest of these[i] - those[j], ... of TILE float32s each, none of them nan."""
+
+    def codegen(context, builder, signature, args):
+        row = ir.VectorType(ir.FloatType(), TILE)
+        parts = []
+        for n in (0, 2):
+            array = context.make_array(signature.args[n])(context, builder, args[n])
+            place = builder.bitcast(builder.gep(array.data, [args[n + 1]]), row.as_pointer())
+            parts.append(builder.load(place, align=4))
+        name = f"llvm.vector.reduce.fmin.v{TILE}f32"
+        least = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.FloatType(), [row]), name)
+        return builder.call(least, [builder.fsub(*parts)], fastmath=("nnan", "nsz"))
+
+    return types.float32(these, i, those, j), codegen
 
 
 @intrinsic
@@ -526,33 +547,58 @@ def _highest(near, top, dof):
 
     The slack covers float32 rounding, so that pruning never drops what brute force would pick.
     """
-    z = near / dof
     # log(1 + z) >= 2 z / (2 + z)
-    fall = (dof + np.float32(PIXEL_D)) * z / (np.float32(2.0) + z) if dof > 0 else np.float32(0.5) * near
+    fall = (dof + np.float32(PIXEL_D)) * near / (dof + dof + near) if dof > 0 else np.float32(0.5) * near
     above = top - fall
     return above + np.float32(0.01) + np.float32(1e-4) * abs(above)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _bounds(low, high, table, upper):
-    """Upper bounds (K,) of every cluster's score over one tile's box low, high (5,); table (FORM, K) of their forms."""
+def _outline(low, high, table, out):
+    """What `_bounds` of all tiles in a row of them share, out (OUTLINE, K); low, high (5,) of its first, the widest.
+
+    In each row: the first whitened coordinate, squared; what the tiles' rows add to the four others; what the tile's
+    rows and columns make these vary; the sizes of the numbers that colours are multiplied with.
+    """
     _vectors()
     half = np.float32(0.5)
-    m = (
-        half * (low[0] + high[0]), half * (low[1] + high[1]), half * (low[2] + high[2]),
-        half * (low[3] + high[3]), half * (low[4] + high[4]),
-    )  # fmt: skip
-    r = (
-        half * (high[0] - low[0]), half * (high[1] - low[1]), half * (high[2] - low[2]),
-        half * (high[3] - low[3]), half * (high[4] - low[4]),
-    )  # fmt: skip
+    m0, r0, r1 = half * (low[0] + high[0]), half * (high[0] - low[0]), half * (high[1] - low[1])
     t = table
     for k in range(table.shape[1]):
-        f = (
-            t[0, k], t[1, k], t[2, k], t[3, k], t[4, k], t[5, k], t[6, k], t[7, k], t[8, k], t[9, k],
-            t[10, k], t[11, k], t[12, k], t[13, k], t[14, k], t[15, k], t[16, k], t[17, k], t[18, k], t[19, k],
-        )  # fmt: skip
-        upper[k] = _nearest(f, m, r)
+        n0 = _larger(abs(t[15, k] + t[0, k] * m0) - abs(t[0, k]) * r0, np.float32(0.0))
+        out[0, k] = n0 * n0
+        out[1, k] = t[16, k] + t[1, k] * m0
+        out[2, k] = t[17, k] + t[3, k] * m0
+        out[3, k] = t[18, k] + t[6, k] * m0
+        out[4, k] = t[19, k] + t[10, k] * m0
+        out[5, k] = abs(t[1, k]) * r0 + abs(t[2, k]) * r1
+        out[6, k] = abs(t[3, k]) * r0 + abs(t[4, k]) * r1
+        out[7, k] = abs(t[6, k]) * r0 + abs(t[7, k]) * r1
+        out[8, k] = abs(t[10, k]) * r0 + abs(t[11, k]) * r1
+        out[9, k], out[10, k], out[11, k] = abs(t[5, k]), abs(t[8, k]), abs(t[9, k])
+        out[12, k], out[13, k], out[14, k] = abs(t[12, k]), abs(t[13, k]), abs(t[14, k])
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _bounds(low, high, table, outline, upper):
+    """Upper bounds (K,) of every cluster's score over one tile's box low, high (5,); table (FORM, K) of their forms.
+
+    As `_nearest` has them, but worked out once for a row of tiles where they do not depend on column and colours.
+    """
+    _vectors()
+    half, zero = np.float32(0.5), np.float32(0.0)
+    m1, m2 = half * (low[1] + high[1]), half * (low[2] + high[2])
+    m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
+    r2, r3, r4 = half * (high[2] - low[2]), half * (high[3] - low[3]), half * (high[4] - low[4])
+    t, o = table, outline
+    for k in range(table.shape[1]):
+        n1 = abs(o[1, k] + t[2, k] * m1) - o[5, k]
+        n2 = abs(o[2, k] + t[4, k] * m1 + t[5, k] * m2) - (o[6, k] + o[9, k] * r2)
+        n3 = abs(o[3, k] + t[7, k] * m1 + t[8, k] * m2 + t[9, k] * m3) - (o[7, k] + o[10, k] * r2 + o[11, k] * r3)
+        n4 = abs(o[4, k] + t[11, k] * m1 + t[12, k] * m2 + t[13, k] * m3 + t[14, k] * m4)
+        n4 -= o[8, k] + o[12, k] * r2 + o[13, k] * r3 + o[14, k] * r4
+        n1, n2, n3, n4 = _larger(n1, zero), _larger(n2, zero), _larger(n3, zero), _larger(n4, zero)
+        upper[k] = o[0, k] + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
     c, dof = table[_C], table[_DOF]
     # Either all of them are Student t's or none is.
     if table.shape[1] > 0 and dof[0] > 0:
@@ -688,11 +734,28 @@ def _open_rows(bounds, noise, start, worst):
 
 
 @numba.njit(**_LEAF)
-def _contend_drawn(px, form, k, bounds, noise, start, across, best, label, worst):
+def _open_pixels(rows, bounds, noise, start, best):
+    """Those of the rows, as bits, in which a cluster may win some pixel, by the noise and the best score of each."""
+    _vectors()
+    left = np.int32(0)
+    while rows != 0:
+        r = _U(_lowest_bit(rows))
+        bit = np.int32(rows & -rows)
+        rows = np.int32(rows ^ bit)
+        base = r * _U(TILE)
+        at = start * _U(TILE)
+        gap = _least_difference(best, base, noise.values, at + base)
+        left |= bit if bounds[r // _U(TILE // BANDS)] >= gap else np.int32(0)
+    return left
+
+
+@numba.njit(**_LEAF)
+def _contend_drawn(px, form, k, bounds, noise, start, late, across, best, label, worst):
     """Let cluster k, of drawn parameters, contend for a tile: a pixel goes to the cluster of the best disturbed score.
 
     bounds (BANDS,) are those of its scores, not disturbed; start is its first row of noise. worst (TILE,) is the
-    smallest best score of each row: rows in which the cluster cannot win are passed over.
+    smallest best score of each row: rows in which the cluster cannot win are passed over. If it is ``late``, when most
+    pixels are taken for good, these are looked for with more care.
     """
     _vectors()
     f = _numbers(form)
@@ -700,6 +763,8 @@ def _contend_drawn(px, form, k, bounds, noise, start, across, best, label, worst
     k = np.int32(k)
     _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
+    if late:
+        rows = _open_pixels(rows, bounds, noise, start, best)
     while rows != 0:
         r = _U(_lowest_bit(rows))
         rows = np.int32(rows & (rows - np.int32(1)))
@@ -716,39 +781,47 @@ def _contend_drawn(px, form, k, bounds, noise, start, across, best, label, worst
 
 
 @numba.njit(**_LEAF)
-def _contend_predictive(px, form, k, bounds, noise, start, across, line, best, label, worst):
-    """The same for a Student t; line (TILE,) is overwritten."""
+def _contend_predictive(px, form, k, bounds, noise, start, across, scaled, line, best, label, worst):
+    """The same for a Student t; scaled (PIXELS,) and line (TILE,) are overwritten."""
     _vectors()
     f = _numbers(form)
     half, top, dof = np.float32(0.5), form[_C], form[_DOF]
     inverse, scale = np.float32(1.0) / dof, half * (dof + np.float32(PIXEL_D))
+    # The slack is for rounding.
+    most, fall = top + np.float32(0.01) + np.float32(1e-5) * abs(top), np.float32(0.9999) * scale
     k = np.int32(k)
+    at = start * _U(TILE)
     _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
+    # Logarithms only of rows in which some pixel needs them: z - z^2 / 2 <= log(1 + z) mostly tells. All rows are asked
+    # before the first goes on: a processor that had guessed the answer wrong would have to wait for it.
+    left = tiny = np.int32(0)
     while rows != 0:
         r = _U(_lowest_bit(rows))
-        rows = np.int32(rows & (rows - np.int32(1)))
-        peak = noise.rows[start + r]
+        bit = np.int32(np.int32(1) << np.int32(r))
+        rows = np.int32(rows ^ bit)
         base = r * _U(TILE)
-        at = start * _U(TILE)
         x0 = px[0, base]
-        # Logarithms only if some pixel needs them: z - z^2 / 2 <= log(1 + z) mostly tells. The slack is for rounding.
-        most, fall = top + peak + np.float32(0.01) + np.float32(1e-5) * abs(top), np.float32(0.9999) * scale
         gain, largest = np.float32(-np.inf), np.float32(0.0)
         for j in range(_U(TILE)):
             p = base + j
             z = inverse * _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p])
-            line[j] = z
+            scaled[p] = z
             gain = _larger(gain, _fused(_fused(half, z * z, -z), fall, -best[p]))
             largest = _larger(largest, z)
-        if most + gain < 0:
-            continue
-        if largest < np.float32(TINY):
+        left |= bit if most + noise.rows[start + r] + gain >= 0 else np.int32(0)
+        tiny |= bit if largest < np.float32(TINY) else np.int32(0)
+    while left != 0:
+        r = _U(_lowest_bit(left))
+        bit = np.int32(np.int32(1) << np.int32(r))
+        left = np.int32(left ^ bit)
+        base = r * _U(TILE)
+        if np.int32(tiny & bit) != 0:
             for j in range(_U(line.shape[0])):
-                line[j] = _fused(-scale, _log1p_tiny(line[j]), top)
+                line[j] = _fused(-scale, _log1p_tiny(scaled[base + j]), top)
         else:
             for j in range(_U(line.shape[0])):
-                line[j] = _fused(-scale, log1p32(line[j]), top)
+                line[j] = _fused(-scale, log1p32(scaled[base + j]), top)
         lowest = np.float32(np.inf)
         for j in range(_U(line.shape[0])):
             p = base + j
@@ -777,9 +850,9 @@ def _smallest(values):
 
 
 @numba.njit(**_LEAF)
-def _bound_disturbed(low, high, table, noise, start, upper):
+def _bound_disturbed(low, high, table, outline, noise, start, upper):
     """Upper bounds (K,) of the disturbed scores in a tile."""
-    _bounds(low, high, table, upper)
+    _bounds(low, high, table, outline, upper)
     peaks = noise.tiles[_U(start) % _U(TILE)]
     first, last = _U(start) // _U(TILE), _U(peaks.shape[0]) - _U(1)
     for k in range(upper.shape[0]):
@@ -841,9 +914,11 @@ def _compete(px, bands, likely, forms, noise, start, room):
         else:
             _band_bounds(bands, forms[k], room.bounds)
         if forms[k, _DOF] > 0:
-            _contend_predictive(px, forms[k], k, room.bounds, noise, first, room.across, room.line, best, label, worst)
+            _contend_predictive(
+                px, forms[k], k, room.bounds, noise, first, room.across, room.first, room.line, best, label, worst
+            )
         else:
-            _contend_drawn(px, forms[k], k, room.bounds, noise, first, room.across, best, label, worst)
+            _contend_drawn(px, forms[k], k, room.bounds, noise, first, count >= SURE, room.across, best, label, worst)
         upper[k] = np.float32(-np.inf)
         least = _smallest(worst)
         order[count] = k
@@ -982,7 +1057,7 @@ def _score_pixel(form, x0, x1, x2, x3, x4):
 @numba.njit(fastmath=_FAST, **_LEAF)
 def _halve_few(px, subs, n, weight, room, out, moments):
     """Give n listed pixels, one by one, to the halves of their clusters, and add them to moments and to the rest's."""
-    few, u, label, part, rest = room.few, room.u, room.label, room.part, room.rest
+    few, u, label, rest = room.few, room.u, room.label, room.rest
     for i in range(n):
         p = few[i]
         k = label[p]
@@ -991,22 +1066,24 @@ def _halve_few(px, subs, n, weight, room, out, moments):
         second = _score_pixel(subs[2 * k + 1], x0, x1, x2, x3, x4)
         j = 1 if second - first > u[p] else 0
         out[p] = 2 * k + j
-        _pixel_moments(x0, x1, x2, x3, x4, weight, part)
-        _add(part, moments[k, j])
-        _add(part, rest)
+        _add_pixel(x0, x1, x2, x3, x4, weight, moments[k, j])
+        _add_pixel(x0, x1, x2, x3, x4, weight, rest)
 
 
 @numba.njit(**_LEAF)
-def _pixel_moments(x0, x1, x2, x3, x4, weight, out):
-    """Weighted count, sum and lower triangle of second moments, out (21,) float64, of one pixel."""
-    W = np.float64(weight)
+def _add_pixel(x0, x1, x2, x3, x4, weight, out):
+    """Add weighted count, sum and lower triangle of second moments of one pixel to out (21,) float64."""
+    _vectors()
+    w = np.float64(weight)
     d0, d1, d2, d3, d4 = np.float64(x0), np.float64(x1), np.float64(x2), np.float64(x3), np.float64(x4)
-    w0, w1, w2, w3, w4 = W * d0, W * d1, W * d2, W * d3, W * d4
-    out[0], out[1], out[2], out[3], out[4], out[5] = W, w0, w1, w2, w3, w4
-    out[6], out[7], out[8] = w0 * d0, w1 * d0, w1 * d1
-    out[9], out[10], out[11] = w2 * d0, w2 * d1, w2 * d2
-    out[12], out[13], out[14], out[15] = w3 * d0, w3 * d1, w3 * d2, w3 * d3
-    out[16], out[17], out[18], out[19], out[20] = w4 * d0, w4 * d1, w4 * d2, w4 * d3, w4 * d4
+    w0, w1, w2, w3, w4 = w * d0, w * d1, w * d2, w * d3, w * d4
+    out[0], out[1], out[2] = out[0] + w, out[1] + w0, out[2] + w1
+    out[3], out[4], out[5] = out[3] + w2, out[4] + w3, out[5] + w4
+    out[6], out[7], out[8] = out[6] + w0 * d0, out[7] + w1 * d0, out[8] + w1 * d1
+    out[9], out[10], out[11] = out[9] + w2 * d0, out[10] + w2 * d1, out[11] + w2 * d2
+    out[12], out[13], out[14] = out[12] + w3 * d0, out[13] + w3 * d1, out[14] + w3 * d2
+    out[15], out[16], out[17] = out[15] + w3 * d3, out[16] + w4 * d0, out[17] + w4 * d1
+    out[18], out[19], out[20] = out[18] + w4 * d2, out[19] + w4 * d3, out[20] + w4 * d4
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -1138,6 +1215,7 @@ def _disturb_halves(noise, start, K, u):
 class _Room(NamedTuple):
     """Memory to work in: for K clusters, for the pixels of a tile, and for the few of them that are gathered."""
 
+    outline: Any
     upper: Any
     order: Any
     first_of: Any
@@ -1162,6 +1240,7 @@ class _Room(NamedTuple):
 def _room(K):
     """Allocated apart from the work, which then needs no counting of references (see `_LEAF`)."""
     return _Room(
+        outline=np.empty((OUTLINE, K), np.float32),
         upper=np.empty(K, np.float32),
         order=np.empty(K, np.int32),
         first_of=np.empty(K + 1, np.int64),
@@ -1186,21 +1265,22 @@ def _room(K):
 @numba.njit(**_JIT)
 def label_tiles(
     queue, pixels, low, high, bands, likely, totals, rows, columns, weight,
-    forms, table, subs, noise, key, prune, labels, moments,
+    forms, table, subs, noise, key, prune, labels, touched, moments,
 ):  # fmt: skip
     """Label the pixels of the queue's rows of tiles with cluster and sub-cluster, and sum their statistics.
 
     pixels (tiles, 5, PIXELS), low, high (tiles, 5) as `fill_tiles` leaves them, of a rows x columns picture whose
     pixels weigh ``weight`` each. Clusters are forms (K, FORM), again in table (FORM, K); subs[2 k + j] are the
     sub-clusters. The best score wins, after it was disturbed by ``noise``, of which ``key`` tells each tile its part.
-    Writes labels (tiles, PIXELS) = 2 k + j and moments (pieces, K or more, 2, 21) float64.
+    Writes labels (tiles, PIXELS) = 2 k + j and moments (pieces, K or more, 2, 21) float64, these only of clusters with
+    pixels in a piece: touched (pieces, K), all False before, says which they are.
     """
     room = _room(forms.shape[0])
     piece = next_piece(queue)
     while piece >= 0:
         _label_tiles(
             pixels, low, high, bands, likely, totals, rows, columns, weight, queue.edges[piece], queue.edges[piece + 1],
-            forms, table, subs, noise, key, prune, labels, moments[piece], room,
+            forms, table, subs, noise, key, prune, labels, touched[piece], moments[piece], room,
         )  # fmt: skip
         piece = next_piece(queue)
 
@@ -1208,23 +1288,21 @@ def label_tiles(
 @numba.njit(**_LEAF)
 def _label_tiles(
     pixels, low, high, bands, likely, totals, rows, columns, weight, first_row, last_row,
-    forms, table, subs, noise, key, prune, labels, moments, room,
+    forms, table, subs, noise, key, prune, labels, touched, moments, room,
 ):  # fmt: skip
     _vectors()
     order, label, centre = room.order, room.label, room.centre
     first_of, last_of, size = room.first_of, room.last_of, room.size
     K = forms.shape[0]
     across = (columns + TILE - 1) // TILE
-    for k in range(K):
-        _clear(moments[k, 0])
-        _clear(moments[k, 1])
     for tile_row in range(first_row, last_row):
+        _outline(low[tile_row * across], high[tile_row * across], table, room.outline)
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
             start = _start(noise, key, t)
             if prune:
-                _bound_disturbed(low[t], high[t], table, noise, start, room.upper)
+                _bound_disturbed(low[t], high[t], table, room.outline, noise, start, room.upper)
             else:
                 # Brute force, which pruning must equal.
                 for k in range(K):
@@ -1239,6 +1317,11 @@ def _label_tiles(
                 out[p] = -1
             _spread(label, order, count, last_of, size)
             count = _largest_first(order, count, size)
+            for i in range(count):
+                if not touched[order[i]]:
+                    touched[order[i]] = True
+                    _clear(moments[order[i], 0])
+                    _clear(moments[order[i], 1])
             _note_likely(order, count, size, likely[t])
             n_few = _list_few(label, K, first_of, size, room.few)
             for d in range(PIXEL_D):
@@ -1253,6 +1336,18 @@ def _label_tiles(
                     _halve(px, subs, k, begin, end, whole, weight, room, out, moments[k])
             if hanging:
                 _trim(tile_row, tile_column, rows, columns, out, 0)
+
+
+@numba.njit(**_JIT)
+def sum_touched(moments, touched):
+    """Moments (K, 2, 21) of all pieces together, as `label_tiles` leaves them."""
+    out = np.zeros((touched.shape[1], 2, PIXEL_P))
+    for piece in range(touched.shape[0]):
+        for k in range(touched.shape[1]):
+            if touched[piece, k]:
+                _add(moments[piece, k, 0], out[k, 0])
+                _add(moments[piece, k, 1], out[k, 1])
+    return out
 
 
 @numba.njit(**_JIT)
@@ -1274,9 +1369,11 @@ def _tile_uncertainty(pixels, low, high, bands, likely, columns, first_row, last
     score, best = room.first, room.best
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
-        _bounds(low[t], high[t], table, room.upper)
+        if t % across == 0:
+            _outline(low[t], high[t], table, room.outline)
+        _bounds(low[t], high[t], table, room.outline, room.upper)
         _compete(pixels[t], bands[t], likely[t], forms, quiet, 0, room)
-        _bounds(low[t], high[t], table, room.upper)
+        _bounds(low[t], high[t], table, room.outline, room.upper)
         least = _smallest(room.worst) - np.float32(SAMPLING_NATS)
         total = out[t]
         for p in range(PIXELS):

@@ -117,17 +117,18 @@ class Tiles:
         if self._moments.shape[1] < K:
             self._moments = np.empty((len(self._pieces) - 1, K + K // 4, 2, PIXEL_P))
         moments = self._moments
+        touched = np.zeros((len(moments), K), bool)
         weight = np.float32(self.stride**2)
         noise = gumbel_noise() if sampling else quiet()
 
         def work(queue: Queue) -> None:
             kernels.label_tiles(
                 queue, self.pixels, self.low, self.high, self.bands, self.likely, self.totals, self.rows, self.columns,
-                weight, clusters, table, subs, noise, keys[0], self.prune, self.labels, moments,
+                weight, clusters, table, subs, noise, keys[0], self.prune, self.labels, touched, moments,
             )  # fmt: skip
 
         share(self.threads, queue_of(self._pieces), work)
-        S: Array = moments[:, :K].sum(axis=0)
+        S: Array = kernels.sum_touched(moments, touched)
         self.used = S[:, :, 0].ravel() > 0
         return S
 
