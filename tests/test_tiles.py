@@ -446,8 +446,8 @@ def test_the_order_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch
     rng = np.random.default_rng(9)
     orders: list[list[int]] = []
 
-    def in_any_order(edges: npt.NDArray[np.int64]) -> kernels.Queue:
-        queue = queue_of(edges)
+    def in_any_order(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None = None) -> kernels.Queue:
+        queue = queue_of(edges, order)
         orders.append(rng.permutation(queue.order).tolist())
         return queue._replace(order=np.array(orders[-1]))
 

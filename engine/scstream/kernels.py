@@ -12,8 +12,9 @@ A Gaussian score, drawn or predictive, is always kept in *whitened form* ``(A, b
 
 The log weight of the cluster is part of ``c``. Symmetric matrices are stored as their lower triangle, row by row.
 
-For pixels a whitened form is one row of float32, FORM numbers: the lower triangle of A, b, c and dof. What loops over
-pixels takes such rows; what loops over clusters takes the same table turned on its side.
+For pixels a whitened form is one row of float32, FORM numbers: the lower triangle of A, b, c and ``power``. A and b
+are scaled, so that the score is c - q if power is 0, and c - power * log(1 + q) of a Student t. What loops over pixels
+takes such rows; what loops over clusters takes the same table turned on its side.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ BANDS = 4
 #: Dimensions of a pixel (row, column, three colours) and of its statistics (count, sum, lower triangle).
 PIXEL_D = 5
 PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
-#: Numbers of a pixel's whitened form, and where b, c and dof are in it.
+#: Numbers of a pixel's whitened form, and where c and power are in it.
 FORM = PIXEL_D * (PIXEL_D + 1) // 2 + PIXEL_D + 2
-_B, _C, _DOF = FORM - PIXEL_D - 2, FORM - 2, FORM - 1
+_C, _POWER = FORM - 2, FORM - 1
 #: Numbers of a cluster that bounds of its scores share in a row of tiles.
 OUTLINE = 15
 #: What lies this many nats under the best score counts for nothing: less than a float32 uniform can resolve.
@@ -542,13 +543,13 @@ def _nearest(f, m, r):
 
 
 @numba.njit(fastmath=_FAST, inline="always", **_JIT)
-def _highest(near, top, dof):
+def _highest(near, top, power):
     """An upper bound of the score by a lower bound of |A x + b|^2.
 
     The slack covers float32 rounding, so that pruning never drops what brute force would pick.
     """
     # log(1 + z) >= 2 z / (2 + z)
-    fall = (dof + np.float32(PIXEL_D)) * near / (dof + dof + near) if dof > 0 else np.float32(0.5) * near
+    fall = np.float32(2.0) * power * near / (np.float32(2.0) + near) if power > 0 else near
     above = top - fall
     return above + np.float32(0.01) + np.float32(1e-4) * abs(above)
 
@@ -599,11 +600,11 @@ def _bounds(low, high, table, outline, upper):
         n4 -= o[8, k] + o[12, k] * r2 + o[13, k] * r3 + o[14, k] * r4
         n1, n2, n3, n4 = _larger(n1, zero), _larger(n2, zero), _larger(n3, zero), _larger(n4, zero)
         upper[k] = o[0, k] + n1 * n1 + n2 * n2 + n3 * n3 + n4 * n4
-    c, dof = table[_C], table[_DOF]
+    c, power = table[_C], table[_POWER]
     # Either all of them are Student t's or none is.
-    if table.shape[1] > 0 and dof[0] > 0:
+    if table.shape[1] > 0 and power[0] > 0:
         for k in range(table.shape[1]):
-            upper[k] = _highest(upper[k], c[k], dof[k])
+            upper[k] = _highest(upper[k], c[k], power[k])
     else:
         for k in range(table.shape[1]):
             upper[k] = _highest(upper[k], c[k], np.float32(0.0))
@@ -621,7 +622,23 @@ def _band_bounds(bands, form, out):
         reach = r[0, b], r[1, b], r[2, b], r[3, b], r[4, b]
         out[b] = _nearest(f, middle, reach)
     for b in range(_U(out.shape[0])):
-        out[b] = _highest(out[b], form[_C], form[_DOF])
+        out[b] = _highest(out[b], form[_C], form[_POWER])
+
+
+@numba.njit(**_JIT)
+def pack_forms(A, b, c, dof, log_weight, out):
+    """Whitened forms A (M, 5, 5), b (M, 5), c, dof (M,), and log weights (M,), as pixels take them: out (M, FORM)."""
+    for k in range(out.shape[0]):
+        scale = math.sqrt(1.0 / dof[k] if dof[k] > 0 else 0.5)
+        e = 0
+        for i in range(PIXEL_D):
+            for j in range(i + 1):
+                out[k, e] = scale * A[k, i, j]
+                e += 1
+        for i in range(PIXEL_D):
+            out[k, e + i] = scale * b[k, i]
+        out[k, _C] = c[k] + log_weight[k]
+        out[k, _POWER] = 0.5 * (dof[k] + PIXEL_D) if dof[k] > 0 else 0.0
 
 
 # Products are fused as they are written, not as the compiler likes: a pixel's score must not depend on the loop around
@@ -654,13 +671,20 @@ def _add_columns(f, px, across):
 
 
 @numba.njit(inline="always", **_JIT)
-def _distance(f, x0, across, j, x2, x3, x4):
-    """|A x + b|^2 of the pixel in column j."""
-    y0 = _fused(f[0], x0, f[15])
+def _coordinates(f, x0, across, j, x2, x3, x4):
+    """The whitened coordinates, from the second on, of the pixel in column j."""
     y1 = _fused(f[1], x0, across[0, j])
     y2 = _fused(f[5], x2, _fused(f[3], x0, across[1, j]))
     y3 = _fused(f[9], x3, _fused(f[8], x2, _fused(f[6], x0, across[2, j])))
     y4 = _fused(f[14], x4, _fused(f[13], x3, _fused(f[12], x2, _fused(f[10], x0, across[3, j]))))
+    return y1, y2, y3, y4
+
+
+@numba.njit(inline="always", **_JIT)
+def _distance(f, x0, across, j, x2, x3, x4):
+    """q = |A x + b|^2 of the pixel in column j."""
+    y0 = _fused(f[0], x0, f[15])
+    y1, y2, y3, y4 = _coordinates(f, x0, across, j, x2, x3, x4)
     return _fused(y4, y4, _fused(y3, y3, _fused(y2, y2, _fused(y1, y1, y0 * y0))))
 
 
@@ -672,40 +696,32 @@ def _score_tile(px, form, begin, end, across, out):
     """
     _vectors()
     f = _numbers(form)
-    scale, shift = _ending(form)
+    # c - q, or q of a Student t.
+    sign, shift = (np.float32(1.0), np.float32(0.0)) if form[_POWER] > 0 else (np.float32(-1.0), form[_C])
     _add_columns(f, px, across)
     for base in range(_U(begin), _U(end), _U(TILE)):
         x0 = px[0, base]
         for j in range(_U(TILE)):
             p = base + j
-            out[p] = _fused(scale, _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p]), shift)
-    _student(form, begin, end, out)
-
-
-@numba.njit(inline="always", **_JIT)
-def _ending(form):
-    """What q = |A x + b|^2 is multiplied with, and what is added: to c - q / 2, or to q / dof of a Student t."""
-    if form[_DOF] > 0:
-        return np.float32(1.0) / form[_DOF], np.float32(0.0)
-    return np.float32(-0.5), form[_C]
+            out[p] = _fused(sign, _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p]), shift)
+    if form[_POWER] > 0:
+        _take_logarithms(form, begin, end, out)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _student(form, begin, end, out):
-    """What is left to do for scores of a Student t."""
+def _take_logarithms(form, begin, end, out):
+    """The scores of a Student t, where out has q."""
     _vectors()
-    top, dof = form[_C], form[_DOF]
-    if dof > 0:
-        scale = np.float32(0.5) * (dof + np.float32(PIXEL_D))
-        largest = np.float32(0.0)
+    top, power = form[_C], form[_POWER]
+    largest = np.float32(0.0)
+    for p in range(_U(begin), _U(end)):
+        largest = _larger(largest, out[p])
+    if largest < np.float32(TINY):
         for p in range(_U(begin), _U(end)):
-            largest = _larger(largest, out[p])
-        if largest < np.float32(TINY):
-            for p in range(_U(begin), _U(end)):
-                out[p] = _fused(-scale, _log1p_tiny(out[p]), top)
-        else:
-            for p in range(_U(begin), _U(end)):
-                out[p] = _fused(-scale, log1p32(out[p]), top)
+            out[p] = _fused(-power, _log1p_tiny(out[p]), top)
+    else:
+        for p in range(_U(begin), _U(end)):
+            out[p] = _fused(-power, log1p32(out[p]), top)
 
 
 @numba.njit(inline="always", **_JIT)
@@ -761,6 +777,7 @@ def _contend_drawn(px, form, k, bounds, noise, start, late, across, best, label,
     f = _numbers(form)
     top = form[_C]
     k = np.int32(k)
+    at = start * _U(TILE)
     _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
     if late:
@@ -769,31 +786,33 @@ def _contend_drawn(px, form, k, bounds, noise, start, late, across, best, label,
         r = _U(_lowest_bit(rows))
         rows = np.int32(rows & (rows - np.int32(1)))
         base = r * _U(TILE)
-        at = start * _U(TILE)
         x0 = px[0, base]
+        y0 = _fused(f[0], x0, f[15])
+        most = top - y0 * y0
         lowest = np.float32(np.inf)
         for j in range(_U(TILE)):
             p = base + j
-            q = _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p])
-            score = _fused(np.float32(-0.5), q, top) + noise.values[at + p]
+            y1, y2, y3, y4 = _coordinates(f, x0, across, j, px[2, p], px[3, p], px[4, p])
+            score = _fused(-y1, y1, most + noise.values[at + p])
+            score = _fused(-y4, y4, _fused(-y3, y3, _fused(-y2, y2, score)))
             lowest = _smaller(lowest, _contend(score, k, p, best, label))
         worst[r] = lowest
 
 
 @numba.njit(**_LEAF)
-def _contend_predictive(px, form, k, bounds, noise, start, across, scaled, line, best, label, worst):
-    """The same for a Student t; scaled (PIXELS,) and line (TILE,) are overwritten."""
+def _contend_predictive(px, form, k, bounds, noise, start, across, distance, line, best, label, worst):
+    """The same for a Student t; distance (PIXELS,) and line (TILE,) are overwritten."""
     _vectors()
     f = _numbers(form)
-    half, top, dof = np.float32(0.5), form[_C], form[_DOF]
-    inverse, scale = np.float32(1.0) / dof, half * (dof + np.float32(PIXEL_D))
+    top, power = form[_C], form[_POWER]
     # The slack is for rounding.
-    most, fall = top + np.float32(0.01) + np.float32(1e-5) * abs(top), np.float32(0.9999) * scale
+    most, fall = top + np.float32(0.01) + np.float32(1e-5) * abs(top), np.float32(0.9999) * power
+    half_fall = np.float32(0.5) * fall
     k = np.int32(k)
     at = start * _U(TILE)
     _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
-    # Logarithms only of rows in which some pixel needs them: z - z^2 / 2 <= log(1 + z) mostly tells. All rows are asked
+    # Logarithms only of rows in which some pixel needs them: q - q^2 / 2 <= log(1 + q) mostly tells. All rows are asked
     # before the first goes on: a processor that had guessed the answer wrong would have to wait for it.
     left = tiny = np.int32(0)
     while rows != 0:
@@ -802,14 +821,14 @@ def _contend_predictive(px, form, k, bounds, noise, start, across, scaled, line,
         rows = np.int32(rows ^ bit)
         base = r * _U(TILE)
         x0 = px[0, base]
-        gain, largest = np.float32(-np.inf), np.float32(0.0)
+        needed, largest = np.float32(np.inf), np.float32(0.0)
         for j in range(_U(TILE)):
             p = base + j
-            z = inverse * _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p])
-            scaled[p] = z
-            gain = _larger(gain, _fused(_fused(half, z * z, -z), fall, -best[p]))
-            largest = _larger(largest, z)
-        left |= bit if most + noise.rows[start + r] + gain >= 0 else np.int32(0)
+            q = _distance(f, x0, across, j, px[2, p], px[3, p], px[4, p])
+            distance[p] = q
+            needed = _smaller(needed, _fused(-half_fall, q * q, _fused(fall, q, best[p])))
+            largest = _larger(largest, q)
+        left |= bit if most + noise.rows[start + r] >= needed else np.int32(0)
         tiny |= bit if largest < np.float32(TINY) else np.int32(0)
     while left != 0:
         r = _U(_lowest_bit(left))
@@ -818,10 +837,10 @@ def _contend_predictive(px, form, k, bounds, noise, start, across, scaled, line,
         base = r * _U(TILE)
         if np.int32(tiny & bit) != 0:
             for j in range(_U(line.shape[0])):
-                line[j] = _fused(-scale, _log1p_tiny(scaled[base + j]), top)
+                line[j] = _fused(-power, _log1p_tiny(distance[base + j]), top)
         else:
             for j in range(_U(line.shape[0])):
-                line[j] = _fused(-scale, log1p32(scaled[base + j]), top)
+                line[j] = _fused(-power, log1p32(distance[base + j]), top)
         lowest = np.float32(np.inf)
         for j in range(_U(line.shape[0])):
             p = base + j
@@ -913,7 +932,7 @@ def _compete(px, bands, likely, forms, noise, start, room):
                 room.bounds[b] = bound
         else:
             _band_bounds(bands, forms[k], room.bounds)
-        if forms[k, _DOF] > 0:
+        if forms[k, _POWER] > 0:
             _contend_predictive(
                 px, forms[k], k, room.bounds, noise, first, room.across, room.first, room.line, best, label, worst
             )
@@ -1048,10 +1067,7 @@ def _score_pixel(form, x0, x1, x2, x3, x4):
     y3 = _fused(f[9], x3, _fused(f[8], x2, _fused(f[6], x0, _fused(f[7], x1, f[18]))))
     y4 = _fused(f[14], x4, _fused(f[13], x3, _fused(f[12], x2, _fused(f[10], x0, _fused(f[11], x1, f[19])))))
     q = _fused(y4, y4, _fused(y3, y3, _fused(y2, y2, _fused(y1, y1, y0 * y0))))
-    dof = form[_DOF]
-    if dof > 0:
-        return form[_C] - np.float32(0.5) * (dof + np.float32(PIXEL_D)) * log1p32(q / dof)
-    return form[_C] - np.float32(0.5) * q
+    return form[_C] - (form[_POWER] * log1p32(q) if form[_POWER] > 0 else q)
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
@@ -1685,6 +1701,8 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
         for j in range(D):
             centre[j, k] = mean[j]
     for a in range(K):
+        if not eligible[a]:
+            continue
         kappa_a, _ = _niw_posterior(S[a], kappa, m, nu, nu_psi, mean, scatter)
         logdet_a = _cholesky(scatter)
         _invert_lower(scatter, inverse)
@@ -1696,7 +1714,7 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
             continue
         for b in range(a):
             y[b] = max(logdet[a, b], logdet[b, a])
-        _bound_unions(size, size[a], y, kappa, nu, D, bound[:a])
+        _bound_unions(size, size[a], y, nu, D, bound[:a])
         for b in range(a):
             beyond = prior + bound[b] - own[a] - own[b] - log_alpha - least
             if not eligible[b] or beyond <= 0.0:
@@ -1707,7 +1725,8 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
             beyond -= 0.5 * (nu + together) * (tighter - y[b])
             if beyond <= 0.0:
                 continue
-            beyond -= D * lgamma64(max(0.5 * (nu + together), 2.0))
+            most = max(0.5 * (nu + together), 2.0)
+            beyond -= D * _lgamma_above(most, log64(most))
             for i in range(D):
                 beyond += lgamma64(0.5 * (nu + together - i))
             if beyond > 0.0:
@@ -1753,22 +1772,30 @@ def _union_logdets(centre, size, mean, inverse, kappa, logdet, y, out):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _bound_unions(sizes, size, logdet, kappa, nu, D, out):
+def _bound_unions(sizes, size, logdet, nu, D, out):
     """The part of the bound that takes logarithms, of the unions of a cluster of this size with each of the others."""
     _vectors()
     half_log_pi = 0.5 * D * math.log(math.pi)
     for b in range(out.shape[0]):
         together = size + sizes[b]
+        log_together = log64(together)
         # Gamma rises from 1.5 on: first the largest of D different ones in place of each.
         degrees = 0.5 * (nu + together)
         most = degrees if degrees > 2.0 else 2.0
+        # kappa, which would make it smaller still, is left out of the last logarithm.
         out[b] = (
-            lgamma64(together)
+            _lgamma_above(together, log_together)
             - half_log_pi * together
             - degrees * logdet[b]
-            - 0.5 * D * log64(kappa + together)
-            + D * lgamma64(most)
+            - 0.5 * D * log_together
+            + D * _lgamma_above(most, log64(most))
         )
+
+
+@numba.njit(inline="always", **_JIT)
+def _lgamma_above(x, log_x):
+    """An upper bound of log Gamma(x) for x >= 2, given log(x), no more than 1 / 24 too high: Stirling's formula."""
+    return (x - 0.5) * log_x - x + (0.9189385332046727 + 1.0 / 24.0)
 
 
 @numba.njit(fastmath=_FAST, **_JIT)

@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
 from scstream.genealogy import Event, Genealogy, Kind
-from scstream.sweep import Settings, State
+from scstream.sweep import Settings, State, both_halves
 
 #: Records in which a cluster has fewer points, weighted, are skipped when asking how large its halves were.
 _FEWEST_POINTS = 20.0
@@ -143,14 +143,13 @@ class Mover:
     def _start_subclusters(self, k: int, principal: bool) -> None:
         """Cut cluster k in two along an axis, in the batch at hand and in every record alike."""
         state = self.state
-        total = state.history.past[k] + state.current[k]
-        axis = self.component.axis(total.sum(axis=0), self.rng, principal)
         records = state.history.records
-        whole = np.concatenate([records[:, k].sum(axis=1), state.current[k].sum(axis=0)[None]])
+        axis = self.component.axis(both_halves(state.history.past[k] + state.current[k]), self.rng, principal)
+        whole = np.concatenate([both_halves(records[:, k]), both_halves(state.current[k])[None]])
         half = self.component.halve(whole, axis)
-        halves = np.stack([half, whole - half], axis=1)
-        records[:, k] = halves[:-1]
-        state.current[k] = halves[-1]
+        rest = whole - half
+        records[:, k, 0], records[:, k, 1] = half[:-1], rest[:-1]
+        state.current[k, 0], state.current[k, 1] = half[-1], rest[-1]
         state.history.refresh(k)
         state.rest[k] = 0
 
@@ -163,7 +162,7 @@ class Mover:
     def merge(self) -> None:
         """Propose to merge every pair of settled clusters, the likeliest merge first."""
         state, settings = self.state, self.settings
-        S = state.total.sum(axis=1)
+        S = both_halves(state.total)
         eligible = (state.age >= settings.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.free
         if eligible.sum() < 2:
             return
@@ -225,7 +224,7 @@ class Mover:
 
     def merge_by_hand(self, a: int, b: int) -> int:
         """Merge clusters a and b, however unlikely that is; returns the id of the larger one, which lives on."""
-        S = self.state.total.sum(axis=1)
+        S = both_halves(self.state.total)
         L = self.component.log_marginal(S)
         pair = np.array([[a, b]])
         ratio = merge_log_hastings(self.component, S, L, pair, self.settings.log_alpha, self.settings.merge)[0]
@@ -243,8 +242,8 @@ class Mover:
         faded = np.flatnonzero(counts < 1.0)
         if not len(faded):
             return
-        owning = np.isin(state.ids[faded], self.id_of[used])
-        for k in faded[~owning][::-1]:
+        owning = set(self.id_of[used].tolist())
+        for k in [k for k in faded[::-1] if int(state.ids[k]) not in owning]:
             self._record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
             self._drop(int(k))
 
@@ -252,11 +251,11 @@ class Mover:
 def split_log_hastings(component: Component, total: Array, log_alpha: float) -> Array:
     """Log Hastings ratios (M,) of splitting clusters with sub-cluster statistics (M, 2, P)."""
     M, _, P = total.shape
-    cluster = total.sum(axis=1)
+    cluster = both_halves(total)
     L = component.log_marginal(np.concatenate([cluster, total.reshape(2 * M, P)]))
     L_sub = L[M:].reshape(M, 2)
     counts = total[:, :, 0]
-    out: Array = log_alpha + (gammaln(counts) + L_sub).sum(axis=1) - gammaln(counts.sum(axis=1)) - L[:M]
+    out: Array = log_alpha + (gammaln(counts) + L_sub).sum(axis=1) - gammaln(cluster[:, 0]) - L[:M]
     return out
 
 

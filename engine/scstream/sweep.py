@@ -128,7 +128,7 @@ def draw_densities(component: Component, total: Array, alpha: float, rng: np.ran
     """Weights and parameters drawn from their posteriors (the restricted Gibbs sampler)."""
     K, _, P = total.shape
     sub = total.reshape(2 * K, P)
-    cluster = total.sum(axis=1)
+    cluster = both_halves(total)
     # Only ratios of weights matter: a Dirichlet draw needs no normalising, nor its K + 1st weight.
     log_weight = np.log(np.maximum(rng.standard_gamma(np.maximum(cluster[:, 0], 1e-3)), 1e-300))
     sub_log_weight = np.log(np.maximum(rng.standard_gamma(sub[:, 0] + 0.5 * alpha), 1e-300))
@@ -139,7 +139,7 @@ def mode_densities(component: Component, total: Array, alpha: float) -> Densitie
     """Weights at their mode and posterior predictives (the deterministic sweep)."""
     K, _, P = total.shape
     sub = total.reshape(2 * K, P)
-    cluster = total.sum(axis=1)
+    cluster = both_halves(total)
     return Densities(
         np.log(np.maximum(cluster[:, 0], 1e-300)),
         component.predictive(cluster),
@@ -162,8 +162,14 @@ def relabel(
     state.current = batch.label(component, densities, keys, sampling)
 
 
+def both_halves(total: Array) -> Array:
+    """Statistics (..., P) of clusters, given those of their halves (..., 2, P); numpy's sum takes twice as long."""
+    whole: Array = total[..., 0, :] + total[..., 1, :]
+    return whole
+
+
 def log_posterior(component: Component, total: Array, log_alpha: float) -> float:
     """Log of p(labels, points) up to a constant: the DP's prior of the partition times the marginals."""
-    cluster = total.sum(axis=1)
+    cluster = both_halves(total)
     counts = np.maximum(cluster[:, 0], 1.0)
     return float(len(cluster) * log_alpha + gammaln(counts).sum() + component.log_marginal(cluster).sum())

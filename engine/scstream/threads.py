@@ -47,9 +47,9 @@ def share(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None:
     _together(threads, len(queue.order), lambda: work(queue))
 
 
-def queue_of(edges: npt.NDArray[np.int64]) -> Queue:
-    """A queue of the pieces [edges[i], edges[i + 1])."""
-    return Queue(edges, np.arange(len(edges) - 1), np.zeros(1, np.int64))
+def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None = None) -> Queue:
+    """A queue of the pieces [edges[i], edges[i + 1]), in this order if there is one."""
+    return Queue(edges, np.arange(len(edges) - 1) if order is None else order, np.zeros(1, np.int64))
 
 
 def _together(threads: int, pieces: int, work: Callable[[], None]) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
-from scstream.kernels import BANDS, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
+from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sweep import Densities
 from scstream.threads import queue_of, share
 
@@ -21,8 +21,6 @@ _PIECES = 32
 
 #: So many numbers disturb the scores of pixels: with fewer, rare labels would be rarer than they should be.
 _NOISE = 2**20
-
-_LOWER = np.tril_indices(PIXEL_D)
 
 
 @cache
@@ -87,6 +85,7 @@ class Tiles:
         self.used = np.ones(2, bool)
         self.prune = True
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
+        self._order = np.arange(len(self._pieces) - 1)
         # Kept from sweep to sweep, as the pixels are from frame to frame.
         self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
         self.colour = colour
@@ -127,7 +126,9 @@ class Tiles:
                 weight, clusters, table, subs, noise, keys[0], self.prune, self.labels, touched, moments,
             )  # fmt: skip
 
-        share(self.threads, queue_of(self._pieces), work)
+        share(self.threads, queue_of(self._pieces, self._order), work)
+        # What had many clusters will take long again: first come, and the threads end nearly together.
+        self._order = np.argsort(-np.count_nonzero(touched, axis=1))
         S: Array = kernels.sum_touched(moments, touched)
         self.used = S[:, :, 0].ravel() > 0
         return S
@@ -211,5 +212,6 @@ class Tiles:
 
 def pack(whitened: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
     """Whitened forms as the tile kernels take them, (K, FORM)."""
-    A = whitened.A[:, _LOWER[0], _LOWER[1]]
-    return np.column_stack([A, whitened.b, whitened.c + log_weight, whitened.dof]).astype(np.float32)
+    forms = np.empty((len(log_weight), FORM), np.float32)
+    kernels.pack_forms(whitened.A, whitened.b, whitened.c, whitened.dof, log_weight, forms)
+    return forms

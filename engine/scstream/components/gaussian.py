@@ -119,6 +119,11 @@ class Gaussian(Component):
         nu = float(self.nu or 0.0)
         return float(self.kappa), np.asarray(self.m), nu, nu * np.asarray(self.psi)
 
+    @cached_property
+    def _unit(self) -> Array:
+        """The prior's scale: features may have different units, and a principal axis is sought in correlations."""
+        return np.sqrt(np.diag(np.asarray(self.psi)))
+
     @property
     def _D(self) -> int:
         return int(np.asarray(self.m).shape[0])
@@ -187,8 +192,7 @@ class Gaussian(Component):
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """Normal (D,) of the cutting plane: the principal axis, or a random one drawn in whitened space."""
-        # Features of different units: the principal axis is sought in correlations, relative to the prior's scale.
-        unit = np.sqrt(np.diag(np.asarray(self.psi)))
+        unit = self._unit
         normal = np.zeros(len(unit)) if principal else rng.standard_normal(len(unit))
         axis = np.empty(len(unit))
         kernels.gaussian_axis(S, unit, normal, principal, axis)
