@@ -43,11 +43,13 @@ def hash_uniform(key: int, index: int) -> float:
 def pixel_noise(values: npt.NDArray[np.float32], key: int, height: int, width: int, K: int) -> Array:
     """What disturbs the scores of a picture's pixels under K clusters, (height * width, K), looked up one by one."""
     n_rows = len(values) // 16 - 16
+    across = -(-width // 16)
+    stretch = max(16 * across, 1024)
     out = np.empty((height, width, K))
     for y in range(height):
         for x in range(width):
-            tile = y // 16 * -(-width // 16) + x // 16
-            start = (hash_bits(key, -1) + hash_bits(key, tile) % (n_rows // 4)) % n_rows
+            tile = y // 16 * across + x // 16
+            start = (hash_bits(key, -1) + y // 16 * stretch + hash_bits(key, tile) % stretch) % n_rows
             for k in range(K):
                 out[y, x, k] = values[16 * ((start + 16 * k) % n_rows + y % 16) + x % 16]
     return out.reshape(-1, K)

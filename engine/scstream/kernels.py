@@ -50,6 +50,8 @@ SMALL = 0.25
 TINY = 0.0625
 #: So many clusters, the largest of a tile in the last sweep, contend for it first in the next one.
 LIKELY = 6
+#: Tiles in a row of them have their noise begin within so many rows of noise, or more if there are many of them.
+STRETCH = 1024
 #: Then so many others with the best chances, in order; then the rest.
 SORTED = 2
 #: All but the first so many contenders ask in which bands of the tile they have a chance at all.
@@ -366,10 +368,14 @@ class Noise(NamedTuple):
 
 
 @numba.njit(inline="always", **_JIT)
-def _start(noise, key, t):
-    """The first row of noise of tile t, in a quarter that the key picks: all that a sweep uses fits into a cache."""
-    rows = _U(noise.tiles.size)
-    return (_U(_hash(key, -1)) + _U(_hash(key, t)) % max(rows // _U(4), _U(1))) % rows
+def _start(noise, key, t, across):
+    """The first row of noise of tile t, of so many in a row of tiles: anywhere in a stretch that only this row has.
+
+    What is worked on together then fits into a cache.
+    """
+    stretch = max(_U(TILE) * _U(across), _U(STRETCH))
+    place = _U(_hash(key, -1)) + _U(t) // _U(across) * stretch + _U(_hash(key, t)) % stretch
+    return place % _U(noise.tiles.size)
 
 
 @numba.njit(inline="always", **_JIT)
@@ -1316,7 +1322,7 @@ def _label_tiles(
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
-            start = _start(noise, key, t)
+            start = _start(noise, key, t, across)
             if prune:
                 _bound_disturbed(low[t], high[t], table, room.outline, noise, start, room.upper)
             else:
