@@ -56,6 +56,8 @@ STRETCH = 1024
 SORTED = 2
 #: All but the first so many contenders ask in which bands of the tile they have a chance at all.
 SURE = 4
+#: So many points of other kinds than pixels are labelled side by side.
+POINTS = 128
 #: A cluster with at most so many pixels in a tile has them taken one by one.
 FEW = 32
 
@@ -265,14 +267,14 @@ def _log_centred(exponent, m):
     """log(2^exponent (1 + m)) for m in [sqrt(1/2) - 1, sqrt(2) - 1], in double precision."""
     s = m / (2.0 + m)
     z = s * s
-    p = 1.0 / 17.0
-    p = p * z + 1.0 / 15.0
-    p = p * z + 1.0 / 13.0
-    p = p * z + 1.0 / 11.0
-    p = p * z + 1.0 / 9.0
-    p = p * z + 1.0 / 7.0
-    p = p * z + 1.0 / 5.0
-    p = p * z + 1.0 / 3.0
+    # 1 / 3 + z / 5 + z^2 / 7 + ..., as few terms of which would do less well on these s.
+    p = 0.07308224842521702
+    p = p * z + 0.07665860800278021
+    p = p * z + 0.09091444562630861
+    p = p * z + 0.1111110556739754
+    p = p * z + 0.14285714312987743
+    p = p * z + 0.19999999999949752
+    p = p * z + 0.3333333333333335
     return np.float64(exponent) * 0.6931471805599453 + 2.0 * s * (1.0 + z * p)
 
 
@@ -1821,17 +1823,17 @@ def _score_points(XT, first, A, b, c, dof, y, q):
     _vectors()
     D = XT.shape[0]
     for n in range(_U(q.shape[0])):
-        q[n] = 0.0
-    for i in range(D):
-        shift = b[i]
+        y0 = b[0] + A[0, 0] * XT[0, _U(first) + n]
+        q[n] = y0 * y0
+    for i in range(1, D):
         for n in range(_U(q.shape[0])):
-            y[n] = shift
-        for j in range(i + 1):
-            factor = A[i, j]
+            y[n] = b[i] + A[i, 0] * XT[0, _U(first) + n]
+        for j in range(1, i):
             for n in range(_U(q.shape[0])):
-                y[n] += factor * XT[j, _U(first) + n]
+                y[n] += A[i, j] * XT[j, _U(first) + n]
         for n in range(_U(q.shape[0])):
-            q[n] += y[n] * y[n]
+            last = y[n] + A[i, i] * XT[i, _U(first) + n]
+            q[n] += last * last
     if dof > 0:
         scale, inverse = 0.5 * (dof + D), 1.0 / dof
         for n in range(_U(q.shape[0])):
@@ -1854,7 +1856,7 @@ def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
                 for j in range(i + 1):
                     y += A[k, i, j] * XT[j, n]
                 q += y * y
-            out[side, n] = c[k] - (0.5 * (dof[k] + D) * math.log1p(q / dof[k]) if dof[k] > 0 else 0.5 * q)
+            out[side, n] = c[k] - (0.5 * (dof[k] + D) * log1p64(q / dof[k]) if dof[k] > 0 else 0.5 * q)
 
 
 @numba.njit(**_JIT)
@@ -2240,30 +2242,73 @@ def count_statistics(indptr, column, value, weight, groups, out):
 @numba.njit(**_JIT)
 def label_points(scores, key, sampling, labels):
     """Label each point from its scores (N, K), by a draw in proportion to exp(score) or by the argmax."""
-    K = scores.shape[1]
+    N, K = scores.shape
+    top, second = np.empty(POINTS), np.empty(POINTS)
+    best = np.empty(POINTS, np.int64)
     sums = np.empty(K)
-    for n in range(scores.shape[0]):
-        row = scores[n]
-        top = row[0]
-        for k in range(1, K):
-            top = _larger(top, row[k])
-        if not sampling:
-            best = 0
-            # To the last one at most: the scores of a point beyond all bounds may be nan.
-            while best < K - 1 and row[best] != top:
-                best += 1
-            labels[n] = best
+    for first in range(0, N, POINTS):
+        last = min(first + POINTS, N)
+        # Whatever lies side by side is read so.
+        if scores.strides[0] < scores.strides[1]:
+            _best_scores(scores, first, last, top, second, best)
         else:
-            total = 0.0
-            for k in range(K):
-                if row[k] > top - SAMPLING_NATS:
-                    total += math.exp(row[k] - top)
-                sums[k] = total
-            u = hash_uniform(key, n) * total
-            k = 0
-            while k < K - 1 and sums[k] <= u:
-                k += 1
-            labels[n] = k
+            for n in range(first, last):
+                top[n - first], best[n - first] = _best_score(scores[n])
+                second[n - first] = top[n - first]
+        for n in range(first, last):
+            i = n - first
+            labels[n] = best[i]
+            # Where no other cluster comes near, a draw would have no choice.
+            if sampling and second[i] > top[i] - SAMPLING_NATS:
+                labels[n] = _draw_label(scores[n], top[i], hash_uniform(key, n), sums)
+
+
+@numba.njit(**_LEAF)
+def _best_score(row):
+    """The largest of a point's scores (K,), and the first cluster that has it."""
+    _vectors()
+    top = -np.inf
+    for k in range(row.shape[0]):
+        top = _larger(top, row[k])
+    best = 0
+    # To the last one at most: the scores of a point beyond all bounds may be nan.
+    while best < row.shape[0] - 1 and row[best] != top:
+        best += 1
+    return top, best
+
+
+@numba.njit(**_LEAF)
+def _best_scores(scores, first, last, top, second, best):
+    """The two largest scores of each point [first, last), and the first cluster that has the largest."""
+    _vectors()
+    size = _U(last - first)
+    for i in range(size):
+        top[i] = second[i] = -np.inf
+        best[i] = 0
+    for k in range(scores.shape[1]):
+        for i in range(size):
+            score, old, owner = scores[_U(first) + i, k], top[i], best[i]
+            # By bits: a choice between storing and not storing would not vectorise.
+            taken = np.int64(-1) if score > old else np.int64(0)
+            best[i] = owner ^ ((owner ^ k) & taken)
+            second[i] = _larger(second[i], _smaller(score, old))
+            top[i] = _larger(score, old)
+
+
+@numba.njit(**_LEAF)
+def _draw_label(row, top, uniform, sums):
+    """Draw a label in proportion to exp(score) of a row of scores (K,), of which top is the largest."""
+    K = row.shape[0]
+    total = 0.0
+    for k in range(K):
+        if row[k] > top - SAMPLING_NATS:
+            total += math.exp(row[k] - top)
+        sums[k] = total
+    u = uniform * total
+    k = 0
+    while k < K - 1 and sums[k] <= u:
+        k += 1
+    return k
 
 
 @numba.njit(**_JIT)

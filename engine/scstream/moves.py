@@ -51,15 +51,17 @@ class Mover:
         state, settings = self.state, self.settings
         total = state.total
         counts = total[:, :, 0]
-        ready = (np.minimum(state.age, state.rest) >= settings.burn_in) & (counts.min(axis=1) >= 1.0) & state.free
+        smaller = np.minimum(counts[:, 0], counts[:, 1])
+        rested = state.rest >= settings.burn_in
+        ready = rested & (state.age >= settings.burn_in) & (smaller >= 1.0) & state.free
         # A sub-cluster that lost all its points can never find anything: start both afresh.
-        barren = (state.rest >= settings.burn_in) & (counts.min(axis=1) < 1.0) & (counts.sum(axis=1) >= 2.0)
-        candidates = np.flatnonzero(ready)
+        barren = rested & (smaller < 1.0) & (counts[:, 0] + counts[:, 1] >= 2.0)
+        candidates = ready.nonzero()[0]
         ratios = split_log_hastings(self.component, total[candidates], settings.log_alpha)
         accepted = np.log(self.rng.random(len(candidates))) < ratios
         for k, ratio in zip(candidates[accepted], ratios[accepted], strict=True):
             self._apply_split(int(k), float(ratio), counts[k], self._newcomer(int(k), at_edge[2 * k : 2 * k + 2]))
-        for k in np.flatnonzero(barren):
+        for k in barren.nonzero()[0]:
             self.restart(int(k))
         if settings.patience is not None:
             for k in candidates[~accepted & (state.rest[candidates] >= settings.burn_in + settings.patience)]:
@@ -164,7 +166,7 @@ class Mover:
         state, settings = self.state, self.settings
         S = both_halves(state.total)
         eligible = (state.age >= settings.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.free
-        if eligible.sum() < 2:
+        if np.count_nonzero(eligible) < 2:
             return
         L = self.component.log_marginal(S)
         pairs = self.component.mergeable(S, L, eligible, settings.log_alpha)
@@ -172,7 +174,7 @@ class Mover:
             return
         ratios = merge_log_hastings(self.component, S, L, pairs, settings.log_alpha, settings.merge)
         a, b = pairs[:, 0], pairs[:, 1]
-        accepted = np.flatnonzero(np.log(self.rng.random(len(pairs))) < ratios)
+        accepted = (np.log(self.rng.random(len(pairs))) < ratios).nonzero()[0]
         absorbed = []
         for n in accepted[np.argsort(-ratios[accepted], kind="stable")]:
             if not (self._moved[a[n]] or self._moved[b[n]]):
@@ -238,8 +240,8 @@ class Mover:
     def bury(self, used: npt.NDArray[np.bool_]) -> None:
         """Drop the clusters whose weighted count fell under 1 and that own no point of the batch."""
         state = self.state
-        counts = state.total[:, :, 0].sum(axis=1)
-        faded = np.flatnonzero(counts < 1.0)
+        counts = both_halves(state.total)[:, 0]
+        faded = (counts < 1.0).nonzero()[0]
         if not len(faded):
             return
         owning = set(self.id_of[used].tolist())
