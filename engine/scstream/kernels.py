@@ -55,7 +55,7 @@ STRETCH = 1024
 #: Then so many others with the best chances, in order; then the rest.
 SORTED = 2
 #: All but the first so many contenders ask in which bands of the tile they have a chance at all.
-SURE = 4
+SURE = 2
 #: So many points of other kinds than pixels are labelled side by side.
 POINTS = 128
 #: A cluster with at most so many pixels in a tile has them taken one by one.
@@ -786,10 +786,12 @@ def _contend_drawn(px, form, k, bounds, noise, start, late, across, best, label,
     top = form[_C]
     k = np.int32(k)
     at = start * _U(TILE)
-    _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
     if late:
         rows = _open_pixels(rows, bounds, noise, start, best)
+    if rows == 0:
+        return
+    _add_columns(f, px, across)
     while rows != 0:
         r = _U(_lowest_bit(rows))
         rows = np.int32(rows & (rows - np.int32(1)))
@@ -818,8 +820,10 @@ def _contend_predictive(px, form, k, bounds, noise, start, across, distance, lin
     half_fall = np.float32(0.5) * fall
     k = np.int32(k)
     at = start * _U(TILE)
-    _add_columns(f, px, across)
     rows = _open_rows(bounds, noise, start, worst)
+    if rows == 0:
+        return
+    _add_columns(f, px, across)
     # Logarithms only of rows in which some pixel needs them: q - q^2 / 2 <= log(1 + q) mostly tells. All rows are asked
     # before the first goes on: a processor that had guessed the answer wrong would have to wait for it.
     left = tiny = np.int32(0)
