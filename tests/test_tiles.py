@@ -127,6 +127,19 @@ def test_black_and_white_have_no_hue(colour: tuple[int, ...], expected: tuple[fl
     np.testing.assert_allclose(100.0 * points[:, [4, 2, 3]], np.tile(expected, (9, 1)), atol=5e-3)
 
 
+@pytest.mark.parametrize("stride", [1, 2])
+def test_the_moments_of_a_tile_are_those_of_its_pixels(stride: int) -> None:
+    """Whole tiles and such that hang over the edge, where the pixels beyond do not count."""
+    cut = Tiles(noise(np.random.default_rng(4), 71, 90), stride=stride)
+    inside = cut.tiled(np.ones((cut.rows, cut.columns), bool))
+    assert inside.all(axis=1).any()
+    assert not inside.all()
+    for t in range(len(cut.totals)):
+        points = cut.pixels[t].T[inside[t]].astype(np.float64)
+        expected = gaussian_row(points, np.full(len(points), float(stride**2)))
+        np.testing.assert_allclose(cut.totals[t], expected, rtol=1e-6, atol=1e-4)
+
+
 @pytest.mark.parametrize("stride", [1, 2, 4, 16])
 def test_stride_takes_the_middle_of_each_block(stride: int) -> None:
     frame = noise(np.random.default_rng(3), 37, 50)

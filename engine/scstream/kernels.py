@@ -422,6 +422,7 @@ def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, band
                 t = tile_row * across + tile_column
                 px = pixels[t]
                 left = tile_column * TILE
+                plain = stride == 1 and left + TILE <= width and not lab
                 for i in range(TILE):
                     y = min(min(tile_row * TILE + i, rows - 1) * stride + stride // 2, height - 1)
                     fy = np.float32((y + 0.5) / height)
@@ -431,7 +432,7 @@ def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, band
                         for j in range(TILE):
                             px[0, base + j] = fy
                             px[1, base + j] = place[left + j]
-                    if stride == 1 and left + TILE <= width and not lab:
+                    if plain:
                         _take_row(line[3 * left :], min(TILE, width - left), table[1], px, base)
                     else:
                         for j in range(TILE):
@@ -441,27 +442,30 @@ def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, band
                             px[4, base + j] = table[line[x + 2]]
                 if lab:
                     _lab(px)
-                else:
-                    _opponent(px)
+                elif not plain:
+                    _turn(px)
                 _enclose(px, low[t], high[t], bands[t])
                 for d in range(PIXEL_D):
                     centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
-                inside[:] = 0
                 if _hanging(tile_row, tile_column, rows, columns):
+                    inside[:] = 0
                     _trim(tile_row, tile_column, rows, columns, inside, 1)
-                _moments(px, centre, inside, 0, 0, PIXELS, stride * stride, totals[t])
+                    _moments(px, centre, inside, 0, 0, PIXELS, stride * stride, totals[t])
+                else:
+                    _all_moments(px, centre, stride * stride, totals[t])
         piece = next_piece(queue)
 
 
 @numba.njit(**_LEAF)
 def _take_row(line, n, unit, px, base):
-    """Put the first n pixels of a line into a tile, from its pixel ``base`` on, with what the table says of a byte."""
+    """Put the first n pixels of a line into a tile, from its pixel ``base`` on, a byte being so many units."""
     _vectors()
     for j in range(_U(n)):
         p = _U(base) + j
-        px[2, p] = unit * np.float32(line[_U(3) * j])
-        px[3, p] = unit * np.float32(line[_U(3) * j + _U(1)])
-        px[4, p] = unit * np.float32(line[_U(3) * j + _U(2)])
+        r = unit * np.float32(line[_U(3) * j])
+        g = unit * np.float32(line[_U(3) * j + _U(1)])
+        b = unit * np.float32(line[_U(3) * j + _U(2)])
+        px[2, p], px[3, p], px[4, p] = _opponent(r, g, b)
 
 
 @numba.njit(**_LEAF)
@@ -493,15 +497,22 @@ def _extremes(values, begin, end):
     return low, high
 
 
-@numba.njit(fastmath=_FAST, **_LEAF)
-def _opponent(px):
-    """R, G, B in px[2:] to red - blue, magenta - green and lightness, an orthonormal turn of the axes."""
+@numba.njit(**_LEAF)
+def _turn(px):
+    """R, G, B in px[2:] to opponent colours."""
     _vectors()
     for p in range(PIXELS):
-        r, g, b = px[2, p], px[3, p], px[4, p]
-        px[2, p] = np.float32(0.70710678) * (r - b)
-        px[3, p] = np.float32(0.40824829) * (r - g - g + b)
-        px[4, p] = np.float32(0.57735027) * (r + g + b)
+        px[2, p], px[3, p], px[4, p] = _opponent(px[2, p], px[3, p], px[4, p])
+
+
+@numba.njit(inline="always", **_JIT)
+def _opponent(r, g, b):
+    """Red - blue, magenta - green and lightness of a colour, an orthonormal turn of the axes."""
+    return (
+        np.float32(0.70710678) * (r - b),
+        np.float32(0.40824829) * (r - g - g + b),
+        np.float32(0.57735027) * (r + g + b),
+    )
 
 
 @numba.njit(fastmath=_FAST, inline="always", **_JIT)
@@ -1000,9 +1011,56 @@ def _moments(px, centre, group, g, begin, end, weight, out):
         m43 += w4 * x3
         m44 += w4 * x4
     second = (m00, m10, m11, m20, m21, m22, m30, m31, m32, m33, m40, m41, m42, m43, m44)
-    first = (s0, s1, s2, s3, s4)
+    _to_origin(np.float64(size), (s0, s1, s2, s3, s4), second, centre, weight, out)
+
+
+@numba.njit(fastmath=_FAST, **_LEAF)
+def _all_moments(px, centre, weight, out):
+    """The same of all pixels of a tile that does not hang over the edge: the places need not be summed one by one."""
+    _vectors()
+    c2, c3, c4 = centre[2], centre[3], centre[4]
+    s2 = s3 = s4 = np.float32(0.0)
+    m20 = m21 = m22 = m30 = m31 = m32 = m33 = m40 = m41 = m42 = m43 = m44 = np.float32(0.0)
+    for p in range(_U(PIXELS)):
+        x0 = px[0, p] - centre[0]
+        x1 = px[1, p] - centre[1]
+        x2, x3, x4 = px[2, p] - c2, px[3, p] - c3, px[4, p] - c4
+        s2 += x2
+        s3 += x3
+        s4 += x4
+        m20 += x2 * x0
+        m21 += x2 * x1
+        m22 += x2 * x2
+        m30 += x3 * x0
+        m31 += x3 * x1
+        m32 += x3 * x2
+        m33 += x3 * x3
+        m40 += x4 * x0
+        m41 += x4 * x1
+        m42 += x4 * x2
+        m43 += x4 * x3
+        m44 += x4 * x4
+    s0 = s1 = m00 = m11 = 0.0
+    for j in range(TILE):
+        x0, x1 = np.float64(px[0, j * TILE] - centre[0]), np.float64(px[1, j] - centre[1])
+        s0 += x0
+        s1 += x1
+        m00 += x0 * x0
+        m11 += x1 * x1
+    side = np.float64(TILE)
+    second = (
+        side * m00, s1 * s0, side * m11, np.float64(m20), np.float64(m21), np.float64(m22), np.float64(m30),
+        np.float64(m31), np.float64(m32), np.float64(m33), np.float64(m40), np.float64(m41), np.float64(m42),
+        np.float64(m43), np.float64(m44),
+    )  # fmt: skip
+    first = (side * s0, side * s1, np.float64(s2), np.float64(s3), np.float64(s4))
+    _to_origin(np.float64(PIXELS), first, second, centre, weight, out)
+
+
+@numba.njit(inline="always", **_JIT)
+def _to_origin(count, first, second, centre, weight, out):
+    """Weighted statistics out (21,) of so many pixels, given sums and second moments around a centre."""
     W = np.float64(weight)
-    count = np.float64(size)
     out[0] = W * count
     e = 0
     for i in range(PIXEL_D):
