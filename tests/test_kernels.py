@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import cv2
 import numba
 import numpy as np
@@ -230,18 +232,24 @@ def test_sparse_and_dense_counts_are_prepared_alike() -> None:
 # --- labels from scores
 
 
-def test_points_get_their_best_label_and_the_first_of_equals() -> None:
-    scores = np.array([[0.0, 2.0, 2.0], [5.0, 5.0, 5.0], [-1e300, -5.0, -4.0], [-np.inf, -np.inf, 0.0]])
+#: Tables of scores lie in memory point by point, or cluster by cluster.
+ORDERS = pytest.mark.parametrize("order", ["C", "F"])
+
+
+@ORDERS
+def test_points_get_their_best_label_and_the_first_of_equals(order: Literal["C", "F"]) -> None:
+    scores = np.array([[0.0, 2.0, 2.0], [5.0, 5.0, 5.0], [-1e300, -5.0, -4.0], [-np.inf, -np.inf, 0.0]], order=order)
     labels = np.empty(4, np.int32)
     kernels.label_points(scores, np.uint32(1), False, labels)
     np.testing.assert_array_equal(labels, [1, 0, 2, 2])
 
 
+@ORDERS
 @pytest.mark.parametrize("sampling", [False, True])
 @pytest.mark.parametrize("score", [-np.inf, np.nan])
-def test_points_beyond_all_bounds_get_some_label(sampling: bool, score: float) -> None:
+def test_points_beyond_all_bounds_get_some_label(sampling: bool, score: float, order: Literal["C", "F"]) -> None:
     labels = np.full(3, 99, np.int32)
-    kernels.label_points(np.full((3, 4), score), np.uint32(1), sampling, labels)
+    kernels.label_points(np.full((3, 4), score, order=order), np.uint32(1), sampling, labels)
     assert set(labels.tolist()) <= {0, 1, 2, 3}
 
 
@@ -256,9 +264,12 @@ def test_halves_of_clusters_are_drawn_by_their_probabilities() -> None:
     np.testing.assert_array_equal(labels, 2 * cluster + 1)
 
 
-def test_drawn_labels_are_those_of_the_twin() -> None:
+@ORDERS
+@pytest.mark.parametrize("spread", [3.0, 30.0])
+def test_drawn_labels_are_those_of_the_twin(spread: float, order: Literal["C", "F"]) -> None:
+    """Also where most points have but one cluster that comes into question."""
     rng = np.random.default_rng(9)
-    scores = rng.normal(0.0, 3.0, (500, 7))
+    scores = np.asarray(rng.normal(0.0, spread, (500, 7)), order=order)
     labels = np.empty(500, np.int32)
     kernels.label_points(scores, np.uint32(99), True, labels)
     expected = [sample_by_uniform(row, hash_uniform(99, n)) for n, row in enumerate(scores)]

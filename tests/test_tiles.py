@@ -373,10 +373,10 @@ def test_a_long_tail_of_hopeless_clusters_changes_no_draw(K: int) -> None:
 
 
 @numba.njit
-def bounds(first, t, low, high, table, outline, upper):  # type: ignore[no-untyped-def]
+def bounds(first, t, low, high, table, common, upper):  # type: ignore[no-untyped-def]
     """Of tile t, in a row of tiles that begins with the first."""
-    kernels._outline(low[first], high[first], table, outline)
-    kernels._bounds(low[t], high[t], table, outline, upper)
+    kernels._prepare_bounds(low[first], high[first], table, common)
+    kernels._bounds(low[t], high[t], table, common, upper)
 
 
 @numba.njit
@@ -397,8 +397,8 @@ def test_bounds_hold_for_every_pixel_to_the_last_bit(dof: float) -> None:
         whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.full(K, dof))
         forms = pack(whole, np.zeros(K))
         upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
-        outline = np.empty((kernels.OUTLINE, K), np.float32)
-        bounds(0, 0, cut.low, cut.high, np.ascontiguousarray(forms.T), outline, upper)
+        common = np.empty((kernels.COMMON, K), np.float32)
+        bounds(0, 0, cut.low, cut.high, np.ascontiguousarray(forms.T), common, upper)
         for k in range(K):
             score_tile(cut.pixels[0], forms[k], across, scores)
             assert scores.max() <= upper[k]
@@ -413,11 +413,11 @@ def test_bounds_hold_in_all_tiles_of_a_row_and_are_not_loose(dof: float) -> None
     A = np.tril(rng.normal(0.0, 10.0, (K, 5, 5)))
     centre = rng.uniform(0.0, 1.0, (K, 5))
     forms = pack(Whitened(A, -np.einsum("kij,kj->ki", A, centre), np.zeros(K), np.full(K, dof)), np.zeros(K))
-    table, outline = np.ascontiguousarray(forms.T), np.empty((kernels.OUTLINE, K), np.float32)
+    table, common = np.ascontiguousarray(forms.T), np.empty((kernels.COMMON, K), np.float32)
     upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
     bounded = 0
     for t in range(12):
-        bounds(t - t % 4, t, cut.low, cut.high, table, outline, upper)
+        bounds(t - t % 4, t, cut.low, cut.high, table, common, upper)
         for k in range(K):
             score_tile(cut.pixels[t], forms[k], across, scores)
             assert scores.max() <= upper[k]

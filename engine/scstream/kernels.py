@@ -41,17 +41,17 @@ PIXEL_P = 1 + PIXEL_D + PIXEL_D * (PIXEL_D + 1) // 2
 FORM = PIXEL_D * (PIXEL_D + 1) // 2 + PIXEL_D + 2
 _C, _POWER = FORM - 2, FORM - 1
 #: Numbers of a cluster that bounds of its scores share in a row of tiles.
-OUTLINE = 15
+COMMON = 15
 #: What lies this many nats under the best score counts for nothing: less than a float32 uniform can resolve.
 SAMPLING_NATS = 17.0
 #: Up to this number x is exact enough as the mantissa part of 1 + x.
 SMALL = 0.25
 #: Up to this number log(1 + x) is a short polynomial.
 TINY = 0.0625
+#: The noise of a row of tiles begins within so many rows of noise, or more if there are many tiles in it.
+STRETCH = 1024
 #: So many clusters, the largest of a tile in the last sweep, contend for it first in the next one.
 LIKELY = 6
-#: Tiles in a row of them have their noise begin within so many rows of noise, or more if there are many of them.
-STRETCH = 1024
 #: Then so many others with the best chances, in order; then the rest.
 SORTED = 2
 #: All but the first so many contenders ask in which bands of the tile they have a chance at all.
@@ -267,7 +267,7 @@ def _log_centred(exponent, m):
     """log(2^exponent (1 + m)) for m in [sqrt(1/2) - 1, sqrt(2) - 1], in double precision."""
     s = m / (2.0 + m)
     z = s * s
-    # 1 / 3 + z / 5 + z^2 / 7 + ..., as few terms of which would do less well on these s.
+    # Nearly 1 / 3 + z / 5 + z^2 / 7 + ..., fitted to these s: one term fewer for the same precision.
     p = 0.07308224842521702
     p = p * z + 0.07665860800278021
     p = p * z + 0.09091444562630861
@@ -574,8 +574,8 @@ def _highest(near, top, power):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _outline(low, high, table, out):
-    """What `_bounds` of all tiles in a row of them share, out (OUTLINE, K); low, high (5,) of its first, the widest.
+def _prepare_bounds(low, high, table, out):
+    """What `_bounds` of all tiles in a row of them share, out (COMMON, K); low, high (5,) of its first, the widest.
 
     In each row: the first whitened coordinate, squared; what the tiles' rows add to the four others; what the tile's
     rows and columns make these vary; the sizes of the numbers that colours are multiplied with.
@@ -600,7 +600,7 @@ def _outline(low, high, table, out):
 
 
 @numba.njit(fastmath=_FAST, **_LEAF)
-def _bounds(low, high, table, outline, upper):
+def _bounds(low, high, table, common, upper):
     """Upper bounds (K,) of every cluster's score over one tile's box low, high (5,); table (FORM, K) of their forms.
 
     As `_nearest` has them, but worked out once for a row of tiles where they do not depend on column and colours.
@@ -610,7 +610,7 @@ def _bounds(low, high, table, outline, upper):
     m1, m2 = half * (low[1] + high[1]), half * (low[2] + high[2])
     m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
     r2, r3, r4 = half * (high[2] - low[2]), half * (high[3] - low[3]), half * (high[4] - low[4])
-    t, o = table, outline
+    t, o = table, common
     for k in range(table.shape[1]):
         n1 = abs(o[1, k] + t[2, k] * m1) - o[5, k]
         n2 = abs(o[2, k] + t[4, k] * m1 + t[5, k] * m2) - (o[6, k] + o[9, k] * r2)
@@ -778,8 +778,7 @@ def _open_pixels(rows, bounds, noise, start, best):
         bit = np.int32(rows & -rows)
         rows = np.int32(rows ^ bit)
         base = r * _U(TILE)
-        at = start * _U(TILE)
-        gap = _least_difference(best, base, noise.values, at + base)
+        gap = _least_difference(best, base, noise.values, start * _U(TILE) + base)
         left |= bit if bounds[r // _U(TILE // BANDS)] >= gap else np.int32(0)
     return left
 
@@ -892,9 +891,9 @@ def _smallest(values):
 
 
 @numba.njit(**_LEAF)
-def _bound_disturbed(low, high, table, outline, noise, start, upper):
+def _bound_disturbed(low, high, table, common, noise, start, upper):
     """Upper bounds (K,) of the disturbed scores in a tile."""
-    _bounds(low, high, table, outline, upper)
+    _bounds(low, high, table, common, upper)
     peaks = noise.tiles[_U(start) % _U(TILE)]
     first, last = _U(start) // _U(TILE), _U(peaks.shape[0]) - _U(1)
     for k in range(upper.shape[0]):
@@ -1301,7 +1300,7 @@ def _disturb_halves(noise, start, K, u):
 class _Room(NamedTuple):
     """Memory to work in: for K clusters, for the pixels of a tile, and for the few of them that are gathered."""
 
-    outline: Any
+    common: Any
     upper: Any
     order: Any
     first_of: Any
@@ -1326,7 +1325,7 @@ class _Room(NamedTuple):
 def _room(K):
     """Allocated apart from the work, which then needs no counting of references (see `_LEAF`)."""
     return _Room(
-        outline=np.empty((OUTLINE, K), np.float32),
+        common=np.empty((COMMON, K), np.float32),
         upper=np.empty(K, np.float32),
         order=np.empty(K, np.int32),
         first_of=np.empty(K + 1, np.int64),
@@ -1382,13 +1381,13 @@ def _label_tiles(
     K = forms.shape[0]
     across = (columns + TILE - 1) // TILE
     for tile_row in range(first_row, last_row):
-        _outline(low[tile_row * across], high[tile_row * across], table, room.outline)
+        _prepare_bounds(low[tile_row * across], high[tile_row * across], table, room.common)
         for tile_column in range(across):
             t = tile_row * across + tile_column
             px = pixels[t]
             start = _start(noise, key, t, across)
             if prune:
-                _bound_disturbed(low[t], high[t], table, room.outline, noise, start, room.upper)
+                _bound_disturbed(low[t], high[t], table, room.common, noise, start, room.upper)
             else:
                 # Brute force, which pruning must equal.
                 for k in range(K):
@@ -1456,10 +1455,10 @@ def _tile_uncertainty(pixels, low, high, bands, likely, columns, first_row, last
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
         if t % across == 0:
-            _outline(low[t], high[t], table, room.outline)
-        _bounds(low[t], high[t], table, room.outline, room.upper)
+            _prepare_bounds(low[t], high[t], table, room.common)
+        _bounds(low[t], high[t], table, room.common, room.upper)
         _compete(pixels[t], bands[t], likely[t], forms, quiet, 0, room)
-        _bounds(low[t], high[t], table, room.outline, room.upper)
+        _bounds(low[t], high[t], table, room.common, room.upper)
         least = _smallest(room.worst) - np.float32(SAMPLING_NATS)
         total = out[t]
         for p in range(PIXELS):
