@@ -82,6 +82,8 @@ _LEAF = {
 }  # fmt: skip
 # A number that is never negative: an index that might be costs a test, and loops over it do not vectorise.
 _U = np.uint64
+# Numbers that are written out when a function is called would make numba compile it once more, for just these.
+_ZERO, _ONE, _ALL = np.int64(0), np.int64(1), np.int64(PIXELS)
 # Reordering sums is what lets the loops over pixels vectorise; nan and inf keep their meaning.
 _FAST = {"reassoc", "contract", "nsz", "arcp"}
 
@@ -449,8 +451,8 @@ def fill_tiles(queue, frame, table, lab, stride, placed, pixels, low, high, band
                     centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
                 if _hanging(tile_row, tile_column, rows, columns):
                     inside[:] = 0
-                    _trim(tile_row, tile_column, rows, columns, inside, 1)
-                    _moments(px, centre, inside, 0, 0, PIXELS, stride * stride, totals[t])
+                    _trim(tile_row, tile_column, rows, columns, inside, _ONE)
+                    _moments(px, centre, inside, _ZERO, _ZERO, _ALL, np.float32(stride * stride), totals[t])
                 else:
                     _all_moments(px, centre, stride * stride, totals[t])
         piece = next_piece(queue)
@@ -940,7 +942,7 @@ def _compete(px, bands, likely, forms, noise, start, room):
     upper, order, best, label, worst = room.upper, room.order, room.best, room.label, room.worst
     least = np.float32(-3e38)
     count = 0
-    k, turn = _next_contender(upper, least, likely, 0, -1)
+    k, turn = _next_contender(upper, least, likely, _ZERO, -_ONE)
     for p in range(PIXELS):
         best[p] = np.float32(-np.inf)
         label[p] = k
@@ -1420,7 +1422,7 @@ def _label_tiles(
                     begin, end = first_of[k] * TILE, (last_of[k] + 1) * TILE
                     _halve(px, subs, k, begin, end, whole, weight, room, out, moments[k])
             if hanging:
-                _trim(tile_row, tile_column, rows, columns, out, 0)
+                _trim(tile_row, tile_column, rows, columns, out, _ZERO)
 
 
 @numba.njit(**_JIT)
@@ -1457,7 +1459,7 @@ def _tile_uncertainty(pixels, low, high, bands, likely, columns, first_row, last
         if t % across == 0:
             _prepare_bounds(low[t], high[t], table, room.common)
         _bounds(low[t], high[t], table, room.common, room.upper)
-        _compete(pixels[t], bands[t], likely[t], forms, quiet, 0, room)
+        _compete(pixels[t], bands[t], likely[t], forms, quiet, _U(0), room)
         _bounds(low[t], high[t], table, room.common, room.upper)
         least = _smallest(room.worst) - np.float32(SAMPLING_NATS)
         total = out[t]
@@ -1466,7 +1468,7 @@ def _tile_uncertainty(pixels, low, high, bands, likely, columns, first_row, last
         for k in range(forms.shape[0]):
             if room.upper[k] < least:
                 continue
-            _score_tile(pixels[t], forms[k], 0, PIXELS, room.across, score)
+            _score_tile(pixels[t], forms[k], _ZERO, _ALL, room.across, score)
             for p in range(PIXELS):
                 total[p] += exp32(max(score[p] - best[p], np.float32(-60.0)))
         for p in range(PIXELS):
