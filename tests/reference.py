@@ -44,7 +44,7 @@ def pixel_noise(values: npt.NDArray[np.float32], key: int, height: int, width: i
     """What disturbs the scores of a picture's pixels under K clusters, (height * width, K), looked up one by one."""
     n_rows = len(values) // 16 - 16
     across = -(-width // 16)
-    stretch = max(16 * across, 1024)
+    stretch = max(16 * across, 2048)
     out = np.empty((height, width, K))
     for y in range(height):
         for x in range(width):

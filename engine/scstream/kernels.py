@@ -49,7 +49,7 @@ SMALL = 0.25
 #: Up to this number log(1 + x) is a short polynomial.
 TINY = 0.0625
 #: The noise of a row of tiles begins within so many rows of noise, or more if there are many tiles in it.
-STRETCH = 1024
+STRETCH = 2048
 #: So many clusters, the largest of a tile in the last sweep, contend for it first in the next one.
 LIKELY = 6
 #: Then so many others with the best chances, in order; then the rest.
