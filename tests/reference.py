@@ -262,6 +262,14 @@ class Part:
     def __rmul__(self, weight: float) -> Part:
         return Part(weight * self.n, weight * self.x, weight * self.xx)
 
+    def moved(self, way: Array) -> Part:
+        """The same points, all moved by (D,)."""
+        if self.n == 0.0:
+            return self
+        mean = self.x / self.n
+        spread = self.xx - self.n * np.outer(mean, mean)
+        return Part(self.n, self.x + self.n * way, spread + self.n * np.outer(mean + way, mean + way))
+
     def posterior(self, prior: Niw) -> Niw:
         kappa, nu = prior.kappa + self.n, prior.nu + self.n
         m = (prior.kappa * prior.m + self.x) / kappa
@@ -327,6 +335,7 @@ class Twin:
     split_last: bool = True
     patience: int | None = 10
     merge_kind: str = "paper"
+    follow: str = "nothing"
     epsilon: float = 1e-8
     time: float = 0.0
     next_id: int = 0
@@ -385,6 +394,17 @@ class Twin:
             total = total + self.weight(record[0]) * record[1 + j]
         return total
 
+    def _followed(self, cluster: TwinCluster) -> list[tuple[float, Part, Part]]:
+        """The records moved to where the batch at hand has the cluster or each side, by few points not all the way."""
+        sides = [(cluster.now[j], self.side(cluster, j) - cluster.now[j]) for j in range(2)]
+        if self.follow == "clusters":
+            sides = 2 * [(sides[0][0] + sides[1][0], sides[0][1] + sides[1][1])]
+        ways = [
+            (now.x / now.n - past.x / past.n) * now.n / (now.n + 20.0) if now.n > 0 and past.n > 0 else 0.0 * now.x
+            for now, past in sides
+        ]
+        return [(time, one.moved(ways[0]), two.moved(ways[1])) for time, one, two in cluster.past]
+
     def total(self, cluster: TwinCluster) -> Part:
         return self.side(cluster, 0) + self.side(cluster, 1)
 
@@ -415,6 +435,8 @@ class Twin:
         self.merge()
         self.bury()
         for cluster in self.clusters:
+            if self.follow != "nothing":
+                cluster.past = self._followed(cluster)
             cluster.age += 1
             cluster.rest += 1
 

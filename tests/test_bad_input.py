@@ -117,6 +117,7 @@ PARAMETERS: list[tuple[str, Any]] = [
     *[("threads", value) for value in (0, -2, 1.5, "all")],
     *[("kernel", value) for value in ("gauss", None, 3, ["rbf"])],
     *[("merge", value) for value in ("never", None, 3, ["paper"])],
+    *[("follow", value) for value in ("everything", None, True, ["halves"])],
 ]
 
 

@@ -56,12 +56,13 @@ def assert_alike(one: ScStream, other: ScStream) -> None:
 
 
 @pytest.mark.parametrize("name", COMPONENTS)
-@pytest.mark.parametrize("kernel", ["exponential", "window"])
-def test_a_loaded_model_goes_on_bit_by_bit_alike(name: str, kernel: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kernel", "follow"), [("exponential", "nothing"), ("window", "clusters"), ("exponential", "halves")]
+)
+def test_a_loaded_model_goes_on_bit_by_bit_alike(name: str, kernel: str, follow: str, tmp_path: Path) -> None:
     batches = stream(name, 7)
-    model = ScStream(
-        COMPONENTS[name], alpha=50.0, decay=0.4, kernel=kernel, burn_in=1, sweeps=2, seed=5, max_init_sweeps=40
-    )
+    options: dict[str, Any] = {"burn_in": 1, "sweeps": 2, "seed": 5, "max_init_sweeps": 40}
+    model = ScStream(COMPONENTS[name], alpha=50.0, decay=0.4, kernel=kernel, follow=follow, **options)
     for X in batches[:3]:
         model.partial_fit(X)
     model.save(tmp_path / "model.npz")
@@ -79,7 +80,8 @@ def test_a_loaded_model_goes_on_bit_by_bit_alike(name: str, kernel: str, tmp_pat
 def test_parameters_come_back(tmp_path: Path) -> None:
     parameters: dict[str, Any] = {
         "alpha": 1e20, "decay": 0.25, "kernel": "rbf", "epsilon": 1e-4, "sweeps": 3, "burn_in": 2,
-        "max_init_sweeps": 9, "split_last": False, "restart": None, "merge": "original", "seed": 11,
+        "max_init_sweeps": 9, "split_last": False, "restart": None, "merge": "paper", "follow": "halves",
+        "seed": 11,
     }  # fmt: skip
     ScStream(**parameters).partial_fit(stream("gaussian", 1)[0]).save(tmp_path / "m")
     loaded = ScStream.load(tmp_path / "m").get_params(deep=False)

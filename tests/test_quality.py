@@ -46,16 +46,17 @@ def test_the_surfers_torso_keeps_one_id(shared_data: Path) -> None:
     assert metrics.oracle_jaccard(ids, masks).mean() >= 0.68
 
 
-def test_drifting_gaussians_are_followed(shared_data: Path) -> None:
+@pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.8, 0.85), ("clusters", 0.87, 0.89)])
+def test_drifting_gaussians_are_followed(follow: str, ari: float, full_nmi: float, shared_data: Path) -> None:
     with np.load(shared_data / "streams/gauss2d.npz") as stream:
         X, y = stream["X"], stream["y"]
-    model = ScStream(Gaussian(m=np.zeros(2), nu=4.0, psi=0.5), alpha=1e4, decay=0.3, seed=0)
+    model = ScStream(Gaussian(m=np.zeros(2), nu=4.0, psi=0.5), alpha=1e4, decay=0.3, follow=follow, seed=0)
     predicted = [model.partial_fit(X[0]).labels_]
     for batch in X[1:]:
         predicted.append(model.predict(batch))
         model.partial_fit(batch)
-    assert np.mean([metrics.ari(truth, labels) for truth, labels in zip(y, predicted, strict=True)]) >= 0.8
-    assert metrics.full_nmi(y, predicted) >= 0.85
+    assert np.mean([metrics.ari(truth, labels) for truth, labels in zip(y, predicted, strict=True)]) >= ari
+    assert metrics.full_nmi(y, predicted) >= full_nmi
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the resident set from /proc")

@@ -32,6 +32,7 @@ SETTINGS = Settings(
     split_last=True,
     patience=None,
     merge="paper",
+    follow="nothing",
     seed=0,
 )
 

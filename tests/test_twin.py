@@ -34,6 +34,7 @@ class Stream:
     decay: float
     seed: int
     merge: str = "paper"
+    follow: str = "nothing"
 
     def batches(self) -> list[tuple[Array, Ints]]:
         stream = gaussian_stream(
@@ -47,6 +48,8 @@ STREAMS = {
     "forgetful": Stream(4, 4, 200, 1.0, 3.0, 2),
     "many": Stream(6, 3, 300, 100.0, 1.0, 3),
     "original merge": Stream(4, 4, 150, 10.0, 0.5, 4, "original"),
+    "clusters followed": Stream(4, 5, 150, 10.0, 0.1, 5, follow="clusters"),
+    "halves followed": Stream(4, 5, 150, 10.0, 0.1, 6, follow="halves"),
 }
 
 
@@ -63,6 +66,7 @@ def by_twin(stream: Stream, seed: int) -> Array:
         stream.decay,
         np.random.default_rng(seed),
         merge_kind=stream.merge,
+        follow=stream.follow,
         max_init_sweeps=INIT_SWEEPS,
         patience=PATIENCE,
     )
@@ -83,6 +87,7 @@ def by_engine(stream: Stream, seed: int) -> Array:
         split_last=True,
         restart=PATIENCE,
         merge=stream.merge,
+        follow=stream.follow,
         seed=seed,
     )
     scores = [ari(y, model.partial_fit(X, time=float(t)).labels_) for t, (X, y) in enumerate(batches)]

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
+from scstream.components.base import Component
 from scstream.forgetting import Kernel, weigh
 
 Array = npt.NDArray[np.float64]
@@ -78,6 +79,16 @@ class History:
         """Count every point of the past ``factor`` times."""
         self._buffer *= factor
         self.past *= factor
+
+    def follow(self, component: Component, now: Array, halves: bool) -> None:
+        """Let the records go where the batch at hand, with statistics (K, 2, P), has each cluster, or each half."""
+        R, P = len(self._buffer), now.shape[2]
+        if halves:
+            past, now, records = self.past.reshape(-1, P), now.reshape(-1, P), self._buffer.reshape(R, -1, 1, P)
+        else:
+            past, now, records = self.past.sum(axis=1), now.sum(axis=1), self._buffer
+        if component.follow(past, now, len(self._weights), records):
+            self._weigh(self._weights)
 
     def refresh(self, k: int) -> None:
         """Recompute ``past`` of cluster k after its records were changed."""

@@ -2388,6 +2388,35 @@ def label_halves(own, key, sampling, labels, out):
 
 
 @numba.njit(**_JIT)
+def drift(past, now, steady, out):
+    """How far (M, D) groups with statistics past and now (M, P), each beginning with (n, sum of x), have moved.
+
+    The less of a group there is now, the less is known of where it went: the way counts n / (n + steady) of it.
+    """
+    for g in range(out.shape[0]):
+        n, N = now[g, 0], past[g, 0]
+        for i in range(out.shape[1]):
+            out[g, i] = (now[g, 1 + i] / n - past[g, 1 + i] / N) * (n / (n + steady)) if n > 0.0 and N > 0.0 else 0.0
+
+
+@numba.njit(**_JIT)
+def gaussian_translate(n_records, way, records):
+    """Move all parts of each group by way (M, D) in the first records (R, M, parts, P), which may have more groups."""
+    D = way.shape[1]
+    for r in range(n_records):
+        for g in range(way.shape[0]):
+            for part in range(records.shape[2]):
+                S = records[r, g, part]
+                e = 1 + D
+                for i in range(D):
+                    for j in range(i + 1):
+                        S[e] += way[g, i] * S[1 + j] + S[1 + i] * way[g, j] + S[0] * way[g, i] * way[g, j]
+                        e += 1
+                for i in range(D):
+                    S[1 + i] += S[0] * way[g, i]
+
+
+@numba.njit(**_JIT)
 def weighted_sum(weights, records, out):
     """out = sum over r of weights[r] * records[r], in a fixed order.
 

@@ -15,7 +15,7 @@ from scstream import persistence
 from scstream.checks import check_choice, check_integer, check_number
 from scstream.components import Component
 from scstream.components.base import Array
-from scstream.forgetting import KERNELS, Kernel
+from scstream.forgetting import FOLLOWED, KERNELS, Kernel
 from scstream.genealogy import Event, Genealogy
 from scstream.sampler import Sampler
 from scstream.stored import mapping, section, stored_component, stored_genealogy, stored_state
@@ -59,6 +59,7 @@ class Mixture:
         split_last: bool = True,
         restart: int | None = 60,
         merge: str = "original",
+        follow: str = "nothing",
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -73,6 +74,7 @@ class Mixture:
         self.split_last = split_last
         self.restart = restart
         self.merge = merge
+        self.follow = follow
         self.seed = seed
         self.threads = threads
 
@@ -105,6 +107,7 @@ class Mixture:
             split_last=bool(self.split_last),
             patience=None if self.restart is None else int(self.restart),
             merge=self.merge,
+            follow=self.follow,
             seed=int(self.seed or 0),
         )
 
@@ -126,6 +129,7 @@ class Mixture:
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("merge", self.merge, ("original", "paper"))
+        check_choice("follow", self.follow, FOLLOWED)
         if self.component is not None and not isinstance(self.component, Component):
             raise TypeError(f"component must be a scstream Component, got {self.component!r}")
 

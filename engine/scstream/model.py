@@ -51,6 +51,11 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
         after the first batch.
     merge : {"original", "paper"}
         Hastings ratio of a merge: Chang and Fisher's, or one over the split's as the paper has it.
+    follow : {"nothing", "clusters", "halves"}
+        What the past moves along with. "clusters": after each sweep, what earlier batches left of a cluster is shifted
+        to where the batch at hand has it, so that its size and shape are remembered for longer than its place. For
+        streams that drift. "halves": the same for each sub-cluster by itself; new clusters are then found sooner, and
+        with a long memory too many of them. Counts have no place: clusters of them stay as they are.
     seed : int, optional
         The same seed gives the same labels on any number of threads. None stands for 0.
     threads : int, optional

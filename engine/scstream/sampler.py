@@ -102,6 +102,8 @@ class Sampler:
             mover.split(batch.at_edge())
         mover.merge()
         mover.bury(batch.used)
+        if settings.follow != "nothing":
+            state.history.follow(self.component, state.current, halves=settings.follow == "halves")
         state.age += 1
         state.rest += 1
         self.id_of = mover.id_of

@@ -31,6 +31,7 @@ class Settings:
     split_last: bool
     patience: int | None
     merge: str
+    follow: str
     seed: int
 
 

@@ -16,6 +16,9 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
+#: How many points of a batch it takes to believe half of the way that a group seems to have gone since.
+STEADY = 20.0
+
 #: A merge less likely than exp(this) is never accepted: no uniform of 53 bits is so small.
 HOPELESS = -37.0
 
@@ -88,6 +91,14 @@ class Component(ABC):
 
         The halves start a newborn's sub-clusters apart without looking at the points again.
         """
+
+    def follow(self, past: Array, now: Array, n_records: int, records: Array) -> bool:
+        """Move the first records (R, M, parts, P) of groups, past (M, P) in all, to where they are now (M, P).
+
+        The parts of a group go the same way. Returns whether they can move; here they cannot. Not all points have a
+        place, counts for one.
+        """
+        return False
 
     @abstractmethod
     def summary(self, S: Array) -> dict[str, Array]:
