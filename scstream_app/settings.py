@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 
 import scstream
 from scstream.colour import COLOURS
-from scstream.forgetting import FOLLOWED, KERNELS
+from scstream.forgetting import KERNELS
 from scstream_app.errors import SettingsError
 
 Kind = Literal["number", "integer", "choice", "switch"]
@@ -246,16 +246,6 @@ class Settings:
         "--merge",
         group="advanced",
         choices=("original", "paper"),
-    )
-    follow: str = _setting(
-        "nothing",
-        "Past moves with",
-        "Whether what is remembered of segments moves along with them (clusters), or with each of the two parts they "
-        "might split into (halves). For slow forgetting where things move.",
-        "choice",
-        "--follow",
-        group="advanced",
-        choices=FOLLOWED,
     )
     kernel: str = _setting(
         "exponential",

@@ -399,8 +399,11 @@ class Twin:
         sides = [(cluster.now[j], self.side(cluster, j) - cluster.now[j]) for j in range(2)]
         if self.follow == "clusters":
             sides = 2 * [(sides[0][0] + sides[1][0], sides[0][1] + sides[1][1])]
+        n_batches = sum(self.weight(record[0]) for record in cluster.past)
         ways = [
-            (now.x / now.n - past.x / past.n) * now.n / (now.n + 20.0) if now.n > 0 and past.n > 0 else 0.0 * now.x
+            (now.x / now.n - past.x / past.n) * now.n / (now.n + 20.0)
+            if past.n > 0 and now.n >= max(0.1 * past.n / n_batches, 1e-300)
+            else 0.0 * now.x
             for now, past in sides
         ]
         return [(time, one.moved(ways[0]), two.moved(ways[1])) for time, one, two in cluster.past]

@@ -15,7 +15,7 @@ from scipy import integrate, special, stats
 from reference import Array, Niw, diagonal_log_marginal, dirichlet_log_marginal, gaussian_row
 from scstream import DiagonalGaussian, Gaussian, Multinomial
 from scstream.components import BY_NAME, Component
-from scstream.components.base import HOPELESS, STEADY
+from scstream.components.base import HOPELESS
 from scstream.moves import merge_log_hastings
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -284,38 +284,39 @@ def within(draws: Array, expected: Array, errors: float = 5.0) -> None:
     np.testing.assert_array_less(np.abs(draws.mean(axis=0) - expected), errors * error)
 
 
-# --- a past that follows
+# --- translation
 
 
-@pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("name", ["diagonal", "gaussian"])
+@pytest.mark.parametrize("parts", [1, 2])
+@settings(max_examples=30, deadline=None)
 @given(seed=SEEDS, D=st.integers(1, 5))
-def test_what_follows_is_the_same_points_elsewhere(name: str, seed: int, D: int) -> None:
-    """Against the points themselves, moved: two batches of the past, and one in which a third group has no points.
-
-    Every group has two parts.
-    """
+def test_translated_statistics_are_those_of_the_points_elsewhere(name: str, parts: int, seed: int, D: int) -> None:
     component, X, w = random_case(name, seed, 90, D)
-    label = np.random.default_rng(seed).integers(0, 6, 90).astype(np.int32)
-    label[60:] %= 4
+    rng = np.random.default_rng(seed)
+    group, part = rng.integers(0, 4, 90), rng.integers(0, parts, 90)
     batches = [slice(0, 30), slice(30, 60), slice(60, 90)]
+    assert component.n_place == D
 
     def statistics(points: Array) -> Array:
-        S = [component.statistics(component.prepare(points[b]), w[b], label[b], 8) for b in batches]
-        return np.array(S).reshape(3, 4, 2, -1)
+        labels = (parts * group + part).astype(np.int32)
+        S = [component.statistics(component.prepare(points[b]), w[b], labels[b], 4 * parts) for b in batches]
+        return np.array(S).reshape(3, 4, parts, -1)
 
-    records = statistics(X)
-    past, now = (0.3 * records[0] + 0.8 * records[1])[:3].sum(axis=1), records[2, :3].sum(axis=1)
     # A record too many, and a group: what lies beside must stay.
+    way = rng.normal(0.0, 3.0, (3, D))
+    records = statistics(X)
     expected = records.copy()
-    if name != "multinomial":
-        way = np.zeros((3, D))
-        for g in np.flatnonzero((past[:, 0] > 0) & (now[:, 0] > 0)):
-            there = now[g, 1 : 1 + D] / now[g, 0]
-            way[g] = (there - past[g, 1 : 1 + D] / past[g, 0]) * now[g, 0] / (now[g, 0] + STEADY)
-        expected[:2] = statistics(X + way[label // 2])[:2]
-    assert component.follow(past, now, 2, records) == (name != "multinomial")
+    expected[:2, :3] = statistics(X + np.concatenate([way, np.zeros((1, D))])[group])[:2, :3]
+    component.translate(records, 2, way)
     np.testing.assert_allclose(records, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_counts_have_no_place() -> None:
+    component, _, _ = random_case("multinomial", 0, 9, 3)
+    assert component.n_place == 0
+    with pytest.raises(NotImplementedError, match="multinomial clusters have no place"):
+        component.translate(np.zeros((1, 1, 1, component.n_statistics)), 1, np.zeros((1, 3)))
 
 
 # --- halves

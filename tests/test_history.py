@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reference import Array, weighted_history
+from scstream import Gaussian
 from scstream.forgetting import KERNELS
 from scstream.history import History
 
-P = 3
+COMPONENT = Gaussian(1.0, np.zeros(1), 3.0, np.eye(1)).bind(np.zeros((1, 1)), np.ones(1))
+P = COMPONENT.n_statistics
 OWN: dict[str, Callable[[float], float]] = {
     "hyperbola": lambda age: 1.0 / (1.0 + age),
     "wave": lambda age: 0.5 + 0.5 * math.cos(age),
@@ -118,6 +120,36 @@ def test_a_restored_history_goes_on_as_the_original() -> None:
         each.advance(3.0, kernel, 1e-8)
     np.testing.assert_array_equal(restored.past, history.past)
     np.testing.assert_array_equal(restored.records, history.records)
+
+
+# --- a past that follows
+
+
+@pytest.mark.parametrize("halves", [False, True])
+def test_the_past_goes_the_way_of_the_batch_at_hand(halves: bool) -> None:
+    """On a line, all by hand: (n, sum, sum of squares) of two halves, each worth 100 points and 4 batches."""
+    history = History(1, P)
+    for time in range(4):
+        history.append(float(time), np.array([[[25.0, 0.0, 25.0], [25.0, 250.0, 2525.0]]]))
+    history.advance(4.0, KERNELS["window"](0.0), 0.0)
+    # The one half has not moved, the other one by 4: 20 points are believed half of the way. The whole, 5 and 4 thirds.
+    now = np.array([[[10.0, 0.0, 10.0], [20.0, 280.0, 3940.0]]])
+    history.follow(COMPONENT, now, halves)
+    whole = (280.0 / 30.0 - 5.0) * 30.0 / 50.0
+    means = [0.0, 12.0] if halves else [whole, 10.0 + whole]
+    expected = [[25.0, 25.0 * mean, 25.0 + 25.0 * mean**2] for mean in means]
+    np.testing.assert_allclose(history.records, np.broadcast_to(expected, (4, 1, 2, P)))
+    np.testing.assert_allclose(history.past, 4.0 * np.array([expected]))
+
+
+@pytest.mark.parametrize("n", [0.0, 2.4, 2.5])
+def test_what_is_hidden_is_remembered_where_it_was(n: float) -> None:
+    """A tenth of the 25 points that it has in a batch is the least that says where a cluster went."""
+    history = History(1, P)
+    history.append(0.0, np.array([[[25.0, 0.0, 25.0], [0.0, 0.0, 0.0]]]))
+    history.advance(1.0, KERNELS["window"](0.0), 0.0)
+    history.follow(COMPONENT, np.array([[[n, 9.0 * n, 90.0 * n], [0.0, 0.0, 0.0]]]), halves=False)
+    assert history.records[0, 0, 0, 1] == pytest.approx(25.0 * 9.0 * 2.5 / 22.5 if n == 2.5 else 0.0)
 
 
 class Changes(RuleBasedStateMachine):

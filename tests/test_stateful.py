@@ -113,7 +113,9 @@ class Watch:
         """
         history, now = self.sampler.state.history, self.sampler.time
         if not any(event.kind is Kind.DEATH for event in events):
-            n_kept = self.sampler.component.n_statistics if self.sampler.settings.follow == "nothing" else 1
+            component = self.sampler.component
+            moving = self.sampler.settings.follow != "nothing" and component.n_place > 0
+            n_kept = 1 if moving else component.n_statistics
             found, before = history.records.sum(axis=(1, 2))[:, :n_kept], self.mass[:, :n_kept]
             scale = np.abs(before).max(initial=1.0)
             np.testing.assert_allclose(found, before, rtol=1e-9, atol=1e-9 * scale)

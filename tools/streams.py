@@ -54,11 +54,11 @@ STREAMS = {
     "multinomial100d": Stream(
         lambda file: list(read_stream(file))[:40], Multinomial(4.0), {"alpha": 1e4, "decay": 0.5}
     ),
-    # The paper's appendix and ratio for merges, splits when the authors' code has them, and a past that moves along.
+    # The paper's appendix.
     "covtype": Stream(
         read_covtype,
         Gaussian(kappa=1.0, m=np.zeros(10), nu=25.0, psi=0.78),
-        {"alpha": 1.0, "decay": 0.2, "epsilon": 1e-8, "merge": "paper", "split_last": False, "follow": "halves"},
+        {"alpha": 1.0, "decay": 0.2, "epsilon": 1e-8},
     ),
 }
 

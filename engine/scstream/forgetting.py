@@ -58,9 +58,6 @@ class Window:
 
 KERNELS: dict[str, Callable[[float], Kernel]] = {"exponential": Exponential, "rbf": Rbf, "window": Window}
 
-#: What the past may move along with, see `ScStream`.
-FOLLOWED = ("nothing", "clusters", "halves")
-
 
 def weigh(kernel: Kernel, ages: Array) -> Array:
     """The kernel's weights of records of these ages, checked."""

@@ -11,6 +11,12 @@ from scstream.forgetting import Kernel, weigh
 
 Array = npt.NDArray[np.float64]
 
+#: How many points of a batch it takes to believe half of the way that their cluster seems to have gone, at each sweep.
+_STEADY = 20.0
+
+#: With a smaller part of its usual number of points in a batch, a cluster is hidden rather than somewhere else.
+_FEWEST = 0.1
+
 
 class History:
     """Statistics of past batches for each cluster's two sub-clusters.
@@ -81,14 +87,22 @@ class History:
         self.past *= factor
 
     def follow(self, component: Component, now: Array, halves: bool) -> None:
-        """Let the records go where the batch at hand, with statistics (K, 2, P), has each cluster, or each half."""
-        R, P = len(self._buffer), now.shape[2]
+        """Let the records go where the batch at hand, with statistics (K, 2, P), has each cluster, or each half.
+
+        Costs a few passes over all records.
+        """
+        R, P, D = len(self._weights), now.shape[2], component.n_place
+        if R == 0 or D == 0:
+            return
         if halves:
-            past, now, records = self.past.reshape(-1, P), now.reshape(-1, P), self._buffer.reshape(R, -1, 1, P)
+            buffer = self._buffer.reshape(len(self._buffer), -1, 1, P)
+            past, now = self.past.reshape(-1, P), now.reshape(-1, P)
         else:
-            past, now, records = self.past.sum(axis=1), now.sum(axis=1), self._buffer
-        if component.follow(past, now, len(self._weights), records):
-            self._weigh(self._weights)
+            buffer, past, now = self._buffer, self.past.sum(axis=1), now.sum(axis=1)
+        way = np.empty((len(now), D))
+        kernels.drift(past, now, _STEADY, _FEWEST / self._weights.sum(), way)
+        component.translate(buffer, R, way)
+        self._weigh(self._weights)
 
     def refresh(self, k: int) -> None:
         """Recompute ``past`` of cluster k after its records were changed."""

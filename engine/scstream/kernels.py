@@ -2388,20 +2388,22 @@ def label_halves(own, key, sampling, labels, out):
 
 
 @numba.njit(**_JIT)
-def drift(past, now, steady, out):
+def drift(past, now, steady, fewest, out):
     """How far (M, D) groups with statistics past and now (M, P), each beginning with (n, sum of x), have moved.
 
-    The less of a group there is now, the less is known of where it went: the way counts n / (n + steady) of it.
+    The less of a group there is now, the less is known of where it went: n / (n + steady) of the way is believed, and
+    nothing if there are fewer than ``fewest`` for each point of the past.
     """
     for g in range(out.shape[0]):
         n, N = now[g, 0], past[g, 0]
+        known = n > 0.0 and N > 0.0 and n >= fewest * N
         for i in range(out.shape[1]):
-            out[g, i] = (now[g, 1 + i] / n - past[g, 1 + i] / N) * (n / (n + steady)) if n > 0.0 and N > 0.0 else 0.0
+            out[g, i] = (now[g, 1 + i] / n - past[g, 1 + i] / N) * (n / (n + steady)) if known else 0.0
 
 
 @numba.njit(**_JIT)
-def gaussian_translate(n_records, way, records):
-    """Move all parts of each group by way (M, D) in the first records (R, M, parts, P), which may have more groups."""
+def gaussian_translate(records, n_records, way):
+    """Move all parts of the first M groups by way (M, D), in the first n_records of (records, groups, parts, P)."""
     D = way.shape[1]
     for r in range(n_records):
         for g in range(way.shape[0]):

@@ -15,7 +15,7 @@ from scstream import persistence
 from scstream.checks import check_choice, check_integer, check_number
 from scstream.components import Component
 from scstream.components.base import Array
-from scstream.forgetting import FOLLOWED, KERNELS, Kernel
+from scstream.forgetting import KERNELS, Kernel
 from scstream.genealogy import Event, Genealogy
 from scstream.sampler import Sampler
 from scstream.stored import mapping, section, stored_component, stored_genealogy, stored_state
@@ -129,7 +129,7 @@ class Mixture:
         if not callable(self.kernel):
             check_choice("kernel", self.kernel, KERNELS)
         check_choice("merge", self.merge, ("original", "paper"))
-        check_choice("follow", self.follow, FOLLOWED)
+        check_choice("follow", self.follow, ("nothing", "clusters", "halves"))
         if self.component is not None and not isinstance(self.component, Component):
             raise TypeError(f"component must be a scstream Component, got {self.component!r}")
 

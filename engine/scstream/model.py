@@ -54,8 +54,9 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
     follow : {"nothing", "clusters", "halves"}
         What the past moves along with. "clusters": after each sweep, what earlier batches left of a cluster is shifted
         to where the batch at hand has it, so that its size and shape are remembered for longer than its place. For
-        streams that drift. "halves": the same for each sub-cluster by itself; new clusters are then found sooner, and
-        with a long memory too many of them. Counts have no place: clusters of them stay as they are.
+        streams that drift. "halves": the same for each sub-cluster by itself, which does not keep the cluster's shape;
+        new clusters are then found sooner, and with a long memory too many of them. Counts have no place: clusters of
+        them stay as they are. Costs a few passes, each sweep, over all that is remembered.
     seed : int, optional
         The same seed gives the same labels on any number of threads. None stands for 0.
     threads : int, optional

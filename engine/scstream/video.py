@@ -73,7 +73,7 @@ class VideoSegmenter:
     detail : float
         Larger values cut the picture into smaller segments: the prior expects a segment's variances, in colour and in
         place, to be so many times smaller. `alpha` hardly matters beside thousands of pixels; this does.
-    burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge, follow
+    burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
 
     Attributes
@@ -117,7 +117,6 @@ class VideoSegmenter:
         split_last: bool = True,
         restart: int | None = 60,
         merge: str = "original",
-        follow: str = "nothing",
     ) -> None:
         check_choice("colour", colour, COLOURS)
         check_number("scale", scale, 0.0, 1.0, strict=True)
@@ -136,7 +135,6 @@ class VideoSegmenter:
             split_last=split_last,
             restart=restart,
             merge=merge,
-            follow=follow,
             seed=seed,
             threads=threads,
         )

@@ -26,7 +26,7 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
     frame = np.ascontiguousarray(np.broadcast_to(stripes[:, None], (64, 64, 3)))
     # Enough sweeps and segments for every move to be proposed once.
     segmenter = VideoSegmenter(threads=1, max_init_sweeps=40)
-    small = VideoSegmenter(threads=1, max_init_sweeps=1, scale=0.5, follow="clusters")
+    small = VideoSegmenter(threads=1, max_init_sweeps=1, scale=0.5)
     points = np.random.default_rng(0).normal(size=(60, 2))
     counts = np.floor(np.abs(9.0 * points))
 
@@ -38,7 +38,7 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
         # Not above: video does without it, and without scikit-learn.
         from scstream.model import ScStream
 
-        ScStream(component, max_init_sweeps=12).partial_fit(X).partial_fit(X).predict(X)
+        ScStream(component, max_init_sweeps=12, follow="clusters").partial_fit(X).partial_fit(X).predict(X)
 
     steps: list[tuple[str, Callable[[], object]]] = [
         ("cutting frames into tiles", lambda: Tiles(frame).points()),

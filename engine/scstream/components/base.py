@@ -16,9 +16,6 @@ import numpy.typing as npt
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
-#: How many points of a batch it takes to believe half of the way that a group seems to have gone since.
-STEADY = 20.0
-
 #: A merge less likely than exp(this) is never accepted: no uniform of 53 bits is so small.
 HOPELESS = -37.0
 
@@ -92,13 +89,20 @@ class Component(ABC):
         The halves start a newborn's sub-clusters apart without looking at the points again.
         """
 
-    def follow(self, past: Array, now: Array, n_records: int, records: Array) -> bool:
-        """Move the first records (R, M, parts, P) of groups, past (M, P) in all, to where they are now (M, P).
+    @property
+    def n_place(self) -> int:
+        """How many numbers of a row, from the second on, are sums of coordinates: where a cluster is.
 
-        The parts of a group go the same way. Returns whether they can move; here they cannot. Not all points have a
-        place, counts for one.
+        Here none: not all points have a place, counts for one.
         """
-        return False
+        return 0
+
+    def translate(self, records: Array, n_records: int, way: Array) -> None:
+        """Change rows as if their points were elsewhere by way (M, `n_place`), each group with all its parts.
+
+        Of ``records``, whose shape is (records, groups, parts, P), only the first n_records and M groups are meant.
+        """
+        raise NotImplementedError(f"{self.name} clusters have no place")
 
     @abstractmethod
     def summary(self, S: Array) -> dict[str, Array]:

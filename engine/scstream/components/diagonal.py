@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.checks import numeric
-from scstream.components.base import STEADY, Array, Component, Labels
+from scstream.components.base import Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
 from scstream.threads import spread
 
@@ -154,14 +154,15 @@ class DiagonalGaussian(Component):
             out[side] = w.c[k] + log_weight[k] - np.where(dof > 0, student, 0.5 * q).sum(axis=1)
         return out
 
-    def follow(self, past: Array, now: Array, n_records: int, records: Array) -> bool:
-        way = np.empty((len(now), np.asarray(self.m).shape[0]))
-        kernels.drift(past, now, STEADY, way)
-        D, moving, way = way.shape[1], records[:n_records, : len(now)], way[:, None]
+    @property
+    def n_place(self) -> int:
+        return int(np.asarray(self.m).shape[0])
+
+    def translate(self, records: Array, n_records: int, way: Array) -> None:
+        moving, D, way = records[:n_records, : len(way)], way.shape[1], way[:, None]
         n, place = moving[..., :1], moving[..., 1 : 1 + D]
         moving[..., 1 + D :] += 2.0 * way * place + n * way**2
         place += n * way
-        return True
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.checks import numeric
-from scstream.components.base import HOPELESS, STEADY, Array, Component, Labels
+from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import spread
 
 #: Points scored at a time by one thread.
@@ -208,11 +208,12 @@ class Gaussian(Component):
         kernels.gaussian_halve(S, axis, half)
         return half
 
-    def follow(self, past: Array, now: Array, n_records: int, records: Array) -> bool:
-        way = np.empty((len(now), self._D))
-        kernels.drift(past, now, STEADY, way)
-        kernels.gaussian_translate(n_records, way, records)
-        return True
+    @property
+    def n_place(self) -> int:
+        return self._D
+
+    def translate(self, records: Array, n_records: int, way: Array) -> None:
+        kernels.gaussian_translate(records, n_records, way)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, covariance = self.moments(S)
