@@ -117,7 +117,6 @@ PARAMETERS: list[tuple[str, Any]] = [
     *[("threads", value) for value in (0, -2, 1.5, "all")],
     *[("kernel", value) for value in ("gauss", None, 3, ["rbf"])],
     *[("merge", value) for value in ("never", None, 3, ["paper"])],
-    *[("follow", value) for value in ("everything", None, True, ["halves"])],
 ]
 
 
@@ -133,6 +132,12 @@ def test_parameters_out_of_range_are_named_with_their_value(name: str, value: An
         ScStream(**{name: value}).partial_fit(X)
     with pytest.raises((ValueError, TypeError), match=message):
         VideoSegmenter(**{name: value}).segment(FRAME)
+
+
+@pytest.mark.parametrize("value", ["everything", None, True, ["halves"]])
+def test_what_the_past_follows_is_one_of_three(value: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match=rf"follow must .*{shown(value)}"):
+        ScStream(follow=value).partial_fit(X)
 
 
 @pytest.mark.parametrize("component", ["gaussian", 3, Gaussian])
