@@ -44,6 +44,21 @@ def test_segmenting_pulls_in_no_window_no_codec_and_no_scikit_learn() -> None:
     assert not loaded & {"cv2", "PySide6", "av", "imageio", "pyqtgraph", "rich", "typer", "scstream_app", "sklearn"}
 
 
+def test_after_the_warm_up_nothing_is_left_to_compile() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'engine'); import numpy as np; "
+        "from scstream import VideoSegmenter, kernels, warm_up; "
+        "count = lambda: {n: len(k.signatures) for n, k in vars(kernels).items() if hasattr(k, 'signatures')}; "
+        "warm_up(); before = count(); frame = np.random.default_rng(1).integers(0, 9, (120, 160, 3), np.uint8); "
+        "frame[40:, 50:] += 90; frame[:60, 100:] += 150; segmenter = VideoSegmenter(max_init_sweeps=60); "
+        "[segmenter.segment(np.roll(frame, n, axis=1)) for n in range(4)]; segmenter.uncertainty(); "
+        "assert segmenter.model_.n_clusters_ > 2; after = count(); print({n for n in after if after[n] != before[n]})"
+    )
+    done = run(sys.executable, "-c", code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "set()"
+
+
 def test_every_public_name_is_there() -> None:
     import scstream
 

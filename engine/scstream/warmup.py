@@ -22,9 +22,9 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
     video_only : bool
         False compiles the kernels for other streams too.
     """
-    stripes = np.repeat(np.arange(16, dtype=np.uint8)[:, None] * np.array([16, 7, 11], np.uint8), 4, axis=0)
-    frame = np.ascontiguousarray(np.broadcast_to(stripes[:, None], (64, 64, 3)))
-    # Enough sweeps and segments for every move to be proposed once.
+    # Two colours, which become two segments, so that every move is proposed.
+    frame = np.random.default_rng(0).integers(0, 8, (64, 64, 3), np.uint8)
+    frame[:, 32:] += np.array([240, 180, 20], np.uint8)
     segmenter = VideoSegmenter(threads=1, max_init_sweeps=40)
     small = VideoSegmenter(threads=1, max_init_sweeps=1, scale=0.5)
     points = np.random.default_rng(0).normal(size=(60, 2))
