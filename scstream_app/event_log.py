@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import overload
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 
 _KINDS = tuple(Kind)
 _PLACE = {kind: place for place, kind in enumerate(_KINDS)}

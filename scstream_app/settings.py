@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any, Literal, Self
 
 import scstream
-from scstream.colour import COLOURS
-from scstream.forgetting import KERNELS
+from scstream.pixels.colour import COLOURS
+from scstream.sampler.forgetting import KERNELS
 from scstream_app.errors import SettingsError
 
 Kind = Literal["number", "integer", "choice", "switch"]

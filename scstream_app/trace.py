@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
-from scstream.genealogy import Kind, follow
+from scstream.sampler.genealogy import Kind, follow
 from scstream_app.edits import colour_after
 from scstream_app.event_log import EventLog
 from scstream_app.session import FrameRecord, MarkedObject

@@ -3,7 +3,7 @@
 import numpy as np
 
 from scstream import Event
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app.results import FrameResult
 
 

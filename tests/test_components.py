@@ -16,7 +16,7 @@ from reference import Array, Niw, diagonal_log_marginal, dirichlet_log_marginal,
 from scstream import DiagonalGaussian, Gaussian, Multinomial
 from scstream.components import BY_NAME, Component
 from scstream.components.base import HOPELESS
-from scstream.moves import merge_log_hastings
+from scstream.sampler.moves import merge_log_hastings
 
 SEEDS = st.integers(0, 2**32 - 1)
 NAMES = ["diagonal", "gaussian", "multinomial"]

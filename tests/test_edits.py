@@ -14,7 +14,7 @@ import pytest
 from clips import moving_square
 from fake_source import FakeSource
 from scstream import Preview
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import SettingsError
 from scstream_app.pipeline import Notice, run

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.event_log import EventLog
 
 _ONE, _TWO = (Kind.BIRTH, Kind.DEATH), (Kind.SPLIT, Kind.MERGE)

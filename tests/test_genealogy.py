@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scstream.genealogy import Event, Genealogy, Kind, TrackedObject, follow
+from scstream.sampler.genealogy import Event, Genealogy, Kind, TrackedObject, follow
 
 NAN = math.nan
 

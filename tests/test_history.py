@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from reference import Array, weighted_history
 from scstream import Gaussian
-from scstream.forgetting import KERNELS
-from scstream.history import History
+from scstream.sampler.forgetting import KERNELS
+from scstream.sampler.history import History
 
 COMPONENT = Gaussian(1.0, np.zeros(1), 3.0, np.eye(1)).bind(np.zeros((1, 1)), np.ones(1))
 P = COMPONENT.n_statistics

@@ -24,9 +24,9 @@ from reference import (
 )
 from scstream import kernels
 from scstream.components import Gaussian, Multinomial
-from scstream.sweep import mode_densities
+from scstream.pixels.tiles import Tiles
+from scstream.sampler.sweep import mode_densities
 from scstream.threads import queue_of
-from scstream.tiles import Tiles
 
 Floats = npt.NDArray[np.float32]
 

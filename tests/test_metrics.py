@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from scipy import ndimage
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
-from scstream.genealogy import Event, Kind
 from scstream.metrics import (
     Contingency,
     ari,
@@ -31,6 +30,7 @@ from scstream.metrics import (
     purity,
     temporal_consistency,
 )
+from scstream.sampler.genealogy import Event, Kind
 
 LABELS = st.integers(1, 40).flatmap(lambda n: st.tuples(*[st.lists(st.integers(-3, 6), min_size=n, max_size=n)] * 2))
 

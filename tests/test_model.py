@@ -15,8 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import Array
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
-from scstream.genealogy import Kind
 from scstream.metrics import ari
+from scstream.sampler.genealogy import Kind
 from scstream.streams import gaussian_stream, multinomial_stream
 
 

@@ -16,7 +16,7 @@ import pytest
 from clips import moving_square
 from fake_source import FakeSource, Picture, readers_alive
 from scstream import Preview, VideoSegmenter
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app import readahead, scenes
 from scstream_app.errors import PipelineError, SourceError, StudioError
 from scstream_app.picture import fitted

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from scstream.scaling import enlarged, scaled_size, shrunk
+from scstream.pixels.scaling import enlarged, scaled_size, shrunk
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

@@ -17,7 +17,7 @@ import zarr
 from clips import leftovers, locked_folder
 from fake_source import FakeSource
 from scstream import VideoSegmenter
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app import __version__
 from scstream_app.errors import SessionError
 from scstream_app.pipeline import run

@@ -12,9 +12,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from reference import Array, weighted_history
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
-from scstream.genealogy import Event, Kind
-from scstream.sampler import Sampler
-from scstream.sweep import Points
+from scstream.sampler.genealogy import Event, Kind
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import Points
 
 D = 2
 SEEDS = st.integers(0, 2**32 - 1)

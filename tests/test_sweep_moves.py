@@ -14,11 +14,20 @@ from scipy import special
 
 from reference import Array, Niw, Part, Twin
 from scstream import Gaussian
-from scstream.forgetting import KERNELS
-from scstream.genealogy import Event, Genealogy, Kind
-from scstream.history import History
-from scstream.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
-from scstream.sweep import Points, Settings, State, counter_rng, draw_densities, log_posterior, mode_densities, relabel
+from scstream.sampler.forgetting import KERNELS
+from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.history import History
+from scstream.sampler.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
+from scstream.sampler.sweep import (
+    Points,
+    Settings,
+    State,
+    counter_rng,
+    draw_densities,
+    log_posterior,
+    mode_densities,
+    relabel,
+)
 
 PRIOR = Niw(1.0, np.zeros(2), 5.0, np.eye(2))
 COMPONENT = Gaussian(1.0, np.zeros(2), 5.0, np.eye(2)).bind(np.zeros((1, 2)), np.ones(1))

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reference import Array, clip_frames, gaussian_row, lab, pixel_noise, rgb_pixels
-from scstream import VideoSegmenter, kernels, tiles
+from scstream import VideoSegmenter, kernels
 from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
-from scstream.sweep import Densities, draw_densities, mode_densities
+from scstream.pixels import tiles
+from scstream.pixels.tiles import Tiles, gumbel_noise, pack
+from scstream.sampler.sweep import Densities, draw_densities, mode_densities
 from scstream.threads import queue_of
-from scstream.tiles import Tiles, gumbel_noise, pack
 
 Frame = npt.NDArray[np.uint8]
 

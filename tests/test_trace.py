@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.edits import Edit
 from scstream_app.session import FrameRecord
 from scstream_app.trace import Trace

@@ -14,7 +14,7 @@ import pytest
 from reference import Array, Ints, Niw, Twin, plateau
 from scstream import Gaussian, ScStream
 from scstream.metrics import ari
-from scstream.sampler import settled
+from scstream.sampler.sampler import settled
 from scstream.streams import gaussian_stream
 
 N_SEEDS = 6

@@ -11,8 +11,8 @@ import pytest
 
 from reference import SAMPLE_VIDEOS, borders, clip_frames, lab
 from scstream import Preview, VideoSegmenter
-from scstream.genealogy import Kind
 from scstream.metrics import oracle_jaccard, temporal_consistency
+from scstream.sampler.genealogy import Kind
 from scstream.video import uncertainty
 
 Frame = npt.NDArray[np.uint8]

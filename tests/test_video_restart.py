@@ -11,7 +11,7 @@ import pytest
 
 from reference import clip_frames
 from scstream import VideoSegmenter
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 
 Frame = npt.NDArray[np.uint8]
 QUICK: dict[str, Any] = {"seed": 0, "max_init_sweeps": 30}

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
-    from scstream.genealogy import Event, Genealogy, TrackedObject
     from scstream.mixture import Cluster, Mixture
     from scstream.model import ScStream
     from scstream.persistence import ModelFileError
+    from scstream.sampler.genealogy import Event, Genealogy, TrackedObject
     from scstream.video import Preview, VideoSegmenter
     from scstream.warmup import warm_up
 
@@ -33,7 +33,7 @@ __all__ = [
 # command that only reads what was found earlier, need not wait for.
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
-    **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "genealogy"),
+    **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "sampler.genealogy"),
     **dict.fromkeys(("Cluster", "Mixture"), "mixture"),
     "ModelFileError": "persistence",
     "ScStream": "model",

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from scstream.genealogy import Event, follow
+from scstream.sampler.genealogy import Event, follow
 
 IdMap: TypeAlias = NDArray[np.integer[Any]]
 Mask: TypeAlias = NDArray[Any]

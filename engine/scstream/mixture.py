@@ -15,11 +15,11 @@ from scstream import persistence
 from scstream.checks import check_choice, check_integer, check_number
 from scstream.components import Component
 from scstream.components.base import Array
-from scstream.forgetting import KERNELS, Kernel
-from scstream.genealogy import Event, Genealogy
-from scstream.sampler import Sampler
+from scstream.sampler.forgetting import KERNELS, Kernel
+from scstream.sampler.genealogy import Event, Genealogy
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import Batch, Settings
 from scstream.stored import mapping, section, stored_component, stored_genealogy, stored_state
-from scstream.sweep import Batch, Settings
 
 
 @dataclass(frozen=True, slots=True)

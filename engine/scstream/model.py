@@ -16,10 +16,10 @@ from scstream import kernels
 from scstream.checks import check_weight
 from scstream.components import Gaussian, Multinomial
 from scstream.components.base import Array
-from scstream.genealogy import Genealogy
 from scstream.mixture import Mixture
-from scstream.sampler import Sampler
-from scstream.sweep import Points, mode_densities
+from scstream.sampler.genealogy import Genealogy
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import Points, mode_densities
 from scstream.threads import using
 
 

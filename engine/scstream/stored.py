@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from scstream.checks import check_integer
 from scstream.components import BY_NAME, Component
-from scstream.forgetting import Kernel
-from scstream.genealogy import Genealogy
-from scstream.history import History
-from scstream.sweep import State
+from scstream.sampler.forgetting import Kernel
+from scstream.sampler.genealogy import Genealogy
+from scstream.sampler.history import History
+from scstream.sampler.sweep import State
 
 #: Numbers of batches and ids in a file stay below this, so that counting on from them never overflows.
 _MOST = 2**62

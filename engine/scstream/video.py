@@ -14,19 +14,19 @@ import numpy.typing as npt
 
 from scstream import persistence
 from scstream.checks import check_choice, check_number
-from scstream.colour import COLOURS, channels, mean_rgb, turn_from_public, turn_to_public
 from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
-from scstream.genealogy import Event, Genealogy
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
-from scstream.moves import Mover
-from scstream.sampler import Progress
-from scstream.scaling import enlarged, scaled_size, shrunk
-from scstream.statistics import STATISTICS
-from scstream.sweep import counter_rng, mode_densities
+from scstream.pixels.colour import COLOURS, channels, mean_rgb, turn_from_public, turn_to_public
+from scstream.pixels.scaling import enlarged, scaled_size, shrunk
+from scstream.pixels.statistics import STATISTICS
+from scstream.pixels.tiles import Tiles
+from scstream.sampler.genealogy import Event, Genealogy
+from scstream.sampler.moves import Mover
+from scstream.sampler.sampler import Progress
+from scstream.sampler.sweep import counter_rng, mode_densities
 from scstream.threads import cores
-from scstream.tiles import Tiles
 
 #: The first frame is first settled on about this many of its pixels.
 _COARSE_PIXELS = 26_000

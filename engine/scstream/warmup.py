@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
-from scstream.tiles import Tiles
+from scstream.pixels.tiles import Tiles
 from scstream.video import VideoSegmenter
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event, Gaussian, Genealogy, ScStream
-from scstream.genealogy import Kind
-from scstream.history import History
-from scstream.sampler import Sampler
-from scstream.sweep import State, mode_densities
-from scstream.tiles import Tiles
+from scstream.pixels.tiles import Tiles
+from scstream.sampler.genealogy import Kind
+from scstream.sampler.history import History
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import State, mode_densities
 
 _NEVER = 10**9
 

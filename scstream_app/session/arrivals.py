@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.results import FrameResult
 
 

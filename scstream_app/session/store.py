@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.results import FrameResult, Picture
 from scstream_app.session import bookmark, checks, files, marks, measured, statistics

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtGui import QUndoCommand
 
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app import palette
 from scstream_app.edits import Edit
 from scstream_app.errors import StudioError

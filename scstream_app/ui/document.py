@@ -12,7 +12,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app import damage
 from scstream_app.asked import Asked, Left, Made, kinds
 from scstream_app.edits import Edit

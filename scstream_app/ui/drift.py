@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.trace import Trace
 from scstream_app.ui.document import Document

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 
 TITLES: Mapping[Kind, str] = MappingProxyType(
     {Kind.BIRTH: "Births", Kind.SPLIT: "Splits", Kind.MERGE: "Merges", Kind.DEATH: "Deaths"}

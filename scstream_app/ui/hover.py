@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QWidget
 
-from scstream.colour import channels
+from scstream.pixels.colour import channels
 from scstream_app.palette import RGB
 from scstream_app.results import FrameResult
 

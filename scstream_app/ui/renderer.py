@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.results import FrameResult
 from scstream_app.session import Session

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from scstream import Event
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.trace import Trace
 from scstream_app.ui import events
 from scstream_app.ui.document import Document

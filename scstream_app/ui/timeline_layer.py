@@ -15,7 +15,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontInfo, QPainter, QPalette, QPen, QPolygonF
 
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.ui.events import TITLES
 
 if TYPE_CHECKING:

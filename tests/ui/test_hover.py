@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square
 from scstream import VideoSegmenter
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
 from scstream.video import uncertainty
 from scstream_app.results import FrameResult
 from scstream_app.ui.document import Document

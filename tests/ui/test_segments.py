@@ -31,8 +31,8 @@ from clips import moving_square, write_video
 from counting import Counter
 from export_scenes import birth, result, story
 from holding import pause_after_each
-from scstream.genealogy import Kind
-from scstream.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS
+from scstream.sampler.genealogy import Kind
 from scstream_app.edits import Edit
 from scstream_app.pipeline import Notice
 from scstream_app.session import MarkedObject, Names, Session

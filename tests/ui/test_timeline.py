@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QSpinBox, QToolButton, QToolTip
 
 from export_scenes import birth, death, merge, split
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.session import FrameRecord, Names
 from scstream_app.ui.player import Player
 from scstream_app.ui.state import State

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QTableView,
 )
 
-from scstream.genealogy import Kind
+from scstream.sampler.genealogy import Kind
 from scstream_app.event_log import Entry, EventLog
 from scstream_app.trace import Trace
 from scstream_app.ui import events

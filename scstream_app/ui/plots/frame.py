@@ -11,7 +11,7 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from scstream.colour import channels
+from scstream.pixels.colour import channels
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.common import BLUE, Array, ink, paint_axes, short, statistics_of
 from scstream_app.ui.plots.page import Page

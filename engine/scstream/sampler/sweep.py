@@ -15,8 +15,8 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.components.base import Array, Component, Labels
-from scstream.forgetting import Kernel
-from scstream.history import History
+from scstream.sampler.forgetting import Kernel
+from scstream.sampler.history import History
 
 
 @dataclass(frozen=True, slots=True)

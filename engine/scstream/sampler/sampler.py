@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components.base import Component
-from scstream.genealogy import Event, Genealogy, Kind
-from scstream.history import History
-from scstream.moves import Mover
-from scstream.sweep import Batch, Settings, State, counter_rng, log_posterior, relabel
+from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.history import History
+from scstream.sampler.moves import Mover
+from scstream.sampler.sweep import Batch, Settings, State, counter_rng, log_posterior, relabel
 
 #: Sweeps without a split before sub-clusters start afresh, in the first batch: there is nothing yet to disturb.
 _FIRST_PATIENCE = 5

@@ -7,8 +7,8 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
-from scstream.genealogy import Event, Genealogy, Kind
-from scstream.sweep import Settings, State, both_halves
+from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.sweep import Settings, State, both_halves
 
 #: Records in which a cluster has fewer points, weighted, are skipped when asking how large its halves were.
 _FEWEST_POINTS = 20.0

@@ -12,7 +12,7 @@ from scstream import kernels
 from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
-from scstream.sweep import Densities
+from scstream.sampler.sweep import Densities
 from scstream.threads import queue_of, share
 
 #: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the

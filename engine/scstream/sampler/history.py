@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Component
-from scstream.forgetting import Kernel, weigh
+from scstream.sampler.forgetting import Kernel, weigh
 
 Array = npt.NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""Pixels as points: tiles, colour spaces, scaling, and statistics of segments."""
