@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from scstream import Event, metrics
 from scstream_app.errors import EvaluationError, reason
+from scstream_app.render.masks import VOID, read_values
 from scstream_app.session import Session
-from scstream_app.stills import VOID, read_values
 
 Map = npt.NDArray[np.int32]
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Literal
 from scstream_app import scenes
 from scstream_app.edits import Edit
 from scstream_app.errors import PipelineError, StudioError, reason
-from scstream_app.picture import IdMap, Picture, Size, fitted, size_of
 from scstream_app.readahead import Decoded, Failure, ReadAhead
+from scstream_app.render.image_types import IdMap, Picture, Size, fitted, size_of
 from scstream_app.results import FrameResult
 from scstream_app.scenes import Histogram
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source

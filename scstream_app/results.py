@@ -12,9 +12,7 @@ import numpy.typing as npt
 
 from scstream import Event
 from scstream_app.edits import Edit
-from scstream_app.picture import IdMap, Picture
-
-__all__ = ["FrameResult", "IdMap", "Picture"]
+from scstream_app.render.image_types import IdMap, Picture
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
 

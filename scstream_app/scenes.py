@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.metrics import label_churn
-from scstream_app.results import IdMap, Picture
+from scstream_app.render.image_types import IdMap, Picture
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter

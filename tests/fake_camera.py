@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Condition
 
 from scstream_app.errors import SourceError
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.sources import Camera
 
 

@@ -11,9 +11,9 @@ from PIL import Image
 from scipy import ndimage
 
 from export_scenes import leftovers, result, split, story
-from scstream_app import render
 from scstream_app.export import ExportError, ExportObject
-from scstream_app.palette import Colouring
+from scstream_app.render import views
+from scstream_app.render.palette import Colouring
 from test_export import KITE, export, full_disk
 
 GROUND = ExportObject("ground", frozenset({0}))
@@ -128,7 +128,7 @@ def test_an_id_of_two_objects_belongs_to_the_first(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "draw"),
-    [("mean", render.mean_colour), ("overlay", render.overlay), ("boundaries", render.boundaries)],
+    [("mean", views.mean_colour), ("overlay", views.overlay), ("boundaries", views.boundaries)],
 )
 def test_pictures_are_the_views(tmp_path, name, draw):
     results = story()
@@ -144,7 +144,7 @@ def test_overlay_takes_its_looks_from_the_job(tmp_path):
     looks = {"opacity": 0.8, "palette": "safe", "colours": {1: (255, 0, 0)}, "hidden": frozenset({2})}
     folder = export(tmp_path, "overlay", [one], **looks)
     colouring = Colouring("safe", {1: (255, 0, 0)}, frozenset({2}))
-    expected = render.overlay(one.picture, one.ids, 0.8, True, colouring)
+    expected = views.overlay(one.picture, one.ids, 0.8, True, colouring)
     np.testing.assert_array_equal(pillow(folder / "00000.png")[1], expected)
 
 

@@ -9,9 +9,9 @@ from PIL import Image, ImageSequence
 
 from clips import read_video
 from export_scenes import leftovers, result, story
-from scstream_app import render
 from scstream_app.export import ExportError, Job
 from scstream_app.export.movie import Clock
+from scstream_app.render import views
 from test_export import KITE, export
 
 
@@ -52,7 +52,7 @@ def test_movie_shows_the_view(tmp_path, name, suffix, view, stem):
     assert path.name == f"{stem or view}.{suffix}"
     back = read_video(path).astype(int)
     scenes = [Job(64, 48, 25.0).scene(one) for one in results]
-    assert np.abs(back - np.stack([render.draw(view, scene) for scene in scenes])).mean() < 8
+    assert np.abs(back - np.stack([views.draw(view, scene) for scene in scenes])).mean() < 8
     assert not leftovers(tmp_path)
 
 
@@ -96,7 +96,7 @@ def test_objects_are_cut_out_where_no_other_view_is_asked_for(tmp_path, name, st
     path = export(tmp_path, name, results, objects=(KITE,))
     assert path.stem == stem
     if stem == "mean":
-        expected = render.flatten(render.mean_colour(results[0].picture, results[0].ids)).astype(int)
+        expected = views.flatten(views.mean_colour(results[0].picture, results[0].ids)).astype(int)
         assert np.abs(read_video(path)[0] - expected).mean() < 8
     assert export(tmp_path, "webm", results, objects=(KITE,), view="overlay").name == "overlay.webm"
 

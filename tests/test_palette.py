@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scstream_app import palette
+from scstream_app.render import palette
 
 LMS = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
                 [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip

@@ -19,9 +19,9 @@ from scstream import Preview, VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream_app import readahead, scenes
 from scstream_app.errors import PipelineError, SourceError, StudioError
-from scstream_app.picture import fitted
 from scstream_app.pipeline import Notice, run
 from scstream_app.readahead import AHEAD
+from scstream_app.render.image_types import fitted
 from scstream_app.results import FrameResult
 from scstream_app.settings import Settings
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, open_source

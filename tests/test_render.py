@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from scstream_app import palette, render
-from scstream_app.palette import Colouring
+from scstream_app.render import palette, views
+from scstream_app.render.palette import Colouring
 
 SHAPES = [(1, 1), (1, 7), (9, 1), (4, 4), (33, 17)]
 
@@ -27,7 +27,7 @@ def luminance(rgb):
 
 def test_mean_colour_is_the_mean_of_each_segment(scene):
     rgb, ids = scene
-    out = render.mean_colour(rgb, ids)
+    out = views.mean_colour(rgb, ids)
     for id in np.unique(ids):
         np.testing.assert_allclose(
             out[ids == id], np.broadcast_to(rgb[ids == id].mean(0), out[ids == id].shape), atol=0.51
@@ -38,7 +38,7 @@ def test_mean_colour_is_the_mean_of_each_segment(scene):
 def test_mean_colour_stays_exact_on_large_segments():
     rgb = np.random.default_rng(0).integers(0, 256, (1200, 1700, 3)).astype(np.uint8)
     expected = np.rint(rgb.reshape(-1, 3).mean(axis=0))
-    assert (render.mean_colour(rgb, np.full(rgb.shape[:2], 3, np.int32)) == expected).all()
+    assert (views.mean_colour(rgb, np.full(rgb.shape[:2], 3, np.int32)) == expected).all()
 
 
 # --- overlay
@@ -46,22 +46,22 @@ def test_mean_colour_stays_exact_on_large_segments():
 
 def test_overlay_lies_between_frame_and_colours(scene):
     rgb, ids = scene
-    np.testing.assert_array_equal(render.overlay(rgb, ids, 0.0, borders=False), rgb)
-    solid = render.overlay(rgb, ids, 1.0, borders=False)
+    np.testing.assert_array_equal(views.overlay(rgb, ids, 0.0, borders=False), rgb)
+    solid = views.overlay(rgb, ids, 1.0, borders=False)
     np.testing.assert_array_equal(solid, palette.colours(701)[ids])
-    half = render.overlay(rgb, ids, 0.5, borders=False)
+    half = views.overlay(rgb, ids, 0.5, borders=False)
     assert np.abs(half - (rgb.astype(float) + solid) / 2).max() <= 1
 
 
 def test_borders_are_dark_and_only_where_ids_change(scene):
     rgb, ids = scene
-    plain, drawn = render.overlay(rgb, ids, borders=False), render.overlay(rgb, ids)
+    plain, drawn = views.overlay(rgb, ids, borders=False), views.overlay(rgb, ids)
     border = np.zeros(ids.shape, bool)
     for y, x in np.ndindex(*ids.shape):
         right = x + 1 < ids.shape[1] and ids[y, x + 1] != ids[y, x]
         below = y + 1 < ids.shape[0] and ids[y + 1, x] != ids[y, x]
         border[y, x] = right or below
-    np.testing.assert_array_equal(render.edges(ids), border)
+    np.testing.assert_array_equal(views.edges(ids), border)
     np.testing.assert_array_equal(drawn[~border], plain[~border])
     assert (drawn[border] <= 0.36 * plain[border] + 1).all()
 
@@ -69,7 +69,7 @@ def test_borders_are_dark_and_only_where_ids_change(scene):
 def test_palette_and_own_colours_are_used(scene):
     rgb, ids = scene
     colouring = Colouring("safe", own={3: (250, 1, 2)})
-    solid = render.overlay(rgb, ids, 1.0, borders=False, colouring=colouring)
+    solid = views.overlay(rgb, ids, 1.0, borders=False, colouring=colouring)
     np.testing.assert_array_equal(solid[ids != 3], palette.colours(701, "safe")[ids[ids != 3]])
     assert (solid[ids == 3] == (250, 1, 2)).all()
 
@@ -77,7 +77,7 @@ def test_palette_and_own_colours_are_used(scene):
 def test_hidden_segments_show_the_frame(scene):
     rgb, ids = scene
     hidden = np.isin(ids, [0, 41])
-    out = render.overlay(rgb, ids, 1.0, borders=False, colouring=Colouring(hidden=frozenset({0, 41, 9999})))
+    out = views.overlay(rgb, ids, 1.0, borders=False, colouring=Colouring(hidden=frozenset({0, 41, 9999})))
     np.testing.assert_array_equal(out[hidden], rgb[hidden])
     np.testing.assert_array_equal(out[~hidden], palette.colours(701)[ids[~hidden]])
 
@@ -85,18 +85,18 @@ def test_hidden_segments_show_the_frame(scene):
 def test_no_border_between_hidden_segments(scene):
     rgb, ids = scene
     everything = Colouring(hidden=frozenset(np.unique(ids).tolist()))
-    np.testing.assert_array_equal(render.overlay(rgb, ids, colouring=everything), rgb)
+    np.testing.assert_array_equal(views.overlay(rgb, ids, colouring=everything), rgb)
 
 
 def test_pixels_of_no_segment_are_not_tinted(scene):
     rgb, ids = scene
     none = ids == 700
     ids = np.where(none, np.int32(-1), ids)
-    out = render.overlay(rgb, ids, 1.0, borders=False)
+    out = views.overlay(rgb, ids, 1.0, borders=False)
     np.testing.assert_array_equal(out[none], rgb[none])
     np.testing.assert_array_equal(out[~none], palette.colours(701)[ids[~none]])
-    render.mean_colour(rgb, ids)
-    np.testing.assert_array_equal(render.overlay(rgb, np.full_like(ids, -1)), rgb)
+    views.mean_colour(rgb, ids)
+    np.testing.assert_array_equal(views.overlay(rgb, np.full_like(ids, -1)), rgb)
 
 
 # --- boundaries
@@ -107,7 +107,7 @@ def test_lines_stand_out_from_any_ground(grey):
     ids = np.zeros((20, 30), np.int32)
     ids[5:15, 8:20] = 1
     rgb = np.full((20, 30, 3), grey, np.uint8)
-    out, edge = render.boundaries(rgb, ids), render.edges(ids)
+    out, edge = views.boundaries(rgb, ids), views.edges(ids)
     assert np.abs(luminance(out[edge]) - grey).min() > 80
     np.testing.assert_array_equal(out[~edge], rgb[~edge])
 
@@ -118,14 +118,14 @@ def test_lines_stand_out_from_any_ground(grey):
 def test_uncertain_pixels_are_brighter(scene):
     rgb = np.full((4, 256, 3), 100, np.uint8)
     doubt = np.tile(np.linspace(0, 1, 256, dtype=np.float32), (4, 1))
-    bright = luminance(render.uncertainty(rgb, doubt))[0]
+    bright = luminance(views.uncertainty(rgb, doubt))[0]
     assert (np.diff(bright) > -2).all()
     assert bright[-1] - bright[0] > 100
 
 
 def test_the_picture_shines_through_where_all_is_certain(scene):
     rgb, ids = scene
-    out = render.uncertainty(rgb, np.zeros(ids.shape, np.float32))
+    out = views.uncertainty(rgb, np.zeros(ids.shape, np.float32))
     assert np.corrcoef(luminance(out).ravel(), luminance(rgb).ravel())[0, 1] > 0.99
     assert out.max() < 110
 
@@ -133,7 +133,7 @@ def test_the_picture_shines_through_where_all_is_certain(scene):
 def test_uncertainty_beyond_one_is_one(scene):
     rgb, ids = scene
     full, beyond = (np.full(ids.shape, value, np.float32) for value in (1.0, 1.5))
-    np.testing.assert_array_equal(render.uncertainty(rgb, beyond), render.uncertainty(rgb, full))
+    np.testing.assert_array_equal(views.uncertainty(rgb, beyond), views.uncertainty(rgb, full))
 
 
 # --- objects
@@ -141,45 +141,45 @@ def test_uncertainty_beyond_one_is_one(scene):
 
 def test_select_marks_members_only(scene):
     _, ids = scene
-    np.testing.assert_array_equal(render.select(ids, {3, 41, -1, 5000}), np.isin(ids, [3, 41]) * 255)
-    assert not render.select(ids, set()).any()
-    assert not render.select(np.full((3, 3), -5, np.int32), {0}).any()
-    np.testing.assert_array_equal(render.select(np.array([[-2, -1, 0, 1]], np.int32), {1}), [[0, 0, 0, 255]])
+    np.testing.assert_array_equal(views.select(ids, {3, 41, -1, 5000}), np.isin(ids, [3, 41]) * 255)
+    assert not views.select(ids, set()).any()
+    assert not views.select(np.full((3, 3), -5, np.int32), {0}).any()
+    np.testing.assert_array_equal(views.select(np.array([[-2, -1, 0, 1]], np.int32), {1}), [[0, 0, 0, 255]])
 
 
 def test_matte_is_the_picture_and_nothing_else(scene):
     rgb, ids = scene
-    mask = render.select(ids, {2, 3})
-    out = render.matte(rgb, mask)
+    mask = views.select(ids, {2, 3})
+    out = views.matte(rgb, mask)
     np.testing.assert_array_equal(out[..., 3], mask)
     np.testing.assert_array_equal(out[mask > 0, :3], rgb[mask > 0])
     assert not out[mask == 0].any()
-    np.testing.assert_array_equal(render.flatten(out), out[..., :3])
+    np.testing.assert_array_equal(views.flatten(out), out[..., :3])
 
 
 def test_margin_keeps_colours_under_transparency():
     rgb = np.full((30, 30, 3), 200, np.uint8)
     mask = np.zeros((30, 30), np.uint8)
     mask[15, 15] = 255
-    out = render.matte(rgb, mask, margin=3)
+    out = views.matte(rgb, mask, margin=3)
     np.testing.assert_array_equal(out[..., 3], mask)
     assert (out[12:19, 12:19, :3] == 200).all()
     assert not out[:11].any()
-    assert render.flatten(out).sum() == 600
+    assert views.flatten(out).sum() == 600
 
 
 # --- by name
 
 
 def scene_of(rgb, ids, **more):
-    return render.Scene(rgb, ids, np.zeros(ids.shape, np.float32), frozenset({3}), **more)
+    return views.Scene(rgb, ids, np.zeros(ids.shape, np.float32), frozenset({3}), **more)
 
 
 def test_every_view_can_be_drawn_by_name(scene):
     rgb, ids = scene
     before = rgb.copy(), ids.copy()
-    for name, view in render.VIEWS.items():
-        out = render.draw(name, scene_of(rgb, ids))
+    for name, view in views.VIEWS.items():
+        out = views.draw(name, scene_of(rgb, ids))
         width = 2 * ids.shape[1] if name == "side_by_side" else ids.shape[1]
         assert out.shape == (ids.shape[0], width, 4 if name == "matte" else 3), name
         assert out.dtype == np.uint8
@@ -192,32 +192,32 @@ def test_views_are_the_functions_of_their_names(scene):
     rgb, ids = scene
     colouring = Colouring("safe", hidden=frozenset({0}))
     plain = scene_of(rgb, ids, opacity=0.3, borders=False, colouring=colouring)
-    np.testing.assert_array_equal(render.draw("overlay", plain), render.overlay(rgb, ids, 0.3, False, colouring))
-    np.testing.assert_array_equal(render.draw("mean_colour", plain), render.mean_colour(rgb, ids))
-    np.testing.assert_array_equal(render.draw("mask", plain)[..., 0], render.select(ids, {3}))
+    np.testing.assert_array_equal(views.draw("overlay", plain), views.overlay(rgb, ids, 0.3, False, colouring))
+    np.testing.assert_array_equal(views.draw("mean_colour", plain), views.mean_colour(rgb, ids))
+    np.testing.assert_array_equal(views.draw("mask", plain)[..., 0], views.select(ids, {3}))
 
 
 @pytest.mark.parametrize("other", ["overlay", "mean_colour", "matte", "mask"])
 def test_side_by_side_shows_the_original_and_another_view(scene, other):
     rgb, ids = scene
-    out = render.draw("side_by_side", scene_of(rgb, ids, beside=other))
+    out = views.draw("side_by_side", scene_of(rgb, ids, beside=other))
     np.testing.assert_array_equal(out[:, : ids.shape[1]], rgb)
-    np.testing.assert_array_equal(out[:, ids.shape[1] :], render.flatten(render.draw(other, scene_of(rgb, ids))))
+    np.testing.assert_array_equal(out[:, ids.shape[1] :], views.flatten(views.draw(other, scene_of(rgb, ids))))
 
 
 def test_what_is_missing_is_said(scene):
     rgb, ids = scene
     with pytest.raises(ValueError, match=r"view must be one of original, overlay, .* got 'nope'"):
-        render.draw("nope", scene_of(rgb, ids))
+        views.draw("nope", scene_of(rgb, ids))
     with pytest.raises(ValueError, match="'uncertainty' needs a map"):
-        render.draw("uncertainty", render.Scene(rgb, ids))
+        views.draw("uncertainty", views.Scene(rgb, ids))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_any_size_and_a_single_segment(shape):
     rgb, ids = np.full((*shape, 3), 77, np.uint8), np.full(shape, 5, np.int32)
-    np.testing.assert_array_equal(render.mean_colour(rgb, ids), rgb)
-    np.testing.assert_array_equal(render.boundaries(rgb, ids), rgb)
-    assert not render.edges(ids).any()
-    for name in render.VIEWS:
-        assert render.draw(name, scene_of(rgb, ids)).shape[0] == shape[0]
+    np.testing.assert_array_equal(views.mean_colour(rgb, ids), rgb)
+    np.testing.assert_array_equal(views.boundaries(rgb, ids), rgb)
+    assert not views.edges(ids).any()
+    for name in views.VIEWS:
+        assert views.draw(name, scene_of(rgb, ids)).shape[0] == shape[0]

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import VideoSegmenter
-from scstream_app import render
 from scstream_app.export.files import write_bytes
 from scstream_app.pipeline import FrameResult, run
+from scstream_app.render import views
 from scstream_app.sources import open_source
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -25,10 +25,10 @@ def main() -> None:
     """Draw them all."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     (surf,) = segmented("kite_surf", [40])
-    views = [surf.rgb, render.mean_colour(surf.rgb, surf.ids), render.overlay(surf.rgb, surf.ids)]
+    views = [surf.rgb, views.mean_colour(surf.rgb, surf.ids), views.overlay(surf.rgb, surf.ids)]
     save("views.png", side_by_side(views))
     pond = segmented("crossing", [10, 40, 70])
-    save("identity.png", side_by_side([render.overlay(result.rgb, result.ids) for result in pond]))
+    save("identity.png", side_by_side([views.overlay(result.rgb, result.ids) for result in pond]))
 
 
 def segmented(clip: str, indices: Sequence[int]) -> list[FrameResult]:

@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 from pycocotools import mask as coco_mask  # type: ignore[import-untyped]
 
-from scstream_app import render
 from scstream_app.export import files
 from scstream_app.export.job import Job
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult, IdMap
+from scstream_app.render import views
+from scstream_app.render.image_types import IdMap
+from scstream_app.results import FrameResult
 
 #: Track, area, bounding box (left, top, width, height), compressed counts.
 _Shape = tuple[int, int, float, float, float, float, bytes]
@@ -55,7 +56,7 @@ class Coco(Single):
         self._names.append(f"{self.job.stem(result, 'frame')}.png")
 
     def _objects(self, result: FrameResult, ids: IdMap) -> list[_Shape]:
-        masks = [(track, render.select(ids, thing.ids)) for track, thing in enumerate(self._following.at(result))]
+        masks = [(track, views.select(ids, thing.ids)) for track, thing in enumerate(self._following.at(result))]
         seen = [(track, coco_mask.encode(np.asfortranarray(mask))) for track, mask in masks if mask.any()]
         return _shapes([track for track, _ in seen], [rle for _, rle in seen])
 

@@ -7,12 +7,13 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from scstream_app import render
 from scstream_app.export import files, png
 from scstream_app.export.job import Job, safe_name
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Images
-from scstream_app.results import FrameResult, IdMap
+from scstream_app.render import views
+from scstream_app.render.image_types import IdMap
+from scstream_app.results import FrameResult
 
 
 class _OfObjects(Images):
@@ -32,7 +33,7 @@ class Matte(_OfObjects):
 
     def _write(self, result: FrameResult) -> None:
         members = self._following.members(result)
-        self._put(result, lambda: png.colours(render.draw("matte", self.job.scene(result, members))))
+        self._put(result, lambda: png.colours(views.draw("matte", self.job.scene(result, members))))
 
 
 class Masks(_OfObjects):
@@ -58,7 +59,7 @@ class Masks(_OfObjects):
 
 
 def _mask(ids: IdMap, members: frozenset[int]) -> bytes:
-    return png.greys(render.select(ids, members))
+    return png.greys(views.select(ids, members))
 
 
 def _folders(job: Job) -> list[str]:

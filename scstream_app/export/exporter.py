@@ -11,13 +11,13 @@ from queue import Queue
 from types import TracebackType
 from typing import Self
 
-from scstream_app import render
 from scstream_app.errors import ExportError
 from scstream_app.export import files
 from scstream_app.export.formats import FORMATS
 from scstream_app.export.job import VIEWS, Job
 from scstream_app.export.movie import Movies
 from scstream_app.export.writer import Writer
+from scstream_app.render import views
 from scstream_app.results import FrameResult
 
 #: Frames that may wait for a writer. More would only take memory: a writer that is too slow stays too slow.
@@ -154,7 +154,7 @@ def needs_object(name: str) -> bool:
     (True, True, False)
     """
     kind, view = _parse(name)
-    return kind.needs_object or "members" in (render.view(view).needs if view else ())
+    return kind.needs_object or "members" in (views.view(view).needs if view else ())
 
 
 def _parse(name: str) -> tuple[type[Writer], str]:
@@ -165,7 +165,7 @@ def _parse(name: str) -> tuple[type[Writer], str]:
         raise ExportError(f"There is no format '{plain}'. Those known are {', '.join(FORMATS)}.")
     if view and not issubclass(kind, Movies):
         raise ExportError(f"'{plain}' is not a movie: it takes no view, got '{view}'.")
-    if view and view not in render.VIEWS:
+    if view and view not in views.VIEWS:
         raise ExportError(f"There is no view '{view}'. Those known are {', '.join(VIEWS)}.")
     return kind, view
 

@@ -13,12 +13,13 @@ from typing import Any, get_args
 import cv2
 import numpy as np
 
-from scstream_app import palette, render
 from scstream_app.errors import ExportError
 from scstream_app.export.files import Overwrite
 from scstream_app.export.objects import ExportObject
-from scstream_app.palette import RGB, Colouring
-from scstream_app.results import FrameResult, IdMap, Picture
+from scstream_app.render import palette, views
+from scstream_app.render.image_types import IdMap, Picture
+from scstream_app.render.palette import RGB, Colouring
+from scstream_app.results import FrameResult
 
 _FIELDS = ("frame", "time", "name")
 #: Characters that some system does not allow in a file's name.
@@ -28,7 +29,7 @@ _LARGEST_SCALE = 8.0
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200
 #: What movies can show: everything that can be drawn from results alone.
-VIEWS = tuple(name for name, view in render.VIEWS.items() if "uncertainty" not in view.needs)
+VIEWS = tuple(name for name, view in views.VIEWS.items() if "uncertainty" not in view.needs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +103,8 @@ class Job:
             palette.check(self.palette)
         except ValueError as error:
             raise ExportError(f"Cannot export: {error}.") from error
-        _check(self.shown in render.VIEWS, f"view must be one of {', '.join(VIEWS)}, got {self.shown!r}")
-        needs = render.view(self.shown).needs
+        _check(self.shown in views.VIEWS, f"view must be one of {', '.join(VIEWS)}, got {self.shown!r}")
+        needs = views.view(self.shown).needs
         _check("uncertainty" not in needs, "results hold no uncertainty: choose another view")
         _check(
             "members" not in needs or bool(self.objects), f"the view '{self.shown}' needs an object, and none is given"
@@ -145,9 +146,9 @@ class Job:
         way = cv2.INTER_AREA if self.scale < 1.0 else cv2.INTER_CUBIC
         return np.asarray(cv2.resize(rgb, (width, height), interpolation=way), np.uint8)
 
-    def scene(self, result: FrameResult, members: frozenset[int] = frozenset()) -> render.Scene:
+    def scene(self, result: FrameResult, members: frozenset[int] = frozenset()) -> views.Scene:
         """What views are drawn from, at the size of the export."""
-        return render.Scene(
+        return views.Scene(
             self.picture(result),
             self.ids(result),
             members=members,

@@ -16,13 +16,14 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 
-from scstream_app import render
 from scstream_app.export import files
 from scstream_app.export.files import Overwrite
 from scstream_app.export.job import Job
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Output, Writer
-from scstream_app.results import FrameResult, Picture
+from scstream_app.render import views
+from scstream_app.render.image_types import Picture
+from scstream_app.results import FrameResult
 
 #: From this height on, players take a movie's colours to be those of high definition.
 _HIGH_DEFINITION = 720
@@ -213,7 +214,7 @@ class Movies(Writer):
 
     @classmethod
     def place(cls, job: Job) -> str:
-        stem = render.VIEWS["matte" if cls._cuts_out(job) else job.shown].stem
+        stem = views.VIEWS["matte" if cls._cuts_out(job) else job.shown].stem
         return f"{stem}{cls.suffix}"
 
     @classmethod
@@ -231,8 +232,8 @@ class Movies(Writer):
     def _picture(self, result: FrameResult) -> Picture:
         scene = self.job.scene(result, self._following.members(result))
         if self._cut_out:
-            return render.matte(scene.rgb, render.select(scene.ids, scene.members), _MARGIN)
-        return render.flatten(render.draw(self.job.shown, scene))
+            return views.matte(scene.rgb, views.select(scene.ids, scene.members), _MARGIN)
+        return views.flatten(views.draw(self.job.shown, scene))
 
     def _finish(self) -> None:
         self._movie.close()

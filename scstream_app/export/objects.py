@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import TrackedObject
-from scstream_app import render
-from scstream_app.results import FrameResult, IdMap
+from scstream_app.render import views
+from scstream_app.render.image_types import IdMap
+from scstream_app.results import FrameResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +71,4 @@ def number(ids: IdMap, objects: Sequence[TrackedObject]) -> npt.NDArray[np.uint8
     table = np.zeros(max(int(ids.max()) + 1, 0), np.uint8)
     for place in range(len(objects), 0, -1):
         table[[id for id in objects[place - 1].ids if 0 <= id < len(table)]] = place
-    return render.look_up(ids, table)
+    return views.look_up(ids, table)

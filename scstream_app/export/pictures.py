@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scstream_app import render
 from scstream_app.export import png
 from scstream_app.export.writer import Images
+from scstream_app.render import views
 from scstream_app.results import FrameResult
 
 
@@ -16,7 +16,7 @@ class _Views(Images):
     flat: ClassVar[bool] = False
 
     def _write(self, result: FrameResult) -> None:
-        self._put(result, lambda: png.colours(render.draw(self.view, self.job.scene(result)), self.flat))
+        self._put(result, lambda: png.colours(views.draw(self.view, self.job.scene(result)), self.flat))
 
 
 class Mean(_Views):

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import metrics
-from scstream_app import palette
 from scstream_app.errors import SourceError, reason
 from scstream_app.export import ExportObject
+from scstream_app.render import palette
+from scstream_app.render.masks import read_values
 from scstream_app.results import FrameResult
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import Source
-from scstream_app.stills import read_values
 
 Masks = npt.NDArray[np.uint8]
 

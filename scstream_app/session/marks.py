@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from scstream import TrackedObject
-from scstream_app.results import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.session import checks
 from scstream_app.session.files import Invalid
 from scstream_app.session.records import FrameRecord

@@ -12,8 +12,8 @@ import numpy as np
 
 from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
-from scstream_app.picture import fitted
 from scstream_app.pipeline import Notice, run
+from scstream_app.render.image_types import fitted
 from scstream_app.results import FrameResult
 from scstream_app.session.filling import keep, record, with_arrivals
 from scstream_app.session.store import Session, checksum

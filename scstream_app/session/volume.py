@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numcodecs.zstd import Zstd  # type: ignore[import-untyped]
 
-from scstream_app.results import IdMap
+from scstream_app.render.image_types import IdMap
 from scstream_app.session import checks, files
 from scstream_app.session.files import Invalid
 

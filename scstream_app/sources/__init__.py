@@ -2,7 +2,6 @@
 
 import cv2
 
-from scstream_app.picture import Picture
 from scstream_app.sources.base import DamagedFrame, Frame, Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
@@ -28,7 +27,6 @@ __all__ = [
     "Frame",
     "ImageSequence",
     "LiveStream",
-    "Picture",
     "Source",
     "Video",
     "VideoFile",

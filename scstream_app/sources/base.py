@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from scstream_app.errors import SourceError
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from time import monotonic
 import numpy as np
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.sources.devices import Device, open_device
 from scstream_app.sources.newest import GLANCE, PATIENCE, LiveSource
 

@@ -13,7 +13,7 @@ import cv2
 import numpy as np
 
 from scstream_app.errors import SourceError
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 
 _ON_LINUX = sys.platform == "linux"
 _BACKEND = cv2.CAP_V4L2 if _ON_LINUX else cv2.CAP_ANY

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
 
 IMAGE_SUFFIXES = frozenset(

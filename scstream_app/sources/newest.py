@@ -8,7 +8,7 @@ from time import monotonic
 from typing import Literal
 
 from scstream_app.errors import SourceError
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.sources.base import Frame, Source, check_place
 
 #: Without a new frame for so many seconds a live source counts as stalled.

@@ -8,7 +8,7 @@ import numpy as np
 from av.video.frame import VideoFrame
 from av.video.reformatter import VideoReformatter
 
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 
 _UNSPECIFIED_MATRIX, _UNSPECIFIED_RANGE = 2, 0
 _TURNS = {1: cv2.ROTATE_90_COUNTERCLOCKWISE, 2: cv2.ROTATE_180, 3: cv2.ROTATE_90_CLOCKWISE}

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.errors import StudioError
-from scstream_app.picture import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.sources import (
     CameraInfo,
     CameraMode,

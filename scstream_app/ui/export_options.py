@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
 
 from scstream_app.export.files import Overwrite
 from scstream_app.headless import Order
-from scstream_app.palette import PALETTES
-from scstream_app.render import VIEWS
+from scstream_app.render.palette import PALETTES
+from scstream_app.render.views import VIEWS
 from scstream_app.ui.document import Document
 from scstream_app.ui.export_folder import clip_of, folder_of, proposed_folder
 from scstream_app.ui.viewer_painting import paint_checkers

@@ -11,12 +11,13 @@ from time import monotonic
 import numpy as np
 from PySide6.QtCore import Signal
 
-from scstream_app import export, headless, render
+from scstream_app import export, headless
 from scstream_app.errors import StudioError
 from scstream_app.export import ExportObject, Job
 from scstream_app.headless import Order
-from scstream_app.palette import Colouring
-from scstream_app.results import Picture
+from scstream_app.render import views
+from scstream_app.render.image_types import Picture
+from scstream_app.render.palette import Colouring
 from scstream_app.session import Session
 from scstream_app.ui.background import Background
 from scstream_app.ui.document import Document
@@ -75,7 +76,7 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
         return None
     ids = shown.result.ids
     step = max(1, -(-max(ids.shape) // largest))
-    scene = render.Scene(
+    scene = views.Scene(
         np.ascontiguousarray(shown.result.picture[::step, ::step]),
         np.ascontiguousarray(ids[::step, ::step]),
         members=frozenset[int]().union(*document.members().values()),
@@ -83,7 +84,7 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
         borders=view != "ids",
         colouring=Colouring(palette, document.names.colours, frozenset() if view == "ids" else document.names.hidden),
     )
-    return np.ascontiguousarray(render.draw("overlay" if view == "ids" else view, scene))
+    return np.ascontiguousarray(views.draw("overlay" if view == "ids" else view, scene))
 
 
 class Exporting(Background[ExportTask]):

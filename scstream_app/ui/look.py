@@ -9,9 +9,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app import render
-from scstream_app.palette import RGB, Colouring
-from scstream_app.results import FrameResult, Picture
+from scstream_app.render import views
+from scstream_app.render.image_types import Picture
+from scstream_app.render.palette import RGB, Colouring
+from scstream_app.results import FrameResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
     name = "overlay" if wiped else look.view
     if name == "uncertainty" and uncertainty is None:
         name = "original"
-    scene = render.Scene(
+    scene = views.Scene(
         result.picture,
         result.ids,
         uncertainty=uncertainty,
@@ -79,7 +80,7 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
         opacity=look.opacity,
         colouring=Colouring(look.palette, look.colours, look.hidden),
     )
-    picture = render.draw(name, scene)
+    picture = views.draw(name, scene)
     if wiped:
         edge = round(look.divider * picture.shape[1])
         picture = np.concatenate([result.picture[:, :edge], picture[:, edge:]], axis=1)
@@ -92,14 +93,14 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
 def _isolate(picture: Picture, result: FrameResult, ids: frozenset[int]) -> Picture:
     if not ids:
         return picture
-    inside = render.select(result.ids, ids) > 0
+    inside = views.select(result.ids, ids) > 0
     return np.where(inside[..., None], picture, (picture * _DIMMED).astype(np.uint8))
 
 
 def _outline(picture: Picture, result: FrameResult, ids: frozenset[int]) -> Picture:
     if not ids:
         return picture
-    inside = (render.select(result.ids, ids) > 0).astype(np.int32)
+    inside = (views.select(result.ids, ids) > 0).astype(np.int32)
     outlined = picture.copy()
-    outlined[render.edges(inside)] = _OUTLINE
+    outlined[views.edges(inside)] = _OUTLINE
     return outlined

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.palette import RGB
+from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID

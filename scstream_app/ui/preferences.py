@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app import palette
+from scstream_app.render import palette
 from scstream_app.settings import PRESETS
 
 Kind = Literal["choice", "percent", "integer", "switch", "folder"]

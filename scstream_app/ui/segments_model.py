@@ -10,7 +10,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
 
 from scstream_app.errors import StudioError
-from scstream_app.palette import RGB
+from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document

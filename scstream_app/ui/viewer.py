@@ -21,7 +21,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
 from scstream_app.preparing import PREPARING
-from scstream_app.results import Picture
+from scstream_app.render.image_types import Picture
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.document import Document

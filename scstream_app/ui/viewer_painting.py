@@ -8,7 +8,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPalette, QPen
 
-from scstream_app.results import Picture
+from scstream_app.render.image_types import Picture
 
 _CHECKER = 8
 #: Pixels of the picture.

@@ -18,7 +18,8 @@ from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
 from scstream_app.measures import MeasuringSession, measures
 from scstream_app.recent import Recent
-from scstream_app.results import FrameResult, IdMap
+from scstream_app.render.image_types import IdMap
+from scstream_app.results import FrameResult
 from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source

@@ -33,9 +33,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from export_scenes import leftovers, story
-from scstream_app import palette
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
+from scstream_app.render import palette
 from scstream_app.ui import commands, export_folder, exporting
 from scstream_app.ui.document import Document
 from scstream_app.ui.export_dialog import ExportDialog

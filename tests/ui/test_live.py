@@ -23,7 +23,8 @@ from fake_camera import CameraRig, FakeDevice
 from scstream import VideoSegmenter
 from scstream_app.edits import Edit
 from scstream_app.library import Library
-from scstream_app.results import FrameResult, Picture
+from scstream_app.render.image_types import Picture
+from scstream_app.results import FrameResult
 from scstream_app.session import PICTURES, MarkedObject, Names, Session
 from scstream_app.session.pictures import PictureFile
 from scstream_app.settings import Settings

@@ -13,8 +13,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 
 from scstream.pixels.statistics import STATISTICS
-from scstream_app import palette
-from scstream_app.palette import RGB
+from scstream_app.render import palette
+from scstream_app.render.palette import RGB
 from scstream_app.ui.document import Document
 
 Array = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csc_array
 
-from scstream_app.palette import RGB, Colouring
-from scstream_app.results import IdMap, Picture
+from scstream_app.render.image_types import IdMap, Picture
+from scstream_app.render.palette import RGB, Colouring
 
 Mask = npt.NDArray[np.uint8]
 
