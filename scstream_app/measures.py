@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import metrics
-from scstream_app.edits import colour_after
 from scstream_app.errors import StudioError
+from scstream_app.pipeline.edits import colour_after
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture
-from scstream_app.results import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 

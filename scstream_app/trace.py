@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind, follow
-from scstream_app.edits import colour_after
 from scstream_app.event_log import EventLog
+from scstream_app.pipeline.edits import colour_after
 from scstream_app.session import FrameRecord, MarkedObject
 
 #: What is kept of every frame.

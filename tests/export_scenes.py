@@ -4,7 +4,7 @@ import numpy as np
 
 from scstream import Event
 from scstream.pixels.statistics import STATISTICS
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 
 def leftovers(folder):

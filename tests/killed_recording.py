@@ -8,7 +8,7 @@ from pathlib import Path
 from time import sleep
 
 from export_scenes import story
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Recorder, SourceFacts
 from scstream_app.settings import Settings
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from clips import moving_square
 from fake_source import FakeSource, Picture
-from scstream_app.pipeline import run
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import segment_frames
 from scstream_app.session import Session, record
 from scstream_app.settings import Settings
 
@@ -32,7 +32,7 @@ def recording(
     """Record the frames; yields after each one is written."""
     source, segmenter = FakeSource(frames), settings.segmenter()
     with Session.create(path, source, settings, **options) as session:
-        results = run(
+        results = segment_frames(
             source,
             segmenter,
             start=session.manifest.start,

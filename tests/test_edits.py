@@ -15,10 +15,10 @@ from clips import moving_square
 from fake_source import FakeSource
 from scstream import Preview
 from scstream.sampler.genealogy import Kind
-from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import SettingsError
-from scstream_app.pipeline import Notice, run
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit, EditQueue
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Session, record, resume
 from scstream_app.settings import Settings
 from session_clips import QUICK, clip, volume
@@ -39,7 +39,7 @@ def planned(index: int) -> Sequence[Edit]:
 def edited(path: Path, stop_after: int = COUNT, every: int = 50) -> list[FrameResult]:
     source, segmenter = FakeSource(clip(COUNT, cut=None)), QUICK.segmenter()
     with Session.create(path, source, QUICK, snapshot_every=every) as session:
-        results = record(session, run(source, segmenter, edits=planned), segmenter)
+        results = record(session, segment_frames(source, segmenter, edits=planned), segmenter)
         return [result for result, _ in zip(results, range(stop_after), strict=False)]
 
 
@@ -58,7 +58,7 @@ def test_only_what_is_locked_stays_merged() -> None:
     def splits(*before: Edit) -> list[tuple[int, ...]]:
         source, segmenter = FakeSource(moving_square(20)), Settings(max_init_sweeps=20, threads=1).segmenter()
         edits = (*before, Edit("merge", (0, 2)))
-        results = run(source, segmenter, edits=lambda index: edits if index == 3 else ())
+        results = segment_frames(source, segmenter, edits=lambda index: edits if index == 3 else ())
         return [event.ids for result in results for event in result.events if event.kind is Kind.SPLIT]
 
     # Two flat areas of different colours: nobody would take them for one.
@@ -73,7 +73,7 @@ def test_a_resumed_run_makes_them_again(after: int, every: int, tmp_path: Path) 
     edited(tmp_path / "whole.scstream")
     source, segmenter = FakeSource(clip(COUNT, cut=None)), QUICK.segmenter()
     with Session.create(tmp_path / "run.scstream", source, QUICK, snapshot_every=every) as session:
-        running = record(session, run(source, segmenter, edits=planned), segmenter)
+        running = record(session, segment_frames(source, segmenter, edits=planned), segmenter)
         for _ in range(after):
             next(running)
         # As a killed process leaves it.
@@ -98,9 +98,11 @@ def test_an_edit_that_cannot_be_made_is_said_and_left_out() -> None:
     notices: list[Notice] = []
     wanted = {2: (Edit("split", (0, 9999)), Edit("lock", (1,)))}
     segmenter = QUICK.segmenter()
-    plain = list(run(FakeSource(clip(4, cut=None)), QUICK.segmenter()))
+    plain = list(segment_frames(FakeSource(clip(4, cut=None)), QUICK.segmenter()))
     results = list(
-        run(FakeSource(clip(4, cut=None)), segmenter, edits=lambda i: wanted.get(i, ()), on_notice=notices.append)
+        segment_frames(
+            FakeSource(clip(4, cut=None)), segmenter, edits=lambda i: wanted.get(i, ()), on_notice=notices.append
+        )
     )
     (notice,) = notices
     assert (notice.kind, notice.frame) == ("edit", 2)
@@ -121,8 +123,8 @@ def test_a_cancelled_frame_takes_its_edits_back() -> None:
 
     segmenter = QUICK.segmenter()
     source = FakeSource(clip(4, cut=None))
-    assert len(list(run(source, segmenter, cancel=cancel, edits=edits))) == 2
-    expected = [result.ids for result in run(FakeSource(clip(4, cut=None)), QUICK.segmenter())]
+    assert len(list(segment_frames(source, segmenter, cancel=cancel, edits=edits))) == 2
+    expected = [result.ids for result in segment_frames(FakeSource(clip(4, cut=None)), QUICK.segmenter())]
     np.testing.assert_array_equal(segmenter.segment(clip(4, cut=None)[2]), expected[2])
 
 
@@ -145,13 +147,15 @@ def test_edits_of_a_cancelled_frame_wait_for_the_next_run() -> None:
         assert notice.edit is not None
         queue.settle([notice.edit])
 
-    for result in run(FakeSource(frames), segmenter, cancel=cancel, edits=asked, on_preview=stop, on_notice=hear):
+    for result in segment_frames(
+        FakeSource(frames), segmenter, cancel=cancel, edits=asked, on_preview=stop, on_notice=hear
+    ):
         queue.settle(result.edits)
         results.append(result)
     assert len(results) == 2
     assert queue.waiting()[0] == Edit("restart")
     first = False
-    rest = run(FakeSource(frames), segmenter, start=2, previous=results[-1], edits=asked, on_notice=hear)
+    rest = segment_frames(FakeSource(frames), segmenter, start=2, previous=results[-1], edits=asked, on_notice=hear)
     for result in rest:
         queue.settle(result.edits)
         results.append(result)
@@ -165,7 +169,7 @@ def test_an_edit_that_cannot_be_made_waits_no_longer() -> None:
     queue, notices = EditQueue(), list[Notice]()
     queue.add(Edit("split", (9999,)))
     list(
-        run(
+        segment_frames(
             FakeSource(clip(2, cut=None)),
             QUICK.segmenter(),
             edits=lambda i: queue.waiting() if i else (),

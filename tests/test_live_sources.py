@@ -11,7 +11,7 @@ import pytest
 from clips import moving_square
 from fake_camera import CameraRig
 from fake_source import FakeSource
-from scstream_app.pipeline import run
+from scstream_app.pipeline.run import segment_frames
 from session_clips import QUICK
 
 PICTURES = moving_square(8)
@@ -42,7 +42,7 @@ def test_results_carry_it_on(rig: CameraRig) -> None:
     rig.plug_in(PICTURES[0])
     begin = monotonic()
     with rig.open() as camera:
-        results = run(camera, QUICK.segmenter())
+        results = segment_frames(camera, QUICK.segmenter())
         result = next(results)
         results.close()
         rig.let_go()
@@ -52,11 +52,11 @@ def test_results_carry_it_on(rig: CameraRig) -> None:
 def test_frames_of_files_were_captured_nobody_knows_when() -> None:
     source = FakeSource(PICTURES[:2])
     assert source.dropped == 0
-    assert all(np.isnan(result.captured) for result in run(source, QUICK.segmenter()))
+    assert all(np.isnan(result.captured) for result in segment_frames(source, QUICK.segmenter()))
 
 
 def test_stale_frames_are_left_out() -> None:
     old = iter([False, True, True, False, False])
-    results = list(run(FakeSource(PICTURES[:5], live=True), QUICK.segmenter(), stale=lambda: next(old)))
+    results = list(segment_frames(FakeSource(PICTURES[:5], live=True), QUICK.segmenter(), stale=lambda: next(old)))
     assert [result.index for result in results] == [0, 3, 4]
     np.testing.assert_array_equal(results[1].picture, PICTURES[3])

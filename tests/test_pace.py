@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scstream_app.pace import LADDER, Pace
+from scstream_app.pipeline.adaptive_scale import LADDER, Pace
 
 
 def by_pixels(full: float, fixed: float = 0.0) -> Callable[[float], float]:

@@ -17,12 +17,12 @@ from clips import moving_square
 from fake_source import FakeSource, Picture, readers_alive
 from scstream import Preview, VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
-from scstream_app import readahead, scenes
 from scstream_app.errors import PipelineError, SourceError, StudioError
-from scstream_app.pipeline import Notice, run
-from scstream_app.readahead import AHEAD
+from scstream_app.pipeline import readahead, scene_cuts
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.readahead import AHEAD
+from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import fitted
-from scstream_app.results import FrameResult
 from scstream_app.settings import Settings
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, open_source
 
@@ -82,7 +82,7 @@ def alike(one: FrameResult, other: FrameResult) -> bool:
 def test_results_are_those_of_the_engine_frame_by_frame() -> None:
     frames = moving_square(6)
     segmenter, plain = QUICK.segmenter(), QUICK.segmenter()
-    results = list(run(FakeSource(frames), segmenter, start=1, stop=5))
+    results = list(segment_frames(FakeSource(frames), segmenter, start=1, stop=5))
     assert [r.index for r in results] == [1, 2, 3, 4]
     for result in results:
         ids = plain.segment(frames[result.index], float(result.index))
@@ -99,15 +99,15 @@ def test_results_are_those_of_the_engine_frame_by_frame() -> None:
 
 
 def test_an_empty_range_gives_nothing() -> None:
-    assert list(run(FakeSource(moving_square(3)), QUICK.segmenter(), start=3)) == []
-    assert list(run(FakeSource(moving_square(3)), QUICK.segmenter(), start=1, stop=1)) == []
+    assert list(segment_frames(FakeSource(moving_square(3)), QUICK.segmenter(), start=3)) == []
+    assert list(segment_frames(FakeSource(moving_square(3)), QUICK.segmenter(), start=1, stop=1)) == []
 
 
 def test_masks_cut_the_first_frame_only() -> None:
     frames = moving_square(3)
     masks = np.zeros((48, 64), np.uint8)
     masks[:30, :20] = 1
-    results = list(run(FakeSource(frames), QUICK.segmenter(), masks=masks))
+    results = list(segment_frames(FakeSource(frames), QUICK.segmenter(), masks=masks))
     plain = QUICK.segmenter()
     for result in results:
         first = result is results[0]
@@ -123,7 +123,7 @@ def test_the_next_frame_is_decoded_while_the_engine_works() -> None:
     source = FakeSource(moving_square(4), on_read=lambda index: read[index].set())
     # Without overlap frame n + 1 would never be read while frame n is being segmented.
     segmenter = FakeSegmenter(lambda index: assert_set(read[min(index + 1, 3)]))
-    assert len(list(run(source, segmenter, scene_cuts=False))) == 4
+    assert len(list(segment_frames(source, segmenter, scene_cuts=False))) == 4
     assert source.readers == {"scstream-reader"}
 
 
@@ -133,14 +133,14 @@ def assert_set(event: threading.Event) -> None:
 
 def test_decoding_does_not_run_away() -> None:
     source = FakeSource(moving_square(12))
-    for done, _ in enumerate(run(source, FakeSegmenter(), scene_cuts=False), 1):
+    for done, _ in enumerate(segment_frames(source, FakeSegmenter(), scene_cuts=False), 1):
         assert source.reads <= done + AHEAD
 
 
 @pytest.mark.parametrize("after", [1, 3])
 def test_leaving_early_stops_the_reader(after: int) -> None:
     source = FakeSource(moving_square(12))
-    results = run(source, FakeSegmenter(), scene_cuts=False)
+    results = segment_frames(source, FakeSegmenter(), scene_cuts=False)
     for _ in range(after):
         next(results)
     results.close()
@@ -150,13 +150,13 @@ def test_leaving_early_stops_the_reader(after: int) -> None:
 
 def test_waiting_for_a_live_source_is_not_called_decoding() -> None:
     source = FakeSource(moving_square(2), live=True)
-    results = list(run(source, FakeSegmenter()))
+    results = list(segment_frames(source, FakeSegmenter()))
     assert [result.milliseconds.keys() for result in results] == [{"wait", "engine"}] * 2
 
 
 def test_a_live_source_is_read_when_the_engine_is_ready() -> None:
     source = FakeSource(moving_square(5), live=True)
-    for done, result in enumerate(run(source, FakeSegmenter()), 1):
+    for done, result in enumerate(segment_frames(source, FakeSegmenter()), 1):
         assert source.reads == done
         assert result.index == done - 1
 
@@ -170,7 +170,7 @@ def test_an_engine_failure_names_its_frame() -> None:
             raise FloatingPointError("singular covariance")
 
     with pytest.raises(PipelineError, match=r"frame 2: singular covariance\.") as caught:
-        list(run(FakeSource(moving_square(9)), FakeSegmenter(fail), scene_cuts=False))
+        list(segment_frames(FakeSource(moving_square(9)), FakeSegmenter(fail), scene_cuts=False))
     assert caught.value.frame == 2
     assert isinstance(caught.value.__cause__, FloatingPointError)
 
@@ -178,7 +178,7 @@ def test_an_engine_failure_names_its_frame() -> None:
 @pytest.mark.parametrize("error", [SourceError("Cannot read 'clip': torn off."), OSError(5, "Input/output error")])
 def test_a_source_failure_comes_after_the_frames_before_it(error: Exception) -> None:
     frames = moving_square(5)
-    results = run(FakeSource([*frames[:3], error, frames[4]]), FakeSegmenter())
+    results = segment_frames(FakeSource([*frames[:3], error, frames[4]]), FakeSegmenter())
     assert [next(results).index for _ in range(3)] == [0, 1, 2]
     with pytest.raises(PipelineError) as caught:
         next(results)
@@ -191,7 +191,7 @@ def test_damaged_frames_are_left_out_and_said() -> None:
     frames = moving_square(6)
     items = [DamagedFrame("no picture.", 0), frames[1], frames[2], DamagedFrame("bad data", 3), frames[4], frames[5]]
     notices: list[Notice] = []
-    results = list(run(FakeSource(items), QUICK.segmenter(), on_notice=notices.append))
+    results = list(segment_frames(FakeSource(items), QUICK.segmenter(), on_notice=notices.append))
     assert [r.index for r in results] == [1, 2, 4, 5]
     assert [(n.kind, n.frame) for n in notices] == [("damaged", 0), ("damaged", 3)]
     assert notices[1].text == "Frame 3 is damaged and was left out: bad data."
@@ -200,21 +200,21 @@ def test_damaged_frames_are_left_out_and_said() -> None:
 def test_a_source_without_any_whole_frame_is_an_error() -> None:
     items = [DamagedFrame("bad", index) for index in range(3)]
     with pytest.raises(PipelineError, match="none of its 3 frames"):
-        list(run(FakeSource(items), QUICK.segmenter()))
+        list(segment_frames(FakeSource(items), QUICK.segmenter()))
 
 
 def test_a_source_stuck_at_a_damaged_frame_is_an_error() -> None:
     frames = moving_square(3)
     items = [frames[0], DamagedFrame("bad", 1), DamagedFrame("bad", 1), frames[2]]
     with pytest.raises(PipelineError, match="bad"):
-        list(run(FakeSource(items), FakeSegmenter()))
+        list(segment_frames(FakeSource(items), FakeSegmenter()))
 
 
 def test_a_camera_that_stalls_is_waited_for() -> None:
     frames = moving_square(3)
     notices: list[Notice] = []
     source = FakeSource([frames[0], CameraStalled("No new frame for 2 s."), frames[2]], live=True)
-    assert len(list(run(source, FakeSegmenter(), on_notice=notices.append))) == 2
+    assert len(list(segment_frames(source, FakeSegmenter(), on_notice=notices.append))) == 2
     assert [(n.kind, n.text) for n in notices] == [
         ("stalled", "No new frame for 2 s."),
         ("back", "'clip' gives pictures again."),
@@ -226,7 +226,7 @@ def test_a_camera_that_stays_stalled_is_said_once() -> None:
     stalled = CameraStalled("No new frame for 2 s.")
     notices: list[Notice] = []
     source = FakeSource([frames[0], *[stalled] * 5, frames[6], stalled, frames[8]], live=True)
-    assert len(list(run(source, FakeSegmenter(), on_notice=notices.append))) == 3
+    assert len(list(segment_frames(source, FakeSegmenter(), on_notice=notices.append))) == 3
     assert [(n.kind, n.frame) for n in notices] == [("stalled", 1), ("back", 6), ("stalled", 7), ("back", 8)]
 
 
@@ -236,12 +236,12 @@ def test_a_camera_that_stays_stalled_is_said_once() -> None:
 def test_cancelling_ends_the_run_between_frames() -> None:
     cancel, source = threading.Event(), FakeSource(moving_square(12))
     seen = []
-    for result in run(source, FakeSegmenter(), cancel=cancel, scene_cuts=False):
+    for result in segment_frames(source, FakeSegmenter(), cancel=cancel, scene_cuts=False):
         seen.append(result.index)
         if result.index == 2:
             cancel.set()
     assert seen == [0, 1, 2]
-    assert list(run(source, FakeSegmenter(), cancel=cancel)) == []
+    assert list(segment_frames(source, FakeSegmenter(), cancel=cancel)) == []
 
 
 def test_cancelling_interrupts_the_first_frame_and_leaves_no_trace() -> None:
@@ -253,7 +253,7 @@ def test_cancelling_interrupts_the_first_frame_and_leaves_no_trace() -> None:
         previews.append(preview)
         cancel.set()
 
-    assert list(run(FakeSource(frames), segmenter, cancel=cancel, on_preview=stop_at_once)) == []
+    assert list(segment_frames(FakeSource(frames), segmenter, cancel=cancel, on_preview=stop_at_once)) == []
     assert len(previews) == 1
     np.testing.assert_array_equal(segmenter.segment(frames[0]), QUICK.segmenter().segment(frames[0]))
 
@@ -266,7 +266,7 @@ def test_cancelling_interrupts_a_wait_for_the_source() -> None:
             cancel.set()
 
     source = FakeSource(moving_square(3), live=True, on_read=hang)
-    assert len(list(run(source, FakeSegmenter(), cancel=cancel))) == 1
+    assert len(list(segment_frames(source, FakeSegmenter(), cancel=cancel))) == 1
 
 
 class HeldUp(FakeSource):
@@ -300,18 +300,18 @@ def test_cancelling_interrupts_a_reading(at: int, live: bool) -> None:
     stopper.start()
     begin = monotonic()
     # Of a file the reader is ahead: the frame before may not have been segmented yet.
-    assert len(list(run(source, FakeSegmenter(), cancel=cancel))) in {at, at if live else 0}
+    assert len(list(segment_frames(source, FakeSegmenter(), cancel=cancel))) in {at, at if live else 0}
     assert monotonic() - begin < 20.0
     stopper.join()
 
 
 def test_cancelling_interrupts_the_way_back_to_the_frame_before() -> None:
     frames, cancel = moving_square(4), threading.Event()
-    *_, last = run(FakeSource(frames), FakeSegmenter(), stop=3)
+    *_, last = segment_frames(FakeSource(frames), FakeSegmenter(), stop=3)
     source = HeldUp(frames, 0, live=False)
     stopper = threading.Thread(target=lambda: (source.waiting.wait(20.0), cancel.set()))
     stopper.start()
-    assert list(run(source, FakeSegmenter(), start=3, previous=last, cancel=cancel)) == []
+    assert list(segment_frames(source, FakeSegmenter(), start=3, previous=last, cancel=cancel)) == []
     assert source.woken.is_set()
     stopper.join()
 
@@ -325,7 +325,10 @@ def test_a_reading_that_cannot_be_interrupted_is_left_to_itself(monkeypatch: pyt
             cancel.set()
             assert end.wait(20.0)
 
-    assert len(list(run(FakeSource(moving_square(3), live=True, on_read=hang), FakeSegmenter(), cancel=cancel))) == 1
+    assert (
+        len(list(segment_frames(FakeSource(moving_square(3), live=True, on_read=hang), FakeSegmenter(), cancel=cancel)))
+        == 1
+    )
     assert len(readers_alive()) == 1
     end.set()
     for thread in threading.enumerate():
@@ -341,7 +344,7 @@ def test_frames_of_another_size_are_fitted_and_start_afresh() -> None:
     large = [frame.repeat(2, 0).repeat(2, 1) for frame in frames]
     notices: list[Notice] = []
     items = [*frames[:2], *large[2:4], *frames[4:]]
-    results = list(run(FakeSource(items), QUICK.segmenter(), on_notice=notices.append))
+    results = list(segment_frames(FakeSource(items), QUICK.segmenter(), on_notice=notices.append))
     assert [r.ids.shape for r in results] == [r.picture.shape[:2] for r in results] == [(48, 64)] * 6
     assert [r.index for r in results if r.cut] == [2, 4]
     assert [(n.kind, n.frame) for n in notices] == [("size", 2), ("size", 4)]
@@ -352,10 +355,10 @@ def test_frames_of_another_size_are_fitted_and_start_afresh() -> None:
 def test_a_run_that_goes_on_among_frames_of_another_size_does_not_start_afresh_again() -> None:
     frames = moving_square(6)
     items = [*frames[:2], *(frame.repeat(2, 0).repeat(2, 1) for frame in frames[2:])]
-    whole = list(run(FakeSource(items), QUICK.segmenter()))
+    whole = list(segment_frames(FakeSource(items), QUICK.segmenter()))
     segmenter = QUICK.segmenter()
-    *_, last = run(FakeSource(items), segmenter, stop=4)
-    rest = list(run(FakeSource(items), segmenter, start=4, previous=last))
+    *_, last = segment_frames(FakeSource(items), segmenter, stop=4)
+    rest = list(segment_frames(FakeSource(items), segmenter, start=4, previous=last))
     assert [alike(one, other) for one, other in zip(whole[4:], rest, strict=True)] == [True, True]
 
 
@@ -372,7 +375,7 @@ def test_fitting_keeps_colours() -> None:
 def test_a_new_scene_starts_afresh() -> None:
     notices: list[Notice] = []
     segmenter = QUICK.segmenter()
-    results = list(run(FakeSource(two_scenes()), segmenter, on_notice=notices.append))
+    results = list(segment_frames(FakeSource(two_scenes()), segmenter, on_notice=notices.append))
     assert [r.index for r in results if r.cut] == [4]
     assert [(n.kind, n.frame) for n in notices] == [("cut", 4)]
     assert not set(results[3].ids.ravel()) & set(results[4].ids.ravel())
@@ -382,7 +385,7 @@ def test_a_new_scene_starts_afresh() -> None:
 
 
 def test_cuts_can_be_left_alone() -> None:
-    results = list(run(FakeSource(two_scenes()), QUICK.segmenter(), scene_cuts=False))
+    results = list(segment_frames(FakeSource(two_scenes()), QUICK.segmenter(), scene_cuts=False))
     assert not any(r.cut for r in results)
 
 
@@ -390,26 +393,26 @@ def test_cuts_can_be_left_alone() -> None:
 @pytest.mark.parametrize("with_picture", [True, False])
 def test_a_run_that_was_interrupted_takes_the_same_decisions(at: int, with_picture: bool) -> None:
     frames = two_scenes()
-    whole = list(run(FakeSource(frames), QUICK.segmenter()))
+    whole = list(segment_frames(FakeSource(frames), QUICK.segmenter()))
     segmenter = QUICK.segmenter()
-    *_, last = run(FakeSource(frames), segmenter, stop=at)
+    *_, last = segment_frames(FakeSource(frames), segmenter, stop=at)
     if not with_picture:
         last = FrameResult(last.index, last.time, None, last.ids, last.events, last.statistics)
-    rest = list(run(FakeSource(frames), segmenter, start=at, previous=last))
+    rest = list(segment_frames(FakeSource(frames), segmenter, start=at, previous=last))
     assert all(alike(one, other) for one, other in zip(whole[at:], rest, strict=True))
 
 
 def test_a_cut_that_was_cancelled_is_found_again() -> None:
     frames, cancel = two_scenes(), threading.Event()
-    whole = list(run(FakeSource(frames), QUICK.segmenter()))
+    whole = list(segment_frames(FakeSource(frames), QUICK.segmenter()))
     segmenter = QUICK.segmenter()
 
     def stop_at_the_cut(notice: Notice) -> None:
         cancel.set()
 
-    results = list(run(FakeSource(frames), segmenter, cancel=cancel, on_notice=stop_at_the_cut))
+    results = list(segment_frames(FakeSource(frames), segmenter, cancel=cancel, on_notice=stop_at_the_cut))
     assert len(results) == 4
-    rest = list(run(FakeSource(frames), segmenter, start=4, previous=results[-1]))
+    rest = list(segment_frames(FakeSource(frames), segmenter, start=4, previous=results[-1]))
     assert all(alike(one, other) for one, other in zip(whole[4:], rest, strict=True))
 
 
@@ -423,7 +426,9 @@ def test_a_cut_that_was_cancelled_leaves_no_trace() -> None:
             cancel.set()
 
     results = list(
-        run(FakeSource(frames), segmenter, cancel=cancel, on_notice=notices.append, on_preview=stop_at_the_cut)
+        segment_frames(
+            FakeSource(frames), segmenter, cancel=cancel, on_notice=notices.append, on_preview=stop_at_the_cut
+        )
     )
     assert len(results) == 4
     assert [n.kind for n in notices] == ["cut"]
@@ -442,10 +447,10 @@ def test_a_change_of_light_is_a_cut_only_if_the_segments_cannot_follow(gain: flo
     with open_source(str(SAMPLES / "kite_surf.mp4")) as source:
         frames = [frame.rgb for frame in source.frames(0, 6)]
     frames[4:] = [brighter(frame, gain) for frame in frames[4:]]
-    colours = [scenes.histogram(frame) for frame in frames]
-    assert scenes.distance(*colours[3:5]) > scenes.CANDIDATE
+    colours = [scene_cuts.histogram(frame) for frame in frames]
+    assert scene_cuts.distance(*colours[3:5]) > scene_cuts.CANDIDATE
     settings = Settings(scale=0.5, max_init_sweeps=60)
-    results = list(run(FakeSource(frames), settings.segmenter()))
+    results = list(segment_frames(FakeSource(frames), settings.segmenter()))
     assert [r.index for r in results if r.cut] == [4] * cut
     if not cut:
         # The try with a copy has left no trace.
@@ -459,19 +464,19 @@ def test_flashes_and_fades_do_no_harm() -> None:
     white, black = np.full_like(frames[0], 255), np.zeros_like(frames[0])
     fade = [(frame * share).astype(np.uint8) for frame, share in zip(frames[4:8], (0.6, 0.3, 0.1, 0.0), strict=True)]
     items = [*frames[:2], white, frames[2], black, black, frames[3], *fade, black, white, *frames[8:]]
-    results = list(run(FakeSource(items), QUICK.segmenter()))
+    results = list(segment_frames(FakeSource(items), QUICK.segmenter()))
     assert len(results) == len(items)
     assert len(np.unique(results[-1].ids)) > 1
 
 
 def test_a_loaded_segmenter_can_go_on(tmp_path: Any) -> None:
     frames = two_scenes()
-    whole = list(run(FakeSource(frames), QUICK.segmenter()))
+    whole = list(segment_frames(FakeSource(frames), QUICK.segmenter()))
     segmenter = QUICK.segmenter()
-    *_, last = run(FakeSource(frames), segmenter, stop=3)
+    *_, last = segment_frames(FakeSource(frames), segmenter, stop=3)
     segmenter.save(tmp_path / "model.npz")
     loaded = VideoSegmenter.load(tmp_path / "model.npz")
-    rest = list(run(FakeSource(frames), loaded, start=3, previous=last))
+    rest = list(segment_frames(FakeSource(frames), loaded, start=3, previous=last))
     assert all(alike(one, other) for one, other in zip(whole[3:], rest, strict=True))
 
 
@@ -483,7 +488,7 @@ def test_a_source_that_stops_clearly_before_its_length_is_an_error() -> None:
     source.length = 40
     results: list[int] = []
     with pytest.raises(PipelineError, match="stopped at frame 4 of 40") as caught:
-        results.extend(result.index for result in run(source, QUICK.segmenter()))
+        results.extend(result.index for result in segment_frames(source, QUICK.segmenter()))
     assert (results, caught.value.frame) == ([0, 1, 2, 3], 4)
 
 
@@ -491,9 +496,9 @@ def test_a_source_that_stops_clearly_before_its_length_is_an_error() -> None:
 def test_an_end_that_is_about_right_is_one(length: int | None, stop: int | None) -> None:
     source = FakeSource(moving_square(4))
     source.length = length
-    assert len(list(run(source, QUICK.segmenter(), stop=stop))) == 4
+    assert len(list(segment_frames(source, QUICK.segmenter(), stop=stop))) == 4
 
 
 def test_damaged_frames_at_the_end_are_no_early_end() -> None:
     frames = [*moving_square(2), *(DamagedFrame("hit", index) for index in range(2, 30))]
-    assert len(list(run(FakeSource(frames), QUICK.segmenter()))) == 2
+    assert len(list(segment_frames(FakeSource(frames), QUICK.segmenter()))) == 2

@@ -21,10 +21,10 @@ import pytest
 import killed_recording
 from export_scenes import birth, result, split, story
 from scstream_app import headless
-from scstream_app.edits import Edit
 from scstream_app.errors import SessionError
-from scstream_app.recent import Recent
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.replay_buffer import Recent
 from scstream_app.session import (
     PICTURES,
     FrameRecord,

@@ -20,8 +20,8 @@ from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream_app import __version__
 from scstream_app.errors import SessionError
-from scstream_app.pipeline import run
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import segment_frames
 from scstream_app.session import MarkedObject, Names, Session, files
 from scstream_app.session.records import RecordIndex
 from scstream_app.session.volume import GROWTH
@@ -210,7 +210,7 @@ def test_marks_do_not_wait_for_a_snapshot(tmp_path: Path, monkeypatch: pytest.Mo
     under_way, end = threading.Event(), threading.Event()
     source, segmenter = FakeSource(clip(2)), QUICK.segmenter()
     with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
-        session.append(next(run(source, segmenter)))
+        session.append(next(segment_frames(source, segmenter)))
 
         def slow_disk(positions: range) -> None:
             under_way.set()

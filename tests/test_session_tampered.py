@@ -19,9 +19,9 @@ import pytest
 from numcodecs.zstd import Zstd
 
 from fake_source import FakeSource
-from scstream_app.edits import Edit
 from scstream_app.errors import SessionError
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Names, Session, resume
 from session_clips import clip, recorded
 

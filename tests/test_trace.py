@@ -7,7 +7,7 @@ import pytest
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
-from scstream_app.edits import Edit
+from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord
 from scstream_app.trace import Trace
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scstream import VideoSegmenter
 from scstream_app.export.files import write_bytes
-from scstream_app.pipeline import FrameResult, run
+from scstream_app.pipeline.run import FrameResult, segment_frames
 from scstream_app.render import views
 from scstream_app.sources import open_source
 
@@ -34,7 +34,7 @@ def main() -> None:
 def segmented(clip: str, indices: Sequence[int]) -> list[FrameResult]:
     """The chosen frames of a sample clip, segmented from its beginning."""
     source = open_source(str(ROOT / "sample_videos" / f"{clip}.mp4"))
-    results = run(source.frames(stop=max(indices) + 1), VideoSegmenter(seed=0))
+    results = segment_frames(source.frames(stop=max(indices) + 1), VideoSegmenter(seed=0))
     return [result for result in results if result.index in indices]
 
 

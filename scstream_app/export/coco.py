@@ -18,9 +18,9 @@ from scstream_app.export import files
 from scstream_app.export.job import Job
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Single
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 
 #: Track, area, bounding box (left, top, width, height), compressed counts.
 _Shape = tuple[int, int, float, float, float, float, bytes]

@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from scstream_app.export import files, tables
 from scstream_app.export.job import Job
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
     ("segments.csv", tables.SEGMENTS),

@@ -11,9 +11,9 @@ from scstream_app.export import files, png
 from scstream_app.export.job import Job, safe_name
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Images
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 
 
 class _OfObjects(Images):

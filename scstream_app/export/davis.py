@@ -15,7 +15,7 @@ from scstream_app.export import files, png
 from scstream_app.export.job import Job
 from scstream_app.export.objects import ExportObject, Following, number
 from scstream_app.export.writer import Images
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 #: The evaluation of DAVIS stops above that many.
 MOST_OBJECTS = 20

@@ -17,8 +17,8 @@ from scstream_app.export.formats import FORMATS
 from scstream_app.export.job import VIEWS, Job
 from scstream_app.export.movie import Movies
 from scstream_app.export.writer import Writer
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
-from scstream_app.results import FrameResult
 
 #: Frames that may wait for a writer. More would only take memory: a writer that is too slow stays too slow.
 _BACKLOG = 3

@@ -13,8 +13,8 @@ import numpy as np
 
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Codec, Encoder, Movie, Movies
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
-from scstream_app.results import FrameResult
 
 #: Browsers slow down anything faster.
 _FASTEST = 50.0

@@ -6,8 +6,8 @@ import numpy as np
 
 from scstream_app.export import png
 from scstream_app.export.writer import Images
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 
 _LARGEST_ID = 2**16 - 2
 

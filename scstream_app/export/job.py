@@ -16,10 +16,10 @@ import numpy as np
 from scstream_app.errors import ExportError
 from scstream_app.export.files import Overwrite
 from scstream_app.export.objects import ExportObject
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette, views
 from scstream_app.render.image_types import IdMap, Picture
 from scstream_app.render.palette import RGB, Colouring
-from scstream_app.results import FrameResult
 
 _FIELDS = ("frame", "time", "name")
 #: Characters that some system does not allow in a file's name.

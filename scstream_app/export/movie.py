@@ -21,9 +21,9 @@ from scstream_app.export.files import Overwrite
 from scstream_app.export.job import Job
 from scstream_app.export.objects import Following
 from scstream_app.export.writer import Output, Writer
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
-from scstream_app.results import FrameResult
 
 #: From this height on, players take a movie's colours to be those of high definition.
 _HIGH_DEFINITION = 720

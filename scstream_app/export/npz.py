@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scstream_app.export import files
 from scstream_app.export.job import Job
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 _LEVEL = 3
 

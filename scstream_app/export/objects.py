@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import TrackedObject
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from scstream_app.errors import ExportError
 from scstream_app.export import files, tables
 from scstream_app.export.job import Job
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
     ("segments.parquet", tables.SEGMENTS),

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from scstream_app.export import png
 from scstream_app.export.writer import Images
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
-from scstream_app.results import FrameResult
 
 
 class _Views(Images):

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 _UPPER = tuple((i, j) for i in range(5) for j in range(i, 5))
 

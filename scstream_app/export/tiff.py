@@ -13,7 +13,7 @@ import tifffile
 from scstream_app.export import files
 from scstream_app.export.job import Job
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 #: Classic TIFF counts bytes in 32 bits; stay clear of that by more than any page takes.
 _CLASSIC_BYTES = 2**32 - 2**28

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from scstream_app.errors import ExportError
 from scstream_app.export import files
 from scstream_app.export.job import Job
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 
 class Output(ABC):

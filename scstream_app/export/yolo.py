@@ -14,8 +14,8 @@ from scstream_app.export import files
 from scstream_app.export.job import Job
 from scstream_app.export.objects import Following, number
 from scstream_app.export.writer import Images
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 
 
 class Yolo(Images):

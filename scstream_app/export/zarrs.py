@@ -8,7 +8,7 @@ import numpy as np
 
 from scstream_app.export.job import Job
 from scstream_app.export.writer import Single
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 
 class Zarr(Single):

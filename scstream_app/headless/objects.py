@@ -12,9 +12,9 @@ import numpy.typing as npt
 from scstream import metrics
 from scstream_app.errors import SourceError, reason
 from scstream_app.export import ExportObject
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette
 from scstream_app.render.masks import read_values
-from scstream_app.results import FrameResult
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import Source
 

@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scstream_app import pipeline
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportObject, Job, check
 from scstream_app.headless.naming import resume_command, session_name, sessions_in
 from scstream_app.headless.objects import Masks, catch, mark_objects, names_in
 from scstream_app.headless.order import Order, check_formats
 from scstream_app.headless.tally import Listener, Tally
-from scstream_app.pipeline import Notice
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Names, Session, SourceFacts, record
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
@@ -130,7 +129,7 @@ def segment(run: Run, listener: Listener) -> Generator[Tally]:
 
     Leaving early keeps the frames so far, as whole files. A format that fails is noted, and the others go on.
     """
-    results = pipeline.run(
+    results = segment_frames(
         run.source,
         run.segmenter,
         start=run.start,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scstream_app.errors import ExportError
-from scstream_app.pipeline import Notice
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import Notice
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter

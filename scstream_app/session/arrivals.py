@@ -6,7 +6,7 @@ import math
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 
 def arrivals(result: FrameResult) -> list[Event]:

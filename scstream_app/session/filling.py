@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session.arrivals import arrivals
 from scstream_app.session.store import Session
 
@@ -26,7 +26,7 @@ def record(
 
     ``segmenter`` is the one that makes them: it is kept after the first frame of every scene, every so many frames,
     and when the results end or this generator is left. The session is finished if the results end uncancelled; results
-    that fail, as those of `pipeline.run` do for a source that ends before its time, leave it to be resumed.
+    that fail, as those of `segment_frames` do for a source that ends before its time, leave it to be resumed.
     """
     appended = False
     with closing(results):

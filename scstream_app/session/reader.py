@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.errors import SessionError, reason
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture, fitted
-from scstream_app.results import FrameResult
 from scstream_app.session import checks, files, measured, statistics
 from scstream_app.session.files import Invalid
 from scstream_app.session.manifest import Manifest

@@ -13,9 +13,9 @@ from threading import Condition, Thread
 from typing import TYPE_CHECKING
 
 from scstream import Event
-from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import files
 from scstream_app.session.arrivals import arrivals
 from scstream_app.session.manifest import SourceFacts

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
-from scstream_app.edits import Edit
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import checks, files
 from scstream_app.session.files import Invalid
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, SourceError
-from scstream_app.pipeline import Notice, run
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import fitted
-from scstream_app.results import FrameResult
 from scstream_app.session.filling import keep, record, with_arrivals
 from scstream_app.session.store import Session, checksum
 from scstream_app.sources import Source
@@ -83,12 +83,12 @@ class Resumption:
         """Segment the frames since the snapshot again, then new ones; these are written, and handed on.
 
         ``on_repeated`` hears of each frame that came out as before; SessionError says that one did not. Edits made to
-        repeated frames are made again; ``edits`` is asked for those to new ones, as in `pipeline.run`.
+        repeated frames are made again; ``edits`` is asked for those to new ones, as in `segment_frames`.
         """
         manifest = self.session.manifest
         if manifest.complete:
             return
-        results = run(
+        results = segment_frames(
             self.source,
             self.segmenter,
             start=self.start,

@@ -16,8 +16,8 @@ import numpy as np
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
-from scstream_app.results import FrameResult
 from scstream_app.session import bookmark, checks, files, marks, measured, statistics
 from scstream_app.session.bookmark import Bookmark
 from scstream_app.session.files import AppendFile, Invalid

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Listener, Run, Tally, resume_command
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.run import Notice
 from scstream_app.preparing import COMPILING
 from scstream_app.session import Session
 from scstream_app.sources import Source

@@ -10,9 +10,9 @@ from typing import Any
 from PySide6.QtGui import QUndoCommand
 
 from scstream.sampler.genealogy import Kind
-from scstream_app.edits import Edit
 from scstream_app.errors import StudioError
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.run import Notice
 from scstream_app.render import palette
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject, Names

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from superqt import QCollapsible
 
-from scstream_app.edits import CHANGEABLE, Edit
+from scstream_app.pipeline.edits import CHANGEABLE, Edit
 from scstream_app.settings import PRESETS, SPECS, Preset, Settings
 from scstream_app.ui.commands import can_edit
 from scstream_app.ui.document import Document

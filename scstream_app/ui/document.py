@@ -14,11 +14,11 @@ from PySide6.QtGui import QUndoStack
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app import damage
-from scstream_app.asked import Asked, Left, Made, kinds
-from scstream_app.edits import Edit
 from scstream_app.errors import SessionError, StudioError
-from scstream_app.pipeline import Notice
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.pending_edits import Asked, Left, Made, kinds
+from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
 from scstream_app.settings import Settings
 from scstream_app.ui.bookmarking import Bookmarking

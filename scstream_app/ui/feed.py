@@ -8,9 +8,9 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.edits import Edit
-from scstream_app.pace import Pace
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.adaptive_scale import Pace
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Recorded, Recorder
 from scstream_app.sources import is_camera
 from scstream_app.ui.document import Document

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter

@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QWidget
 
 from scstream.pixels.colour import channels
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.palette import RGB
-from scstream_app.results import FrameResult
 
 _CHANNELS = ("red", "green", "blue")
 _MARGIN = 8

@@ -9,10 +9,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import RGB, Colouring
-from scstream_app.results import FrameResult
 
 
 @dataclass(frozen=True, slots=True)

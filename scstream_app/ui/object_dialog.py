@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.errors import StudioError
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.run import Notice
 from scstream_app.session import MarkedObject
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
-from scstream_app.edits import Edit
+from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, Settings
 from scstream_app.ui.commands import can_edit
 from scstream_app.ui.document import Document

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.look import NO_ID, Look, Shown, draw

@@ -31,7 +31,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.run import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.deeds import Deed, Deeds

@@ -8,8 +8,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.edits import colour_after
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import colour_after
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Bookmark, MarkedObject, Names, Session, SourceFacts
 from scstream_app.trace import Trace
 from scstream_app.ui.look import Look, Shown

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 import scstream
-from scstream_app import pipeline
 from scstream_app.carrying import carried_over
-from scstream_app.edits import Edit, EditQueue
 from scstream_app.errors import StudioError
 from scstream_app.measures import MeasuringSession, measures
-from scstream_app.recent import Recent
+from scstream_app.pipeline.edits import Edit, EditQueue
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.replay_buffer import Recent
+from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import IdMap
-from scstream_app.results import FrameResult
 from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
@@ -277,7 +277,7 @@ class Worker(QObject):
                 uncounted = source.dropped - self.dropped
             return paused
 
-        results = pipeline.run(
+        results = segment_frames(
             source,
             segmenter,
             cancel=self._cancel,
@@ -330,7 +330,7 @@ class Worker(QObject):
         if found is not None and self.halves.put(found):
             self.halved.emit()
 
-    def _hear(self, notice: pipeline.Notice) -> None:
+    def _hear(self, notice: Notice) -> None:
         if notice.edit is not None:
             self._edits.settle([notice.edit])
         self.noticed.emit(notice)

@@ -15,7 +15,7 @@ from clips import write_images
 from export_scenes import story
 from scstream import warm_up
 from scstream_app.library import Library
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source

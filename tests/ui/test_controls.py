@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from holding import pause_after_each
-from scstream_app.edits import Edit
+from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, SPECS, Settings
 from scstream_app.ui.controls import ControlsPanel
 from scstream_app.ui.document import Document

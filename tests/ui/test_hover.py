@@ -14,7 +14,7 @@ from clips import moving_square
 from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream.video import uncertainty
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.ui.document import Document
 from scstream_app.ui.hover import Membership
 from scstream_app.ui.viewer import Viewer

@@ -24,7 +24,7 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream_app.library import Library
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.settings import Settings
 from scstream_app.trace import Trace

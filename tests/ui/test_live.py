@@ -21,10 +21,10 @@ from counting import Counter
 from export_scenes import split
 from fake_camera import CameraRig, FakeDevice
 from scstream import VideoSegmenter
-from scstream_app.edits import Edit
 from scstream_app.library import Library
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
-from scstream_app.results import FrameResult
 from scstream_app.session import PICTURES, MarkedObject, Names, Session
 from scstream_app.session.pictures import PictureFile
 from scstream_app.settings import Settings

@@ -15,9 +15,9 @@ from clips import moving_square, write_video
 from export_scenes import story
 from scstream import VideoSegmenter, metrics
 from scstream.video import uncertainty
-from scstream_app.edits import Edit, colour_after
 from scstream_app.measures import colour_at, mean_uncertainty
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit, colour_after
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.session.arrivals import arrivals
 from scstream_app.settings import Settings

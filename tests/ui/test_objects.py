@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QColorDialog, QDialogButtonBox, QLineEdit, QTreeWidget
 from pytestqt.qtbot import QtBot
 
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.run import Notice
 from scstream_app.ui import commands
 from scstream_app.ui.document import Document
 from scstream_app.ui.object_dialog import ObjectDialog

@@ -11,9 +11,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from export_scenes import story
-from scstream_app.edits import Edit
 from scstream_app.errors import SourceError
-from scstream_app.results import FrameResult
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import open_source
 from scstream_app.ui import renderer as renderer_

@@ -33,8 +33,8 @@ from export_scenes import birth, result, story
 from holding import pause_after_each
 from scstream.pixels.statistics import STATISTICS
 from scstream.sampler.genealogy import Kind
-from scstream_app.edits import Edit
-from scstream_app.pipeline import Notice
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.run import Notice
 from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.settings import Settings
 from scstream_app.ui import commands

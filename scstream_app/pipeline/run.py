@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
-from scstream_app import scenes
-from scstream_app.edits import Edit
 from scstream_app.errors import PipelineError, StudioError, reason
-from scstream_app.readahead import Decoded, Failure, ReadAhead
+from scstream_app.pipeline import scene_cuts
+from scstream_app.pipeline.edits import Edit
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.readahead import Decoded, Failure, ReadAhead
+from scstream_app.pipeline.scene_cuts import Histogram
 from scstream_app.render.image_types import IdMap, Picture, Size, fitted, size_of
-from scstream_app.results import FrameResult
-from scstream_app.scenes import Histogram
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
 from scstream_app.sources.video import clearly_short
 
@@ -37,7 +37,7 @@ class Notice:
     edit: Edit | None = None
 
 
-def run(
+def segment_frames(
     source: Source,
     segmenter: VideoSegmenter,
     *,
@@ -254,7 +254,7 @@ class _Stage:
         return any(edit.kind == "restart" for edit in edits)
 
     def _colours(self, rgb: Picture) -> Histogram | None:
-        return scenes.histogram(rgb) if self.scene_cuts else None
+        return scene_cuts.histogram(rgb) if self.scene_cuts else None
 
     def _new_size(self, frame: Frame) -> bool:
         size = size_of(frame.rgb)
@@ -272,9 +272,9 @@ class _Stage:
         before = self.before
         if before is None or before.colours is None or colours is None:
             return False
-        if scenes.distance(before.colours, colours) < scenes.CANDIDATE:
+        if scene_cuts.distance(before.colours, colours) < scene_cuts.CANDIDATE:
             return False
-        if scenes.churn(self.segmenter, before.ids, rgb, float(frame.index), self._watch) < scenes.CHURN:
+        if scene_cuts.churn(self.segmenter, before.ids, rgb, float(frame.index), self._watch) < scene_cuts.CHURN:
             return False
         self.notify(Notice("cut", frame.index, f"A new scene begins at frame {frame.index}: segments start afresh."))
         return True

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from scstream_app.edits import Edit
+from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import Settings
 
 

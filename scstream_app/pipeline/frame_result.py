@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
-from scstream_app.edits import Edit
+from scstream_app.pipeline.edits import Edit
 from scstream_app.render.image_types import IdMap, Picture
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture
-from scstream_app.results import FrameResult
 
 _FRAMES = 150
 _BYTES = 192 << 20
