@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
-from scstream_app.event_log import EventLog
+from scstream_app.session.event_log import EventLog
 
 _ONE, _TWO = (Kind.BIRTH, Kind.DEATH), (Kind.SPLIT, Kind.MERGE)
 _IDS = st.integers(0, 2**40)

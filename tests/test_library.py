@@ -12,10 +12,9 @@ import pytest
 
 from clips import moving_square, write_images
 from export_scenes import story
-from scstream_app import library
 from scstream_app.errors import SessionError
-from scstream_app.library import Library, discard, is_unsaved, move_session
-from scstream_app.session import UNSAVED, Session
+from scstream_app.session import UNSAVED, Session, library
+from scstream_app.session.library import Library, discard, is_unsaved, move_session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 

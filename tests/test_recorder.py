@@ -34,13 +34,13 @@ from scstream_app.session import (
     Recorder,
     Session,
     SourceFacts,
+    live_recorder,
     mend,
-    recorder,
     resume,
 )
+from scstream_app.session.run_summary import Trace
 from scstream_app.settings import Settings
 from scstream_app.sources import VideoFile, open_source
-from scstream_app.trace import Trace
 
 SHAPE = (24, 32)
 FACTS = SourceFacts("camera:0", "Fake Cam", SHAPE[1], SHAPE[0], 30.0, None, True)
@@ -165,7 +165,7 @@ def test_places_of_the_sources_frames(begin: Begin, tmp_path: Path) -> None:
 def test_frames_that_cannot_be_written_in_time_are_left_out_of_both(
     begin: Begin, ends: Queue[Recorded], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recorder, "_MOST_WAITING", 2)
+    monkeypatch.setattr(live_recorder, "_MOST_WAITING", 2)
     gate = Event()
     create = Session.create
     monkeypatch.setattr(Session, "create", lambda *a, **k: (gate.wait(LONG), create(*a, **k))[1])

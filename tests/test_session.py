@@ -22,9 +22,10 @@ from scstream_app import __version__
 from scstream_app.errors import SessionError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import segment_frames
-from scstream_app.session import MarkedObject, Names, Session, files
-from scstream_app.session.records import RecordIndex
-from scstream_app.session.volume import GROWTH
+from scstream_app.session import MarkedObject, Names, Session
+from scstream_app.session.storage import files
+from scstream_app.session.storage.id_volume import GROWTH
+from scstream_app.session.storage.records import RecordIndex
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame
 from session_clips import QUICK, clip, recorded, recording, volume
@@ -589,7 +590,7 @@ def test_a_session_that_cannot_be_opened_after_it_was_made_is_taken_away(
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("scstream_app.session.store.Lock", full)
+    monkeypatch.setattr("scstream_app.session.session.Lock", full)
     with pytest.raises(SessionError, match=r"s\.scstream': No space left"):
         Session.create(tmp_path / "s.scstream", FakeSource(clip()), QUICK)
     assert list(tmp_path.iterdir()) == []

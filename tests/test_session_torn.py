@@ -16,7 +16,7 @@ from clips import leftovers
 from fake_source import FakeSource
 from scstream_app.errors import SessionError
 from scstream_app.session import Session, resume
-from scstream_app.session.statistics import RECORD
+from scstream_app.session.storage.statistics import RECORD
 from session_clips import clip, recorded, recording, volume
 
 WHOLE = 6

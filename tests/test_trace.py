@@ -9,7 +9,7 @@ from scstream import Event
 from scstream.sampler.genealogy import Kind
 from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord
-from scstream_app.trace import Trace
+from scstream_app.session.run_summary import Trace
 
 
 def noted(index: int, *events: Event, cut: bool = False, edits: tuple[Edit, ...] = ()) -> FrameRecord:

@@ -27,8 +27,8 @@ import numpy as np
 from long_run import resident
 from PySide6.QtCore import QEventLoop, QObject, QSettings, QTimer
 
-from scstream_app.library import Library
 from scstream_app.render.image_types import Picture
+from scstream_app.session.library import Library
 from scstream_app.sources import Camera, open_source
 from scstream_app.ui.app import application
 from scstream_app.ui.collecting import spare_searches

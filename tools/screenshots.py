@@ -30,8 +30,8 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 
-from scstream_app.library import Library
 from scstream_app.session import MarkedObject
+from scstream_app.session.library import Library
 from scstream_app.ui.actions import BY_ID
 from scstream_app.ui.app import application
 from scstream_app.ui.main_window import MainWindow

@@ -39,7 +39,7 @@ from long_run import resident
 from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from scstream_app.library import Library
+from scstream_app.session.library import Library
 from scstream_app.ui.app import application
 from scstream_app.ui.collecting import spare_searches
 from scstream_app.ui.main_window import MainWindow

@@ -9,8 +9,8 @@ from glob import has_magic
 from pathlib import Path
 
 from scstream_app.errors import SessionError
-from scstream_app.library import file_stem
 from scstream_app.session import SUFFIX
+from scstream_app.session.library import file_stem
 from scstream_app.sources import Camera, ImageSequence, Source
 
 

@@ -19,15 +19,15 @@
 A frame's place in ids.zarr is its index minus the session's start.
 """
 
-from scstream_app.session.bookmark import Bookmark
-from scstream_app.session.filling import record, with_arrivals
-from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
-from scstream_app.session.marks import MarkedObject, Names
-from scstream_app.session.pictures import PICTURES
-from scstream_app.session.recorder import Recorded, Recorder, mend
-from scstream_app.session.records import FrameRecord
-from scstream_app.session.resuming import Resumption, check_source, resume
-from scstream_app.session.store import SUFFIX, UNSAVED, Session
+from scstream_app.session.live_recorder import Recorded, Recorder, mend
+from scstream_app.session.resumption import Resumption, check_source, resume
+from scstream_app.session.run_writer import record, with_arrivals
+from scstream_app.session.session import SUFFIX, UNSAVED, Session
+from scstream_app.session.storage.bookmark import Bookmark
+from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
+from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.pictures import PICTURES
+from scstream_app.session.storage.records import FrameRecord
 
 __all__ = [
     "PICTURES",

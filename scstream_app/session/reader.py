@@ -14,13 +14,13 @@ import numpy.typing as npt
 from scstream_app.errors import SessionError, reason
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture, fitted
-from scstream_app.session import checks, files, measured, statistics
-from scstream_app.session.files import Invalid
-from scstream_app.session.manifest import Manifest
-from scstream_app.session.pictures import PICTURES
-from scstream_app.session.records import FrameRecord, RecordIndex
-from scstream_app.session.snapshots import Snapshots
-from scstream_app.session.volume import GROWTH, IdVolume
+from scstream_app.session.storage import checks, files, later_measures, statistics
+from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.id_volume import GROWTH, IdVolume
+from scstream_app.session.storage.manifest import Manifest
+from scstream_app.session.storage.pictures import PICTURES
+from scstream_app.session.storage.records import FrameRecord, RecordIndex
+from scstream_app.session.storage.snapshots import Snapshots
 from scstream_app.sources import DamagedFrame, Source
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ class SessionReader:
     def measured(self) -> Iterator[tuple[int, Mapping[str, float]]]:
         """Frames with what was found out about them after they had been appended."""
         with self._reading():
-            yield from measured.read(self.path)
+            yield from later_measures.read(self.path)
 
     def ids(self, index: int) -> IdMap:
         """Segment ids (H, W) of the frame."""

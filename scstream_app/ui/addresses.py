@@ -8,8 +8,8 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
-from scstream_app.library import is_unsaved
 from scstream_app.session import SUFFIX
+from scstream_app.session.library import is_unsaved
 from scstream_app.sources.containers import without_password
 
 _MOST = 12

@@ -13,13 +13,12 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QUndoStack
 
 from scstream.pixels.statistics import STATISTICS
-from scstream_app import damage
 from scstream_app.errors import SessionError, StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.pending_edits import Asked, Left, Made, kinds
 from scstream_app.pipeline.run import Notice
-from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts
+from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts, damage_report
 from scstream_app.settings import Settings
 from scstream_app.ui.bookmarking import Bookmarking
 from scstream_app.ui.closer import Closer
@@ -403,7 +402,7 @@ class Document(Showing):
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
-        gone, torn = damage.told_frames(self.trace.frames), damage.told_files(session)
+        gone, torn = damage_report.told_frames(self.trace.frames), damage_report.told_files(session)
         if gone:
             self.noticed.emit(Notice("damaged", self.trace.frames[0], gone))
         if torn:

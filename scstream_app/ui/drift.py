@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
-from scstream_app.trace import Trace
+from scstream_app.session.run_summary import Trace
 from scstream_app.ui.document import Document
 
 #: Frames that are read for it at a time, a quarter of a millisecond each: what is beyond is learnt with the next frame

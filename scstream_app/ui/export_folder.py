@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
 
-from scstream_app.library import file_stem
+from scstream_app.session.library import file_stem
 from scstream_app.ui.addresses import public
 from scstream_app.ui.document import Document
 from scstream_app.ui.welcome import SAMPLES

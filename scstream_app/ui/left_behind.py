@@ -7,8 +7,8 @@ from datetime import datetime
 from pathlib import Path
 
 from scstream_app.errors import StudioError
-from scstream_app.library import Library
-from scstream_app.session import files, marks
+from scstream_app.session.library import Library
+from scstream_app.session.storage import files, marks
 
 #: What is written to as long as a session is worked on.
 _WRITTEN = ("manifest.json", "frames.jsonl", "objects.json", "names.json")

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSignalBlocker, Qt, Slot
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
-from scstream_app.trace import SETTLED_CHURN, SETTLED_FRAMES
+from scstream_app.session.run_summary import SETTLED_CHURN, SETTLED_FRAMES
 from scstream_app.ui.document import Document
 from scstream_app.ui.dot import Dot
 from scstream_app.ui.readout import Readout

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.library import Library, is_unsaved
 from scstream_app.pipeline.run import Notice
+from scstream_app.session.library import Library, is_unsaved
 from scstream_app.ui import dialogs, theme
 from scstream_app.ui.actions import SPECS, Actions
 from scstream_app.ui.addresses import Addresses

@@ -9,8 +9,8 @@ from time import monotonic
 from PySide6.QtCore import Signal
 
 from scstream_app.errors import StudioError
-from scstream_app.measures import Survey, surveyed
 from scstream_app.session import Session
+from scstream_app.session.frame_measures import Survey, surveyed
 from scstream_app.ui.background import Background
 
 #: A kernel that is being compiled for the first time cannot be interrupted.

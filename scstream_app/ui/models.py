@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from scstream_app import carrying
 from scstream_app.errors import StudioError
+from scstream_app.session import model_transfer
 from scstream_app.ui import dialogs
 from scstream_app.ui.document import Document
 
@@ -45,8 +45,8 @@ class Models(QObject):
             return
         target = Path(path) if Path(path).suffix else Path(path).with_suffix(SUFFIX)
         try:
-            frame, segmenter = carrying.newest(session)
-            carrying.save(segmenter, target)
+            frame, segmenter = model_transfer.newest(session)
+            model_transfer.save(segmenter, target)
         except StudioError as error:
             self.said.emit(str(error), "error")
             return
@@ -58,7 +58,7 @@ class Models(QObject):
         session = self._document.session
         if session is not None:
             try:
-                self._ask_clip(carrying.newest(session)[1])
+                self._ask_clip(model_transfer.newest(session)[1])
             except StudioError as error:
                 self.said.emit(str(error), "error")
 
@@ -67,7 +67,7 @@ class Models(QObject):
         path, _ = QFileDialog.getOpenFileName(self._window, "Open Model", str(Path.home()), _FILTER)
         if path:
             try:
-                self._ask_clip(carrying.load(Path(path)))
+                self._ask_clip(model_transfer.load(Path(path)))
             except StudioError as error:
                 self.said.emit(str(error), "error")
 

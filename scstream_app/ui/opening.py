@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.carrying import settings_of
 from scstream_app.errors import StudioError
-from scstream_app.library import Library, discard, is_unsaved
 from scstream_app.session import SUFFIX, Names, Session
+from scstream_app.session.library import Library, discard, is_unsaved
+from scstream_app.session.model_transfer import settings_of
 from scstream_app.settings import Settings
 from scstream_app.ui import commands
 from scstream_app.ui.addresses import Addresses

@@ -10,7 +10,7 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from scstream_app.trace import Trace
+from scstream_app.session.run_summary import Trace
 from scstream_app.ui.document import Document
 from scstream_app.ui.state import State
 

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from scstream_app.errors import StudioError
-from scstream_app.library import Library
 from scstream_app.session import Recorded
+from scstream_app.session.library import Library
 from scstream_app.ui.document import Document
 from scstream_app.ui.feed import Feed
 from scstream_app.ui.message_bar import MessageBar

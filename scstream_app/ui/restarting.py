@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.library import is_unsaved
 from scstream_app.session import Names
+from scstream_app.session.library import is_unsaved
 from scstream_app.settings import Settings
 from scstream_app.ui.document import Document
 from scstream_app.ui.opening import Opening

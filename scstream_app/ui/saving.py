@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scstream_app.errors import StudioError
-from scstream_app.library import is_unsaved, keep, move_session
 from scstream_app.session import SUFFIX, Session
+from scstream_app.session.library import is_unsaved, keep, move_session
 from scstream_app.ui.addresses import Addresses
 from scstream_app.ui.chores import Chores
 from scstream_app.ui.document import Document

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Bookmark, MarkedObject, Names, Session, SourceFacts
-from scstream_app.trace import Trace
+from scstream_app.session.run_summary import Trace
 from scstream_app.ui.look import Look, Shown
 from scstream_app.ui.renderer import Renderer, Wish
 from scstream_app.ui.state import State

@@ -9,8 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.library import Library, discard
 from scstream_app.session import PICTURES
+from scstream_app.session.library import Library, discard
 from scstream_app.ui.chores import Chores
 from scstream_app.ui.questions import confirm
 

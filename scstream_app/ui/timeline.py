@@ -23,7 +23,7 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
-from scstream_app.trace import Trace
+from scstream_app.session.run_summary import Trace
 from scstream_app.ui import events
 from scstream_app.ui.document import Document
 from scstream_app.ui.events import TITLES

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 import scstream
-from scstream_app.carrying import carried_over
 from scstream_app.errors import StudioError
-from scstream_app.measures import MeasuringSession, measures
 from scstream_app.pipeline.edits import Edit, EditQueue
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import Recent
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import IdMap
 from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
+from scstream_app.session.frame_measures import MeasuringSession, measures
+from scstream_app.session.model_transfer import carried_over
+from scstream_app.session.run_summary import Trace
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.trace import Trace
 from scstream_app.ui.halving import Halver, Halves
 from scstream_app.ui.mailbox import Mailbox
 from scstream_app.ui.priority import give_way

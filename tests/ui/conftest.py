@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from clips import write_images
 from export_scenes import story
 from scstream import warm_up
-from scstream_app.library import Library
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
+from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document import Document

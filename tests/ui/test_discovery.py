@@ -27,8 +27,8 @@ from pytestqt.qtbot import QtBot
 
 from clips import blank_packets, moving_square, write_video
 from menus import menu_called
-from scstream_app.damage import missing
-from scstream_app.library import Library
+from scstream_app.session.damage_report import missing
+from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.ui import commands, saving
 from scstream_app.ui.main_window import MainWindow

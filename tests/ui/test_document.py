@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 from clips import moving_square, write_video
 from holding import Holding
 from scstream_app.errors import SessionError, SourceError
-from scstream_app.measures import MeasuringSession
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
+from scstream_app.session.frame_measures import MeasuringSession
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 from scstream_app.ui import commands, worker

@@ -23,11 +23,11 @@ from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
-from scstream_app.library import Library
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
+from scstream_app.session.library import Library
+from scstream_app.session.run_summary import Trace
 from scstream_app.settings import Settings
-from scstream_app.trace import Trace
 from scstream_app.ui.mailbox import Mailbox
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State

@@ -21,12 +21,12 @@ from counting import Counter
 from export_scenes import split
 from fake_camera import CameraRig, FakeDevice
 from scstream import VideoSegmenter
-from scstream_app.library import Library
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
 from scstream_app.session import PICTURES, MarkedObject, Names, Session
-from scstream_app.session.pictures import PictureFile
+from scstream_app.session.library import Library
+from scstream_app.session.storage.pictures import PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
 from scstream_app.ui import camera_dialog, commands, document, feed, worker

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from export_scenes import story
-from scstream_app.library import UNSAVED, Library
+from scstream_app.session.library import UNSAVED, Library
 from scstream_app.ui import dialogs, theme
 from scstream_app.ui.actions import Actions
 from scstream_app.ui.dialogs import KeysDialog

@@ -28,8 +28,8 @@ from compiling import Compiling, said_below
 from holding import Holding
 from menus import menu_called
 from scstream_app.errors import SourceError
-from scstream_app.library import Library
 from scstream_app.session import Names, Session
+from scstream_app.session.library import Library
 from scstream_app.ui import app, dialogs, opening, recording, saving, status, worker
 from scstream_app.ui.closing import Finishing
 from scstream_app.ui.feed import Feed

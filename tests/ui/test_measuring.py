@@ -15,14 +15,14 @@ from clips import moving_square, write_video
 from export_scenes import story
 from scstream import VideoSegmenter, metrics
 from scstream.video import uncertainty
-from scstream_app.measures import colour_at, mean_uncertainty
 from scstream_app.pipeline.edits import Edit, colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
-from scstream_app.session.arrivals import arrivals
+from scstream_app.session.frame_measures import colour_at, mean_uncertainty
+from scstream_app.session.inherited_births import arrivals
+from scstream_app.session.run_summary import SETTLED_FRAMES, Trace
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.trace import SETTLED_FRAMES, Trace
 from scstream_app.ui import measuring
 from scstream_app.ui.document import Document
 from scstream_app.ui.lights import SettledLight

@@ -13,10 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream import VideoSegmenter
-from scstream_app import carrying
 from scstream_app.errors import SessionError
-from scstream_app.library import Library
-from scstream_app.session import Session, resume
+from scstream_app.session import Session, model_transfer, resume
+from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.main_window import MainWindow
@@ -90,7 +89,7 @@ def test_a_saved_model_is_small_and_used_later(
 
 
 def test_such_a_session_can_be_resumed(window: MainWindow, qtbot: QtBot, other: Path, tmp_path: Path) -> None:
-    model = carrying.newest(window.document.session)[1]
+    model = model_transfer.newest(window.document.session)[1]
     window.models.wanted.emit(str(other), model)
     whole = segmented(window, qtbot, other)
     expected = [whole.ids(index) for index in range(FRAMES)]
@@ -136,7 +135,7 @@ def torn(path: Path, frames: int) -> None:
 def test_the_model_to_begin_with_is_not_lost_before_its_first_snapshot(
     window: MainWindow, qtbot: QtBot, other: Path, frames: int
 ) -> None:
-    window.models.wanted.emit(str(other), carrying.newest(window.document.session)[1])
+    window.models.wanted.emit(str(other), model_transfer.newest(window.document.session)[1])
     whole = segmented(window, qtbot, other)
     expected = [whole.ids(index) for index in range(FRAMES)]
     lives = set(window.document.trace.lives)
@@ -154,7 +153,7 @@ def test_the_model_to_begin_with_is_not_lost_before_its_first_snapshot(
 def test_a_model_to_begin_with_that_was_tampered_with_is_refused(
     window: MainWindow, qtbot: QtBot, other: Path, tmp_path: Path
 ) -> None:
-    window.models.wanted.emit(str(other), carrying.newest(window.document.session)[1])
+    window.models.wanted.emit(str(other), model_transfer.newest(window.document.session)[1])
     path = segmented(window, qtbot, other).path
     window.document.close()
     torn(path, 1)

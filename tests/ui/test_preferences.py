@@ -26,8 +26,8 @@ from pytestqt.qtbot import QtBot
 
 from answering import answering
 from clips import moving_square, write_images
-from scstream_app.library import Library
 from scstream_app.session import Session
+from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.dialogs import KeysDialog

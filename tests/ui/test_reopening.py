@@ -15,7 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from holding import Holding
-from scstream_app.session import Bookmark, Session, bookmark
+from scstream_app.session import Bookmark, Session
+from scstream_app.session.storage import bookmark
 from scstream_app.ui.main_window import MainWindow
 from scstream_app.ui.state import State
 

@@ -17,9 +17,9 @@ from pytestqt.qtbot import QtBot
 from answering import answering
 from clips import moving_square, write_images, write_video
 from holding import Holding
-from scstream_app.library import Library, is_unsaved
 from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
+from scstream_app.session.library import Library, is_unsaved
 from scstream_app.sources import Source
 from scstream_app.ui import commands, export_folder, opening, saving, worker
 from scstream_app.ui.addresses import Addresses

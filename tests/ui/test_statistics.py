@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from counting import Counter
 from export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
-from scstream_app.trace import Life, Trace
+from scstream_app.session.run_summary import Life, Trace
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.lives import important
 from scstream_app.ui.plots.pyramid import Pyramid

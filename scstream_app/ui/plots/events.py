@@ -14,8 +14,8 @@ from PySide6.QtWidgets import (
 )
 
 from scstream.sampler.genealogy import Kind
-from scstream_app.event_log import Entry, EventLog
-from scstream_app.trace import Trace
+from scstream_app.session.event_log import Entry, EventLog
+from scstream_app.session.run_summary import Trace
 from scstream_app.ui import events
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.page import Page

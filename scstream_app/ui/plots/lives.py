@@ -10,7 +10,7 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from scstream_app.trace import Life, Trace
+from scstream_app.session.run_summary import Life, Trace
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.common import GREEN, RED, add_line, clicked, colour_of, html, ink, paint_axes, pairs
 from scstream_app.ui.plots.page import Page

@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea
 
-from scstream_app.trace import MEASURES, Trace
+from scstream_app.session.run_summary import MEASURES, Trace
 from scstream_app.ui.document import Document
 from scstream_app.ui.plots.common import (
     BLUE,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from scstream_app.errors import reason
-from scstream_app.session import files, marks
-from scstream_app.session.files import Invalid
-from scstream_app.session.marks import MarkedObject, Names
+from scstream_app.session.storage import files, marks
+from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.marks import MarkedObject, Names
 
 Marks = TypeVar("Marks")
 

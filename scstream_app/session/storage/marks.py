@@ -13,9 +13,9 @@ import numpy as np
 
 from scstream import TrackedObject
 from scstream_app.render.image_types import Picture
-from scstream_app.session import checks
-from scstream_app.session.files import Invalid
-from scstream_app.session.records import FrameRecord
+from scstream_app.session.storage import checks
+from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.records import FrameRecord
 
 Colour = tuple[int, int, int]
 

@@ -17,8 +17,8 @@ import numpy as np
 from numcodecs.zstd import Zstd  # type: ignore[import-untyped]
 
 from scstream_app.render.image_types import IdMap
-from scstream_app.session import checks, files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import checks, files
+from scstream_app.session.storage.files import Invalid
 
 #: The volume's length grows in such steps; it is set exactly when a session is closed.
 GROWTH = 256

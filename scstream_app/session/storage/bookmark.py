@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from scstream_app.session import checks, files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import checks, files
+from scstream_app.session.storage.files import Invalid
 
 NAME = "bookmark.json"
 #: Largest file, in bytes.

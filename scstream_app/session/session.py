@@ -18,17 +18,17 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
-from scstream_app.session import bookmark, checks, files, marks, measured, statistics
-from scstream_app.session.bookmark import Bookmark
-from scstream_app.session.files import AppendFile, Invalid
-from scstream_app.session.lock import Lock
-from scstream_app.session.manifest import FirstFrame, Manifest, SourceFacts
-from scstream_app.session.markfiles import MarkFiles
-from scstream_app.session.marks import MarkedObject, Names
 from scstream_app.session.reader import SessionReader, saying
-from scstream_app.session.records import FrameRecord
-from scstream_app.session.snapshots import Snapshots
-from scstream_app.session.volume import IdVolume
+from scstream_app.session.storage import bookmark, checks, files, later_measures, marks, statistics
+from scstream_app.session.storage.bookmark import Bookmark
+from scstream_app.session.storage.files import AppendFile, Invalid
+from scstream_app.session.storage.id_volume import IdVolume
+from scstream_app.session.storage.lock import Lock
+from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
+from scstream_app.session.storage.mark_files import MarkFiles
+from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.records import FrameRecord
+from scstream_app.session.storage.snapshots import Snapshots
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 
@@ -258,7 +258,7 @@ class Session(SessionReader):
     def note_measured(self, found: Mapping[int, Mapping[str, float]]) -> None:
         """Keep what was found out about frames that are long there; see `measured`."""
         with self._writing():
-            measured.append(self.path, found)
+            later_measures.append(self.path, found)
 
     def keep_first(self, count: int) -> None:
         """Take away all but the first ``count`` frames: of the others something else is missing."""

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind, follow
-from scstream_app.event_log import EventLog
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.session import FrameRecord, MarkedObject
+from scstream_app.session.event_log import EventLog
 
 #: What is kept of every frame.
 COLUMNS = ("time", "segments", "log_posterior", "churn", "uncertainty", "decode", "engine", "write")

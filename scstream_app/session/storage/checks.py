@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage.files import Invalid
 
 #: Larger than any camera's picture, and small enough to be held in memory.
 MAX_SIDE = 32_768

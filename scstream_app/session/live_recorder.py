@@ -16,13 +16,13 @@ from scstream import Event
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session import files
-from scstream_app.session.arrivals import arrivals
-from scstream_app.session.manifest import SourceFacts
-from scstream_app.session.marks import MarkedObject, Names
-from scstream_app.session.pictures import PICTURES, PictureFile
+from scstream_app.session.inherited_births import arrivals
 from scstream_app.session.reader import saying
-from scstream_app.session.store import Session
+from scstream_app.session.session import Session
+from scstream_app.session.storage import files
+from scstream_app.session.storage.manifest import SourceFacts
+from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.pictures import PICTURES, PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import scstream
 from scstream import ModelFileError
-from scstream_app.session import files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import files
+from scstream_app.session.storage.files import Invalid
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from scstream_app.session import checks, files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import checks, files
+from scstream_app.session.storage.files import Invalid
 
 NAME = "measured.jsonl"
 _LINE_LIMIT = 1 << 12

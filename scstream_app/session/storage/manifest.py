@@ -12,8 +12,8 @@ from typing import Any, Self
 
 from scstream_app import __version__
 from scstream_app.errors import SettingsError
-from scstream_app.session import checks, files, statistics
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import checks, files, statistics
+from scstream_app.session.storage.files import Invalid
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 from scstream_app.sources.containers import without_password

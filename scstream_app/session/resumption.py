@@ -15,8 +15,8 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import fitted
-from scstream_app.session.filling import keep, record, with_arrivals
-from scstream_app.session.store import Session, checksum
+from scstream_app.session.run_writer import keep, record, with_arrivals
+from scstream_app.session.session import Session, checksum
 from scstream_app.sources import Source
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import scstream
 from scstream import ModelFileError, persistence
 from scstream_app.errors import SessionError, SettingsError, reason
 from scstream_app.session import Session
-from scstream_app.session.resuming import traits
+from scstream_app.session.resumption import traits
 from scstream_app.settings import SPECS, Settings
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from platformdirs import user_data_path
 
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
-from scstream_app.session.files import check_file, check_folder
-from scstream_app.session.lock import Lock
 from scstream_app.session.reader import saying
+from scstream_app.session.storage.files import check_file, check_folder
+from scstream_app.session.storage.lock import Lock
 
 #: Longest name of a session without its suffix, in bytes: systems allow 255, temporary names need some of them.
 _LONGEST_NAME = 200

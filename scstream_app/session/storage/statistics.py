@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.pixels.statistics import STATISTICS
-from scstream_app.session import files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import files
+from scstream_app.session.storage.files import Invalid
 
 Rows = npt.NDArray[np.void]
 

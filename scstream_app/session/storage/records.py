@@ -19,8 +19,8 @@ import numpy.typing as npt
 from scstream import Event
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session import checks, files
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage import checks, files
+from scstream_app.session.storage.files import Invalid
 
 _LINE_LIMIT = 1 << 24
 _ROWS_LIMIT = 1 << 24

@@ -7,7 +7,7 @@ import os
 import sys
 from pathlib import Path
 
-from scstream_app.session.files import Invalid, open_file
+from scstream_app.session.storage.files import Invalid, open_file
 
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 

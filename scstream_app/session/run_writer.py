@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session.arrivals import arrivals
-from scstream_app.session.store import Session
+from scstream_app.session.inherited_births import arrivals
+from scstream_app.session.session import Session
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter

@@ -18,7 +18,7 @@ from av.video.stream import VideoStream
 
 from scstream_app.errors import reason
 from scstream_app.render.image_types import Picture, Size
-from scstream_app.session.files import Invalid
+from scstream_app.session.storage.files import Invalid
 
 #: The file's name, and the address of the source of a session that has it.
 PICTURES = "pictures.mkv"
