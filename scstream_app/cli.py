@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from scstream_app import __version__, diagnosis, evaluation, headless
+from scstream_app import __version__, headless, system_info
+from scstream_app.evaluation import scores
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
@@ -266,12 +267,12 @@ def evaluate(
 ) -> None:
     """Score masks (J and F) or segments (what they make possible, how steady they are) against a ground truth."""
     with reporting(debug):
-        scores = evaluation.evaluate(predictions, truth, skip_ends)
+        found = scores.evaluate(predictions, truth, skip_ends)
         if as_json:
-            print_json(scores)
+            print_json(found)
             return
         table = Table(show_header=False, box=None, pad_edge=False)
-        for name, value in evaluation.lines(scores):
+        for name, value in scores.lines(found):
             table.add_row(name.replace("_", " "), value)
         Console().print(table)
 
@@ -289,7 +290,7 @@ def info(
 ) -> None:
     """Show versions, codecs and cameras: what a bug report needs. Of a session: its frames, settings and source."""
     with reporting(debug):
-        facts = diagnosis.facts() if session is None else _facts_of(session)
+        facts = system_info.facts() if session is None else _facts_of(session)
         if as_json:
             print_json(facts)
             return
@@ -312,7 +313,7 @@ def _in_words(value: Any) -> str:
 
 def _facts_of(path: Path) -> dict[str, Any]:
     with _open_session(path) as session:
-        return diagnosis.session_facts(session, headless.objects_of(session))
+        return system_info.session_facts(session, headless.objects_of(session))
 
 
 # --- bench ------------------------------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def bench_video(
     debug: Debug = False,
 ) -> None:
     """Time the engine beside scikit-learn's MiniBatchKMeans on the same frames."""
-    from scstream_app.bench import tables, video
+    from scstream_app.evaluation.bench import tables, video
 
     with reporting(debug):
         with status() as say:
@@ -349,7 +350,7 @@ def bench_streams(
     debug: Debug = False,
 ) -> None:
     """Predict every batch of a stream before learning from it, beside MiniBatchKMeans."""
-    from scstream_app.bench import streams, tables
+    from scstream_app.evaluation.bench import streams, tables
 
     with reporting(debug):
         with status() as say:

@@ -8,10 +8,10 @@ import pytest
 from clips import moving_square, write_video
 from scstream import Gaussian, Multinomial
 from scstream_app import cli
-from scstream_app.bench import streams, video
-from scstream_app.bench.held import HeldSegmenter, grid
-from scstream_app.bench.timing import Stopwatch
 from scstream_app.errors import SourceError
+from scstream_app.evaluation.bench import streams, video
+from scstream_app.evaluation.bench.held import HeldSegmenter, grid
+from scstream_app.evaluation.bench.timing import Stopwatch
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from fake_source import FakeSource
 from scstream import VideoSegmenter
 from scstream_app import __version__, cli, headless
 from scstream_app.errors import StudioError
-from scstream_app.export.ids import Ids
+from scstream_app.export.formats.ids import Ids
 from scstream_app.session import Session
 from scstream_app.settings import SPECS, Settings
 from scstream_app.sources import open_source
@@ -543,7 +543,7 @@ def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch
         signal.raise_signal(signal.SIGINT)
         yield from ()
 
-    monkeypatch.setattr("scstream_app.headless.segmenting.segment_frames", interrupted)
+    monkeypatch.setattr("scstream_app.headless.segment_job.segment_frames", interrupted)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
     assert capsys.readouterr().err == "Interrupted before the first frame was finished: nothing was written.\n"
 

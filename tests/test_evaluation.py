@@ -17,7 +17,7 @@ from scipy.ndimage import distance_transform_edt
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation import evaluate
+from scstream_app.evaluation.scores import evaluate
 
 Mask = npt.NDArray[np.bool_]
 

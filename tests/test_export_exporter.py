@@ -9,10 +9,10 @@ import pytest
 from clips import read_video
 from export_scenes import leftovers, result, story
 from scstream_app.export import FORMATS, Exporter, ExportError, Job, needs_object, needs_picture
-from scstream_app.export.csvs import Csv
-from scstream_app.export.ids import Ids
+from scstream_app.export.formats.csv_tables import Csv
+from scstream_app.export.formats.ids import Ids
+from scstream_app.export.formats.npz import Npz
 from scstream_app.export.movie import Encoder
-from scstream_app.export.npz import Npz
 from test_export import KITE, full_disk, job_for
 
 

@@ -11,9 +11,10 @@ import zarr
 from pycocotools import mask as coco_mask
 
 from export_scenes import leftovers, result, story
-from scstream_app.export import ExportObject, Job, tiff
-from scstream_app.export.coco import segment_shapes
+from scstream_app.export import ExportObject, Job
 from scstream_app.export.exporter import open_writer
+from scstream_app.export.formats import tiff
+from scstream_app.export.formats.coco import segment_shapes
 from test_export import KITE, export
 
 

@@ -20,7 +20,7 @@ from fake_source import FakeSource
 from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
-from scstream_app.export.ids import Ids
+from scstream_app.export.formats.ids import Ids
 from scstream_app.headless import Listener, Order
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings

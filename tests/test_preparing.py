@@ -12,8 +12,8 @@ from rich.progress import Progress
 
 from clips import moving_square
 from fake_source import FakeSource
-from scstream_app.preparing import COMPILING
 from scstream_app.terminal.progress import prepare
+from scstream_app.warmup_messages import COMPILING
 
 
 def test_the_terminal_says_what_the_window_says(monkeypatch: pytest.MonkeyPatch) -> None:

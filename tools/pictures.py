@@ -25,8 +25,8 @@ def main() -> None:
     """Draw them all."""
     IMAGES.mkdir(parents=True, exist_ok=True)
     (surf,) = segmented("kite_surf", [40])
-    views = [surf.rgb, views.mean_colour(surf.rgb, surf.ids), views.overlay(surf.rgb, surf.ids)]
-    save("views.png", side_by_side(views))
+    images = [surf.rgb, views.mean_colour(surf.rgb, surf.ids), views.overlay(surf.rgb, surf.ids)]
+    save("views.png", side_by_side(images))
     pond = segmented("crossing", [10, 40, 70])
     save("identity.png", side_by_side([views.overlay(result.rgb, result.ids) for result in pond]))
 

@@ -2,7 +2,7 @@
 
 from scstream_app.errors import ExportError
 from scstream_app.export.exporter import Exporter, check, needs_object, needs_picture
-from scstream_app.export.formats import FORMATS
+from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
 from scstream_app.export.objects import ExportObject, Following

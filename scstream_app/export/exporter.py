@@ -13,7 +13,7 @@ from typing import Self
 
 from scstream_app.errors import ExportError
 from scstream_app.export import files
-from scstream_app.export.formats import FORMATS
+from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import VIEWS, Job
 from scstream_app.export.movie import Movies
 from scstream_app.export.writer import Writer

@@ -5,10 +5,10 @@ import cv2
 from scstream_app.sources.base import DamagedFrame, Frame, Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
+from scstream_app.sources.factory import is_camera, open_source
 from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
-from scstream_app.sources.live import LiveStream
-from scstream_app.sources.newest import CameraStalled
-from scstream_app.sources.opening import is_camera, open_source
+from scstream_app.sources.live_stream import LiveStream
+from scstream_app.sources.newest_frame import CameraStalled
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
 # Damaged images and missing cameras are reported as errors of this package, not in OpenCV's words on the terminal.

@@ -15,10 +15,10 @@ import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Listener, Run, Tally, resume_command
 from scstream_app.pipeline.run import Notice
-from scstream_app.preparing import COMPILING
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.terminal.console import Interrupted, print_json
+from scstream_app.warmup_messages import COMPILING
 
 
 def prepare(

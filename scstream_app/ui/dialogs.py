@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app import __version__, diagnosis
+from scstream_app import __version__, system_info
 from scstream_app.sources import VIDEO_SUFFIXES
 from scstream_app.ui.actions import SPECS, Actions
 from scstream_app.ui.mouse import MOUSE
@@ -156,7 +156,7 @@ def ask_url(parent: QWidget) -> str | None:
 
 def show_about(parent: QWidget) -> QMessageBox:
     """Open the box that says what this is, in which versions, and what to cite."""
-    facts = diagnosis.facts()
+    facts = system_info.facts()
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     box = QMessageBox(parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QStandardPaths
 
+from scstream_app.samples import SAMPLES
 from scstream_app.session.library import file_stem
 from scstream_app.ui.addresses import public
 from scstream_app.ui.document import Document
-from scstream_app.ui.welcome import SAMPLES
 
 #: People's own folders, the fittest first.
 _PLACES = (QStandardPaths.StandardLocation.MoviesLocation, QStandardPaths.StandardLocation.DocumentsLocation)

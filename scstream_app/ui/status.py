@@ -7,11 +7,11 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 
-from scstream_app.preparing import COMPILING, PREPARING
 from scstream_app.ui.document import Document
 from scstream_app.ui.lights import OpacitySlider, SettledLight
 from scstream_app.ui.readout import Readout
 from scstream_app.ui.state import State
+from scstream_app.warmup_messages import COMPILING, PREPARING
 
 _PROGRESS_WIDTH = 180
 #: Frames that the rate is the mean of.

@@ -20,7 +20,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
-from scstream_app.preparing import PREPARING
 from scstream_app.render.image_types import Picture
 from scstream_app.ui import commands
 from scstream_app.ui.actions import BY_ID
@@ -42,6 +41,7 @@ from scstream_app.ui.viewer_painting import (
     paint_note,
     paint_words,
 )
+from scstream_app.warmup_messages import PREPARING
 
 #: The picture's longer side on the screen, at least.
 _MIN_SIDE = 24.0

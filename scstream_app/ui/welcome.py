@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShowEvent
@@ -20,40 +18,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from scstream_app.samples import sample_clips
 from scstream_app.ui.addresses import short_name
-
-#: Sample clips lie beside the packages in a source tree; an installed program may have none.
-SAMPLES = Path(__file__).parents[2] / "sample_videos"
 
 #: The window that the page is made for; in a larger one it grows, up to this many times.
 _USUAL, _LARGEST = QSize(1280, 800), 2.0
 _LIST = QSize(270, 190)
 #: Times as large as plain text.
 _TITLE = 2.2
-
-_ABOUT_SAMPLES = {
-    "kite_surf": "A surfer drifts over a moving sea",
-    "crossing": "Fish swim past and behind each other",
-    "lighting": "The light changes, the things do not",
-    "cut": "Two scenes with a cut between them",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A clip that comes with the program: what it is called, what is to be seen, and where it is."""
-
-    title: str
-    about: str
-    path: Path
-
-
-def sample_clips() -> list[Sample]:
-    """The clips that come with the program, by name."""
-    return [
-        Sample(path.stem.replace("_", " ").capitalize(), _ABOUT_SAMPLES.get(path.stem, ""), path)
-        for path in sorted(SAMPLES.glob("*.mp4"))
-    ]
 
 
 class Welcome(QWidget):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 
 from scstream_app.sources.base import DamagedFrame, Source
-from scstream_app.sources.newest import LiveSource
+from scstream_app.sources.newest_frame import LiveSource
 
 # Seconds that closing waits for the thread, which a silent stream can hold up for longer.
 _CLOSING = 1.0

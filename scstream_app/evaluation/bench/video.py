@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice, pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
@@ -19,15 +18,16 @@ import numpy.typing as npt
 from sklearn.cluster import MiniBatchKMeans
 
 from scstream import VideoSegmenter, warm_up
-from scstream_app.bench.held import HeldSegmenter
-from scstream_app.bench.timing import Stopwatch
 from scstream_app.errors import SourceError
+from scstream_app.evaluation.bench.held import HeldSegmenter
+from scstream_app.evaluation.bench.timing import Stopwatch
+from scstream_app.samples import SAMPLES
 from scstream_app.sources import open_source
 
 Picture = npt.NDArray[np.uint8]
 Say = Callable[[str], None]
 
-SAMPLE = Path(__file__).parents[2] / "sample_videos" / "kite_surf.mp4"
+SAMPLE = SAMPLES / "kite_surf.mp4"
 #: Width and height of the sample clip's frames here: those of the paper's clip.
 SAMPLE_SIZE = (854, 480)
 CLUSTERS = (20, 80, 320)

@@ -11,7 +11,7 @@ import numpy as np
 
 from scstream_app.errors import ExportError
 from scstream_app.export import Exporter, needs_picture
-from scstream_app.headless.objects import objects_before
+from scstream_app.headless.object_masks import objects_before
 from scstream_app.headless.order import Order, check_formats
 from scstream_app.session import Session, check_source
 from scstream_app.sources import Source, open_source

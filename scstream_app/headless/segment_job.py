@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportObject, Job, check
-from scstream_app.headless.naming import resume_command, session_name, sessions_in
-from scstream_app.headless.objects import Masks, catch, mark_objects, names_in
+from scstream_app.headless.object_masks import Masks, catch, mark_objects, names_in
 from scstream_app.headless.order import Order, check_formats
+from scstream_app.headless.session_names import resume_command, session_name, sessions_in
 from scstream_app.headless.tally import Listener, Tally
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames

@@ -14,7 +14,7 @@ from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.containers import SCHEMES, without_password
 from scstream_app.sources.images import IMAGE_SUFFIXES, ImageSequence
-from scstream_app.sources.live import LiveStream
+from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.video import VideoFile, VideoUrl
 
 _CAMERA = "camera:"

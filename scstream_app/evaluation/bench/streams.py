@@ -15,8 +15,8 @@ from sklearn.cluster import MiniBatchKMeans
 from scstream import Component, Gaussian, Multinomial, ScStream
 from scstream.metrics import Contingency
 from scstream.streams import gaussian_stream
-from scstream_app.bench.timing import Stopwatch
 from scstream_app.errors import SourceError, reason
+from scstream_app.evaluation.bench.timing import Stopwatch
 
 Points = npt.NDArray[Any]
 Batch = tuple[Points, Points]

@@ -1,0 +1,1 @@
+"""Measurements: scores against a ground truth, and benchmarks beside other methods."""

@@ -1,0 +1,1 @@
+"""One export format a module; `registry` lists them all."""
