@@ -81,7 +81,7 @@ def _open_window(given: Sequence[str]) -> int:
         say(f"The window takes a source and nothing else, got '{given[1]}'. Try 'scstream segment --help'.")
         return 2
     try:
-        from scstream_app.ui import app as window
+        from scstream_app.ui.window import app as window
     except ImportError as error:
         say(f"scstream: The window cannot be opened here: {error}.")
         return 1

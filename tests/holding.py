@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 
 from scstream_app.session import FrameRecord
-from scstream_app.ui.worker import Worker
+from scstream_app.ui.document.worker import Worker
 
 
 class Holding:

@@ -212,7 +212,7 @@ def test_odd_and_tiny_frames(tmp_path, shape):
 @pytest.fixture
 def opened(monkeypatch):
     """What the window was opened with."""
-    from scstream_app.ui import app
+    from scstream_app.ui.window import app
 
     addresses = []
     monkeypatch.setattr(app, "run", lambda address=None: addresses.append(address) or 0)
@@ -251,7 +251,7 @@ def test_the_window_takes_one_source(clip, capsys, opened):
 
 
 def test_without_a_display_the_way_out_is_said(clip, capsys, monkeypatch, opened):
-    monkeypatch.setattr("scstream_app.ui.app.has_display", lambda: False)
+    monkeypatch.setattr("scstream_app.ui.window.app.has_display", lambda: False)
     assert cli.main([str(clip)]) == 1
     assert capsys.readouterr().err == (
         "There is no display here: segment without a window with 'scstream segment SOURCE --out FOLDER'.\n"

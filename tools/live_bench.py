@@ -30,9 +30,9 @@ from PySide6.QtCore import QEventLoop, QObject, QSettings, QTimer
 from scstream_app.render.image_types import Picture
 from scstream_app.session.library import Library
 from scstream_app.sources import Camera, open_source
-from scstream_app.ui.app import application
-from scstream_app.ui.collecting import spare_searches
-from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.window.app import application
+from scstream_app.ui.window.gc_timer import spare_searches
+from scstream_app.ui.window.main_window import MainWindow
 
 _MOST_FRAMES = 200
 _LOOK_SECONDS = 30.0
@@ -117,7 +117,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         window.resize(1500, 950)
         window.show()
         with patch(
-            "scstream_app.ui.worker.open_source",
+            "scstream_app.ui.document.worker.open_source",
             lambda text: Camera(0, opener=lambda: Loop(frames, arguments.rate)),
         ):
             window.open_address("camera:0")

@@ -34,7 +34,7 @@ def main() -> None:
 def segmented(clip: str, indices: Sequence[int]) -> list[FrameResult]:
     """The chosen frames of a sample clip, segmented from its beginning."""
     source = open_source(str(ROOT / "sample_videos" / f"{clip}.mp4"))
-    results = segment_frames(source.frames(stop=max(indices) + 1), VideoSegmenter(seed=0))
+    results = segment_frames(source, VideoSegmenter(seed=0), stop=max(indices) + 1)
     return [result for result in results if result.index in indices]
 
 

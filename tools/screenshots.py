@@ -32,11 +32,12 @@ from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
 
 from scstream_app.session import MarkedObject
 from scstream_app.session.library import Library
-from scstream_app.ui.actions import BY_ID
-from scstream_app.ui.app import application
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
-from scstream_app.ui.viewer_painting import as_image, paint_checkers
+from scstream_app.ui.actions.actions import BY_ID
+from scstream_app.ui.document.state import State
+from scstream_app.ui.qt.widgets import paint_checkers
+from scstream_app.ui.viewer.viewer_painting import as_image
+from scstream_app.ui.window.app import application
+from scstream_app.ui.window.main_window import MainWindow
 
 Picture = npt.NDArray[np.uint8]
 

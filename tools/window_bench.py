@@ -40,10 +40,10 @@ from PySide6.QtCore import QEvent, QEventLoop, QObject, QSettings, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 from scstream_app.session.library import Library
-from scstream_app.ui.app import application
-from scstream_app.ui.collecting import spare_searches
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.app import application
+from scstream_app.ui.window.gc_timer import spare_searches
+from scstream_app.ui.window.main_window import MainWindow
 
 _BEAT = 0.020
 _RATE = 30

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Event, Thread
-from urllib.parse import urlsplit
 
 import av
 from av.container import InputContainer
@@ -14,6 +13,7 @@ from av.stream import Disposition
 from av.video.stream import VideoStream
 
 from scstream_app.errors import SourceError, reason
+from scstream_app.sources.addresses import without_password
 
 #: Seconds to wait for a network stream, to open it and for each further packet.
 PATIENCE = 10.0
@@ -110,20 +110,6 @@ def network_reason(error: BaseException) -> str:
     if isinstance(error, av.error.ExitError):
         return f"nothing came within {PATIENCE:.0f} seconds"
     return reason(error)
-
-
-def without_password(url: str, keep_user: bool = False) -> str:
-    """The address as it may be shown and written to logs; with the name of the user if it is to be opened again.
-
-    >>> without_password("rtsp://me:secret@10.0.0.7:554/door?x=1")
-    'rtsp://10.0.0.7:554/door?x=1'
-    >>> without_password("rtsp://me:sec@ret@10.0.0.7/door", keep_user=True)
-    'rtsp://me@10.0.0.7/door'
-    """
-    parts = urlsplit(url)
-    login, _, host = parts.netloc.rpartition("@")
-    user = login.partition(":")[0] if keep_user else ""
-    return parts._replace(netloc=f"{user}@{host}" if user else host).geturl()
 
 
 def video_stream(container: InputContainer, shown: str) -> VideoStream:

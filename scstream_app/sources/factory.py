@@ -10,9 +10,10 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
 from scstream_app.errors import SourceError, reason
+from scstream_app.sources.addresses import without_password
 from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
-from scstream_app.sources.containers import SCHEMES, without_password
+from scstream_app.sources.containers import SCHEMES
 from scstream_app.sources.images import IMAGE_SUFFIXES, ImageSequence
 from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.video import VideoFile, VideoUrl

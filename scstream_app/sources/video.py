@@ -14,8 +14,9 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from scstream_app.errors import SourceError, reason
+from scstream_app.sources.addresses import without_password
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
-from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream, without_password
+from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream
 from scstream_app.sources.decoder import Interrupted, Lost
 from scstream_app.sources.playhead import Opened, Playhead, Step
 from scstream_app.sources.rgb import Converter

@@ -19,9 +19,9 @@ from scstream_app.session import Session
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.document import Document
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
 
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 

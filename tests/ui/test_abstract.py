@@ -9,11 +9,11 @@ from PySide6.QtGui import QUndoCommand
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui.background import Background
-from scstream_app.ui.commands import _ModelCommand
-from scstream_app.ui.document import Document
-from scstream_app.ui.fields import Field
-from scstream_app.ui.plots.page import Page
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.undo_commands import _ModelCommand
+from scstream_app.ui.panels.fields import Field
+from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.qt.background import Background
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from clips import moving_square, write_video
 from compiling import Compiling, said_below
 from holding import Holding
 from scstream_app.session import Session
-from scstream_app.ui import status
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window import status_bar
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -143,7 +143,7 @@ def test_a_clip_that_has_to_wait_for_the_compiler_says_so_at_once(
     compiling: Compiling,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(status, "_LONG", 600_000)
+    monkeypatch.setattr(status_bar, "_LONG", 600_000)
     window.open_address(str(clip))
     qtbot.waitUntil(lambda: window.document.state is State.WARMING, timeout=LONG)
     close(window, qtbot)
@@ -170,7 +170,7 @@ def test_that_it_is_compiled_is_told_to_who_waits_long(
     compiling: Compiling,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(status, "_LONG", 1)
+    monkeypatch.setattr(status_bar, "_LONG", 1)
     window.open_address(str(clip))
     qtbot.waitUntil(compiling.begun.is_set, timeout=LONG)
     close(window, qtbot)

@@ -14,10 +14,12 @@ from clips import moving_square, write_video
 from holding import Holding
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
-from scstream_app.ui import closing, commands, main_window, renderer, worker
-from scstream_app.ui.closing import Finishing
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document import renderer, undo_commands, worker
+from scstream_app.ui.document.state import State
+from scstream_app.ui.sessions import shutdown
+from scstream_app.ui.sessions.shutdown import Finishing
+from scstream_app.ui.window import main_window
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -37,9 +39,9 @@ class Hanging:
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -> Iterator[Hanging]:
     """Given up soon; it goes on after the test, so that no thread is left."""
-    monkeypatch.setattr(closing, "_PATIENCE", 1.0)
-    monkeypatch.setattr(closing, "_UNUSUAL", 0.0)
-    monkeypatch.setattr(closing, "_GRACE", 0.1)
+    monkeypatch.setattr(shutdown, "_PATIENCE", 1.0)
+    monkeypatch.setattr(shutdown, "_UNUSUAL", 0.0)
+    monkeypatch.setattr(shutdown, "_GRACE", 0.1)
     hanging = Hanging()
     yield hanging
     hanging.go.set()
@@ -88,7 +90,7 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
     window.open_address(str(session))
     qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.trace) >= 3, timeout=LONG)
     frames = len(window.document.trace)
-    commands.make_object(window.document, "kite", [0])
+    undo_commands.make_object(window.document, "kite", [0])
     assert window.close()
     assert not window.isVisible()
     assert not window.ended

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
-from scstream_app.ui import collecting
-from scstream_app.ui.collecting import Collector, spare_searches
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window import gc_timer
+from scstream_app.ui.window.gc_timer import Collector, spare_searches
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -63,8 +63,8 @@ def test_a_search_that_takes_long_is_followed_by_a_long_rest(monkeypatch: pytest
         searched.append(now[0])
         now[0] += 0.1
 
-    monkeypatch.setattr(collecting, "monotonic", lambda: now[0])
-    monkeypatch.setattr(collecting.gc, "collect", collect)
+    monkeypatch.setattr(gc_timer, "monotonic", lambda: now[0])
+    monkeypatch.setattr(gc_timer.gc, "collect", collect)
     for seconds in (0.0, 1.0, 98.0, 2.0):
         now[0] += seconds
         collector._look()
@@ -87,7 +87,7 @@ def test_what_is_loaded_is_not_searched_again(
     if first is State.DONE:
         address = str(open_and_close())
     frozen: list[State] = []
-    monkeypatch.setattr(collecting.gc, "freeze", lambda: frozen.append(window.document.state))
+    monkeypatch.setattr(gc_timer.gc, "freeze", lambda: frozen.append(window.document.state))
     spare_searches(window.document)
     for _ in range(2):
         open_and_close()

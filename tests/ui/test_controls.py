@@ -15,9 +15,9 @@ from clips import moving_square, write_video
 from holding import pause_after_each
 from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, SPECS, Settings
-from scstream_app.ui.controls import ControlsPanel
-from scstream_app.ui.document import Document
-from scstream_app.ui.state import State
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
+from scstream_app.ui.panels.controls import ControlsPanel
 
 LONG = 20_000
 Made = Callable[[Document], ControlsPanel]

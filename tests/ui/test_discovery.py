@@ -30,11 +30,12 @@ from menus import menu_called
 from scstream_app.session.damage_report import missing
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
-from scstream_app.ui import commands, saving
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.object_dialog import ObjectDialog
-from scstream_app.ui.segments_model import NAME
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.state import State
+from scstream_app.ui.panels.object_dialog import ObjectDialog
+from scstream_app.ui.panels.segments_model import NAME
+from scstream_app.ui.sessions import saving
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -132,7 +133,7 @@ def test_the_matte_without_an_object_says_what_to_do(window: MainWindow, qtbot: 
     qtbot.keyClick(window, Qt.Key.Key_6)
     qtbot.waitUntil(lambda: window.document.shown.look.view == "matte", timeout=LONG)
     assert middle() < 100
-    commands.make_object(window.document, "far away", [10_000])
+    undo_commands.make_object(window.document, "far away", [10_000])
     qtbot.waitUntil(lambda: middle() > 100, timeout=LONG)
 
 
@@ -189,8 +190,8 @@ def model_id(table: QTableView, row: int) -> int:
 
 def test_the_object_that_has_a_selected_segment_is_offered(window: MainWindow, qtbot: QtBot) -> None:
     first, second = window.document.shown.result.statistics["id"][:2].tolist()
-    commands.make_object(window.document, "kite", [first])
-    commands.make_object(window.document, "sea", [second])
+    undo_commands.make_object(window.document, "kite", [first])
+    undo_commands.make_object(window.document, "sea", [second])
     window.document.select([second])
     qtbot.keyClick(window, Qt.Key.Key_G)
     assert window.findChild(ObjectDialog).name == "sea"
@@ -199,9 +200,9 @@ def test_the_object_that_has_a_selected_segment_is_offered(window: MainWindow, q
 
 def test_the_object_used_last_is_offered_and_a_new_one_is_a_click_away(window: MainWindow, qtbot: QtBot) -> None:
     first, second, third = window.document.shown.result.statistics["id"][:3].tolist()
-    commands.make_object(window.document, "kite", [first])
-    commands.make_object(window.document, "sea", [second])
-    commands.recolour_object(window.document, "kite", (1, 2, 3))
+    undo_commands.make_object(window.document, "kite", [first])
+    undo_commands.make_object(window.document, "sea", [second])
+    undo_commands.recolour_object(window.document, "kite", (1, 2, 3))
     window.document.select([third])
     qtbot.keyClick(window, Qt.Key.Key_G)
     dialog = window.findChild(ObjectDialog)
@@ -215,9 +216,9 @@ def test_the_object_used_last_is_offered_and_a_new_one_is_a_click_away(window: M
     qtbot.mouseClick(ok, Qt.MouseButton.LeftButton)
     assert window.document.members() == {"kite": {first}, "sea": {second}, "sky": {third}}
     window.document.undo.undo()
-    assert commands.last_object(window.document) == "kite"
+    assert undo_commands.last_object(window.document) == "kite"
     window.document.undo.undo()
-    assert commands.last_object(window.document) == "sea"
+    assert undo_commands.last_object(window.document) == "sea"
 
 
 def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, qtbot: QtBot) -> None:
@@ -229,7 +230,7 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
     id = window.viewer.id_at(centre)
     assert not removal().isEnabled()
     QApplication.activePopupWidget().close()
-    commands.make_object(window.document, "surfer", [id])
+    undo_commands.make_object(window.document, "surfer", [id])
     removal().trigger()
     QApplication.activePopupWidget().close()
     assert window.document.members() == {"surfer": frozenset()}
@@ -238,7 +239,7 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
 
 def test_the_lists_menu_takes_a_segment_out_of_its_object(window: MainWindow) -> None:
     id = window.viewer.id_at(window.viewer.rect().center())
-    commands.make_object(window.document, "surfer", [id])
+    undo_commands.make_object(window.document, "surfer", [id])
     window.document.select([id])
     menu = window.segments.make_menu()
     next(action for action in menu.actions() if action.text().startswith("Remove from Object")).trigger()
@@ -264,7 +265,7 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
 ) -> None:
     document = window.document
     id = int(document.shown.result.statistics["id"][0])
-    commands.make_object(document, "kite", [id])
+    undo_commands.make_object(document, "kite", [id])
     tree, table = window.objects.findChild(QTreeWidget), window.segments.findChild(QTableView)
     tree.setCurrentItem(tree.topLevelItem(0))
     document.select([id])

@@ -23,9 +23,9 @@ from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.session.frame_measures import MeasuringSession
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.ui import commands, worker
-from scstream_app.ui.document import Document
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands, worker
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
 LONG = 20_000
@@ -235,7 +235,7 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
     told = failures(running)
     running.pause(True)
     qtbot.waitUntil(lambda: running.state is State.PAUSED, timeout=LONG)
-    commands.rename(running, 0, "sky")
+    undo_commands.rename(running, 0, "sky")
     running.edit(Edit("lock", (0,)))
     running.edit(Edit("change", values={"decay": 1.0}))
     running.set_aside()
@@ -354,7 +354,7 @@ def test_a_session_is_shown_though_its_source_is_gone(running: Document, qtbot: 
 
 
 def test_saving_takes_nothing_away_though_the_source_is_gone(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
-    commands.set_hidden(running, [0], True)
+    undo_commands.set_hidden(running, [0], True)
     (tmp_path / "long.mp4").unlink()
     frames = len(running.trace)
     running.set_aside()
@@ -457,8 +457,8 @@ def test_marks_that_cannot_be_kept_are_not_shown(document: Document, qtbot: QtBo
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
     told = failures(document)
     document.session.close()
-    commands.rename(document, 0, "sky")
-    commands.make_object(document, "kite", [0])
+    undo_commands.rename(document, 0, "sky")
+    undo_commands.make_object(document, "kite", [0])
     assert len(told) == 2
     assert document.names == Names()
     assert document.objects == ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scstream_app.ui import drift
-from scstream_app.ui.document import Document
-from scstream_app.ui.drift import Origins
+from scstream_app.ui.document import drift
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.drift import Origins
 
 
 def test_a_table_waits_for_few_frames_at_a_time(story_document: Document, monkeypatch: pytest.MonkeyPatch) -> None:

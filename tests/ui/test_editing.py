@@ -27,14 +27,16 @@ from pytestqt.qtbot import QtBot
 
 from export_scenes import story
 from menus import menu_called
-from scstream_app.ui import commands, saving, theme
-from scstream_app.ui.document import Document
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.object_dialog import ObjectDialog
-from scstream_app.ui.objects import ObjectsPanel
-from scstream_app.ui.segments import SegmentsPanel
-from scstream_app.ui.segments_model import COLOUR, NAME, SHOWN, SIZE
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
+from scstream_app.ui.panels.object_dialog import ObjectDialog
+from scstream_app.ui.panels.objects import ObjectsPanel
+from scstream_app.ui.panels.segments import SegmentsPanel
+from scstream_app.ui.panels.segments_model import COLOUR, NAME, SHOWN, SIZE
+from scstream_app.ui.qt import theme
+from scstream_app.ui.sessions import saving
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -200,7 +202,7 @@ def test_all_buttons_stay_seen_while_one_is_alone(window: MainWindow, qtbot: QtB
     panel.resize(400, 500)
     with qtbot.waitExposed(panel):
         panel.show()
-    commands.isolate(window.document, [1])
+    undo_commands.isolate(window.document, [1])
     extension = panel.findChild(QToolBar).findChild(QToolButton, "qt_toolbar_ext_button")
     qtbot.waitUntil(lambda: button(panel, "Show All").isVisible())
     assert not extension.isVisible()
@@ -267,7 +269,7 @@ def test_renaming_goes_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
 @pytest.fixture
 def tree(window: MainWindow, qtbot: QtBot) -> QTreeWidget:
     """The list of objects in front, with one that is highlighted."""
-    commands.make_object(window.document, "kite", [1, 2])
+    undo_commands.make_object(window.document, "kite", [1, 2])
     window.document.select([1])
     dock = window.objects.parentWidget()
     assert isinstance(dock, QDockWidget)
@@ -332,8 +334,8 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     panel.resize(width, 400)
     with qtbot.waitExposed(panel):
         panel.show()
-    commands.rename(story_document, 1, "a name that is too long for any column that there is")
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.rename(story_document, 1, "a name that is too long for any column that there is")
+    undo_commands.make_object(story_document, "kite", [1])
     view = table(panel)
     free = picture(view.viewport(), cell(panel, 1, NAME))
     story_document.locked = frozenset({1})
@@ -372,7 +374,7 @@ def test_colours_are_true_in_a_selected_row(story_document: Document, qtbot: QtB
     panel.resize(700, 400)
     with qtbot.waitExposed(panel):
         panel.show()
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     viewport = table(panel).viewport()
     for column in (COLOUR, SHOWN):
         rect = cell(panel, 1, column)
@@ -388,7 +390,7 @@ def test_colours_are_true_in_a_selected_row(story_document: Document, qtbot: QtB
 
 @pytest.mark.usefixtures("themed")
 def test_the_colour_of_a_highlighted_object_is_true(story_document: Document, qtbot: QtBot) -> None:
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     panel = ObjectsPanel(story_document)
     qtbot.addWidget(panel)
     with qtbot.waitExposed(panel):

@@ -36,10 +36,12 @@ from export_scenes import leftovers, story
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
 from scstream_app.render import palette
-from scstream_app.ui import commands, export_folder, exporting
-from scstream_app.ui.document import Document
-from scstream_app.ui.export_dialog import ExportDialog
-from scstream_app.ui.viewer_painting import _DARK_CHECK, _LIGHT_CHECK
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.export import export_worker
+from scstream_app.ui.export.export_dialog import ExportDialog
+from scstream_app.ui.qt import folders
+from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
 
 LONG = 20_000
 IDS = "Ids, 16-bit PNG"
@@ -144,15 +146,15 @@ def finished(dialog: ExportDialog) -> bool:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Exports wait after their second frame until this is set."""
-    free, frames = threading.Event(), exporting._frames
+    free, frames = threading.Event(), export_worker._frames
 
-    def slow(task: exporting.ExportTask, cancel: threading.Event) -> Iterator[int]:
+    def slow(task: export_worker.ExportTask, cancel: threading.Event) -> Iterator[int]:
         for count, index in enumerate(frames(task, cancel), 1):
             yield index
             if count == 2:
                 free.wait(LONG / 1000)
 
-    monkeypatch.setattr(exporting, "_frames", slow)
+    monkeypatch.setattr(export_worker, "_frames", slow)
     yield free
     free.set()
 
@@ -266,7 +268,7 @@ def test_formats_of_objects_need_one(make: Made, story_document: Document, qtbot
         assert "Needs an object" in item(dialog, title).toolTip(0)
     assert control(dialog, QComboBox, "Movies show").findText("Object matte") < 0
     dialog.close()
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     dialog = make()
     tick(dialog, "Object masks")
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
@@ -288,7 +290,7 @@ def test_the_preview_is_what_is_highlighted(make: Made, story_document: Document
 
 
 def test_transparent_places_of_the_preview_are_on_checkers(make: Made, story_document: Document, qtbot: QtBot) -> None:
-    commands.make_object(story_document, "square", [1])
+    undo_commands.make_object(story_document, "square", [1])
     dialog = make()
     click_box(qtbot, dialog, "Object matte")
     picture = control(dialog, QLabel, "Preview").pixmap().toImage()
@@ -297,7 +299,7 @@ def test_transparent_places_of_the_preview_are_on_checkers(make: Made, story_doc
     row, column = np.argwhere(story_document.shown.result.ids == 0)[0]
     left, top = int(column * scale), int(row * scale)
     there = {picture.pixelColor(left + x, top + y).name() for x in range(0, 16, 4) for y in range(0, 16, 4)}
-    assert {QColor(shade).name() for shade in (_LIGHT_CHECK, _DARK_CHECK)} <= there
+    assert {QColor(shade).name() for shade in (LIGHT_CHECK, DARK_CHECK)} <= there
 
 
 def test_cancelling_leaves_nothing_half_written(
@@ -342,10 +344,10 @@ def test_closing_in_the_midst_asks(
 
 
 def test_a_failure_is_one_line(make: Made, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(task: exporting.ExportTask, cancel: threading.Event) -> Iterator[int]:
+    def fail(task: export_worker.ExportTask, cancel: threading.Event) -> Iterator[int]:
         raise ExportError("Cannot write 'a.png': the disk is full.")
 
-    monkeypatch.setattr(exporting, "_frames", fail)
+    monkeypatch.setattr(export_worker, "_frames", fail)
     dialog = make()
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
@@ -398,7 +400,7 @@ def test_what_is_ticked_is_highlighted_told_and_previewed(make: Made, qtbot: QtB
     [("overlay", "mp4"), ("matte", "matte"), ("original", "ids"), ("boundaries", "ids"), ("wipe", "ids")],
 )
 def test_at_first_what_fits_the_view_is_ticked(bare: Made, story_document: Document, view: str, expected: str) -> None:
-    commands.make_object(story_document, "square", [1])
+    undo_commands.make_object(story_document, "square", [1])
     story_document.set_look(view=view)
     dialog = bare()
     assert dialog.formats == (expected,)
@@ -410,7 +412,7 @@ def test_what_was_exported_last_is_ticked_whatever_the_view(
     make: Made, bare: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
 ) -> None:
     kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
-    commands.make_object(story_document, "square", [1])
+    undo_commands.make_object(story_document, "square", [1])
     story_document.set_look(view="matte")
     dialog = make(kept=kept)
     tick(dialog, "CSV tables")
@@ -474,7 +476,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 def test_nothing_is_proposed_among_the_programs_own_clips(
     bare: Made, story_document: Document, own: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(export_folder, "SAMPLES", Path(story_document.facts.address).parent)
+    monkeypatch.setattr(folders, "SAMPLES", Path(story_document.facts.address).parent)
     assert bare().folder == own["Movies"] / "frames_segments"
     own["Movies"].rmdir()
     assert bare().folder == own["Documents"] / "frames_segments"
@@ -606,7 +608,7 @@ def test_formats_that_cannot_be_had_any_more_are_not_chosen(make: Made, tmp_path
 def test_a_movie_that_can_be_transparent_shows_the_object_cut_out(
     make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    commands.make_object(story_document, "square", [1])
+    undo_commands.make_object(story_document, "square", [1])
     dialog = make()
     tick(dialog, "ProRes 4444", "MP4 (H.264)")
     assert dialog.order.view is None

@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from menus import menu_called
 from scstream_app import assets
-from scstream_app.ui.dialogs import KeysDialog
-from scstream_app.ui.guide import GuideDialog
-from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.window.guide import GuideDialog
+from scstream_app.ui.window.help_dialogs import KeysDialog
+from scstream_app.ui.window.main_window import MainWindow
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")

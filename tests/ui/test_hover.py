@@ -15,9 +15,9 @@ from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream.video import uncertainty
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.ui.document import Document
-from scstream_app.ui.hover import Membership
-from scstream_app.ui.viewer import Viewer
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.viewer.hover import Membership
+from scstream_app.ui.viewer.viewer import Viewer
 
 
 @pytest.mark.parametrize("colour", ["rgb", "lab"])

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
 from scstream_app.settings import Settings
-from scstream_app.ui.document import Document
-from scstream_app.ui.state import State
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
 
 LONG = 120_000
 

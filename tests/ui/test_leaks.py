@@ -28,9 +28,9 @@ from scstream_app.session import FrameRecord, Session
 from scstream_app.session.library import Library
 from scstream_app.session.run_summary import Trace
 from scstream_app.settings import Settings
-from scstream_app.ui.mailbox import Mailbox
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.qt.mailbox import Mailbox
+from scstream_app.ui.window.main_window import MainWindow
 
 QUICK = Settings(max_init_sweeps=10, threads=1)
 #: Also for the compiler, the first time.

@@ -14,9 +14,9 @@ from answering import answering
 from clips import moving_square, write_video
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
-from scstream_app.ui import commands
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -110,7 +110,7 @@ def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(
 ) -> None:
     window.open_address(str(clip))
     first = done(window, qtbot)
-    commands.isolate(window.document, {0})
+    undo_commands.isolate(window.document, {0})
     assert window.document.isolated == {0}
     window.open_address(str(other))
     done(window, qtbot, frames=4)

@@ -29,14 +29,15 @@ from scstream_app.session.library import Library
 from scstream_app.session.storage.pictures import PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
-from scstream_app.ui import camera_dialog, commands, document, feed, worker
-from scstream_app.ui.camera_dialog import CameraDialog
-from scstream_app.ui.export_dialog import ExportDialog
-from scstream_app.ui.lights import SettledLight
-from scstream_app.ui.live import Meter
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
-from scstream_app.ui.transport import Transport
+from scstream_app.ui.document import document, live_feed, undo_commands, worker
+from scstream_app.ui.document.state import State
+from scstream_app.ui.export.export_dialog import ExportDialog
+from scstream_app.ui.sessions import camera_dialog
+from scstream_app.ui.sessions.camera_dialog import CameraDialog
+from scstream_app.ui.timeline.transport import Transport
+from scstream_app.ui.viewer.live_bar import Meter
+from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.status_widgets import SettledLight
 
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
@@ -345,7 +346,7 @@ def test_the_size_adapts_and_ids_are_kept(scene: Scene, monkeypatch: pytest.Monk
     before = main_id(scene.results[-1])
     choose(scene, "Hold 30 fps")
     wishes = iter([0.5])
-    monkeypatch.setattr(feed.Pace, "note", lambda pace, milliseconds: next(wishes, None))
+    monkeypatch.setattr(live_feed.Pace, "note", lambda pace, milliseconds: next(wishes, None))
     scene.show(4)
     assert shown_size(scene) == "size 50 %"
     assert main_id(scene.results[-1]) == before
@@ -522,9 +523,9 @@ def test_undo_brings_an_object_back_whose_marking_is_long_past(scene: Scene) -> 
     scene.key(Qt.Key.Key_R)
     scene.show(2)
     corner = main_id(scene.results[-1])
-    commands.make_object(window.document, "ground", [corner])
+    undo_commands.make_object(window.document, "ground", [corner])
     scene.show()
-    commands.delete_object(window.document, "ground")
+    undo_commands.delete_object(window.document, "ground")
     scene.show(20)
     first = window.document.trace.frames[0]
     assert first > 2
@@ -548,8 +549,8 @@ def test_what_undo_brings_back_has_followed_what_was_forgotten_since(
     window, trace = scene.window, scene.window.document.trace
     scene.show(2)
     corner = main_id(scene.results[-1])
-    commands.make_object(window.document, "ground", [corner])
-    commands.delete_object(window.document, "ground")
+    undo_commands.make_object(window.document, "ground", [corner])
+    undo_commands.delete_object(window.document, "ground")
     # A part that the segment gives off on the next frame.
     trace.events.append(3, split(3, corner, 10_000))
     scene.show(20)

@@ -31,18 +31,19 @@ from pytestqt.qtbot import QtBot
 
 from export_scenes import story
 from scstream_app.session.library import UNSAVED, Library
-from scstream_app.ui import dialogs, theme
-from scstream_app.ui.actions import Actions
-from scstream_app.ui.dialogs import KeysDialog
-from scstream_app.ui.docks import Dock
-from scstream_app.ui.document import Document
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.message_bar import MessageBar
-from scstream_app.ui.plots.common import ShortAxis
-from scstream_app.ui.segments import SegmentsPanel
-from scstream_app.ui.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
-from scstream_app.ui.statistics import StatisticsPanel
-from scstream_app.ui.welcome import Welcome
+from scstream_app.ui.actions.actions import Actions
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.common import ShortAxis
+from scstream_app.ui.panels.segments import SegmentsPanel
+from scstream_app.ui.panels.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
+from scstream_app.ui.panels.statistics import StatisticsPanel
+from scstream_app.ui.qt import theme
+from scstream_app.ui.qt.docks import Dock
+from scstream_app.ui.qt.message_bar import MessageBar
+from scstream_app.ui.sessions import open_dialogs
+from scstream_app.ui.window.help_dialogs import KeysDialog
+from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.welcome import Welcome
 
 #: Of a dock's title.
 BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
@@ -192,7 +193,7 @@ def test_there_is_room_for_an_address(qtbot: QtBot) -> None:
         qtbot.keyClick(line, Qt.Key.Key_Return)
 
     QTimer.singleShot(0, answer)
-    assert dialogs.ask_url(parent) == "rtsp://camera/1"
+    assert open_dialogs.ask_url(parent) == "rtsp://camera/1"
     assert widths[0] > 450
 
 

@@ -30,11 +30,13 @@ from menus import menu_called
 from scstream_app.errors import SourceError
 from scstream_app.session import Names, Session
 from scstream_app.session.library import Library
-from scstream_app.ui import app, dialogs, opening, recording, saving, status, worker
-from scstream_app.ui.closing import Finishing
-from scstream_app.ui.feed import Feed
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document import worker
+from scstream_app.ui.document.live_feed import Feed
+from scstream_app.ui.document.state import State
+from scstream_app.ui.sessions import opening, recording, saving
+from scstream_app.ui.sessions.shutdown import Finishing
+from scstream_app.ui.window import app, help_dialogs, status_bar
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -182,7 +184,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> Event:
 def test_preparing_the_engine_is_told_with_how_far_it_is(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "_LONG", 600_000)
+    monkeypatch.setattr(status_bar, "_LONG", 600_000)
     go = held_up(monkeypatch)
     try:
         drop(window.welcome, [clip])
@@ -199,7 +201,7 @@ def test_preparing_the_engine_is_told_with_how_far_it_is(
 def test_that_the_engine_is_compiled_is_told_when_it_takes_long(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(status, "_LONG", 1)
+    monkeypatch.setattr(status_bar, "_LONG", 1)
     go = held_up(monkeypatch)
     try:
         drop(window.welcome, [clip])
@@ -355,7 +357,7 @@ def test_the_theme_is_changed_and_remembered(window: MainWindow, settings: QSett
 
 
 def test_f1_shows_every_key(window: MainWindow, qtbot: QtBot) -> None:
-    sheet = dialogs.show_keys(window, window.actions_)
+    sheet = help_dialogs.show_keys(window, window.actions_)
     text = [sheet.table.item(row, 0).text() for row in range(sheet.table.rowCount())]
     assert any("Play or Pause" in line for line in text)
     sheet.close()

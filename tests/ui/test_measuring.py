@@ -23,10 +23,10 @@ from scstream_app.session.inherited_births import arrivals
 from scstream_app.session.run_summary import SETTLED_FRAMES, Trace
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui import measuring
-from scstream_app.ui.document import Document
-from scstream_app.ui.lights import SettledLight
-from scstream_app.ui.state import State
+from scstream_app.ui.document import measure_worker
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.status_widgets import SettledLight
 
 LONG = 20_000
 
@@ -125,7 +125,7 @@ def test_a_survey_that_fails_leaves_the_next_one_be(
         failed.set()
         raise RuntimeError("not foreseen")
 
-    monkeypatch.setattr(measuring, "surveyed", broken)
+    monkeypatch.setattr(measure_worker, "surveyed", broken)
     document = open_results(story((48, 64)))
     qtbot.waitUntil(failed.is_set, timeout=LONG)
     monkeypatch.undo()

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui import message_bar
-from scstream_app.ui.message_bar import MessageBar
+from scstream_app.ui.qt import message_bar
+from scstream_app.ui.qt.message_bar import MessageBar
 
 
 @pytest.fixture

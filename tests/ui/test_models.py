@@ -18,8 +18,8 @@ from scstream_app.session import Session, model_transfer, resume
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 FRAMES = 8

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QColorDialog, QDialogButtonBox, QLineEdit, QTreeWi
 from pytestqt.qtbot import QtBot
 
 from scstream_app.pipeline.run import Notice
-from scstream_app.ui import commands
-from scstream_app.ui.document import Document
-from scstream_app.ui.object_dialog import ObjectDialog
-from scstream_app.ui.objects import ObjectsPanel
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.object_dialog import ObjectDialog
+from scstream_app.ui.panels.objects import ObjectsPanel
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
 def test_a_split_while_an_object_is_chosen_comes_to_it(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    commands.make_object(story_document, "kite", [2])
+    undo_commands.make_object(story_document, "kite", [2])
     story_document.select([1])
     panel.add_selected()
     go_on(story_document, qtbot, 3)
@@ -112,7 +112,7 @@ def test_another_clip_gets_no_object_of_the_one_before(
 
 def test_the_matte_has_what_the_object_is_on_the_frame_that_comes(story_document: Document, qtbot: QtBot) -> None:
     go_on(story_document, qtbot, 0)
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     story_document.set_look(view="matte")
     go_on(story_document, qtbot, 3)
     assert story_document.shown.look.members == {1, 3}
@@ -133,7 +133,7 @@ def test_an_object_that_begins_late_says_so(panel: ObjectsPanel, story_document:
 def test_a_name_that_begins_like_another_is_a_new_object(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    commands.make_object(story_document, "carpet", [0])
+    undo_commands.make_object(story_document, "carpet", [0])
     story_document.select([1])
     panel.add_selected()
     line = panel.findChild(ObjectDialog).findChild(QLineEdit)
@@ -147,7 +147,7 @@ def test_a_name_that_begins_like_another_is_a_new_object(
 @pytest.fixture
 def kite(panel: ObjectsPanel, story_document: Document) -> None:
     """An object that is highlighted in the list."""
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     tree = panel.findChild(QTreeWidget)
     tree.setCurrentItem(tree.topLevelItem(0))
 
@@ -192,8 +192,8 @@ def test_a_segment_is_taken_out_of_all_its_objects_at_once(
 ) -> None:
     said: list[str] = []
     panel.said.connect(said.append)
-    commands.make_object(story_document, "kite", [0, 1])
-    commands.make_object(story_document, "sail", [1])
+    undo_commands.make_object(story_document, "kite", [0, 1])
+    undo_commands.make_object(story_document, "sail", [1])
     story_document.select([0, 1])
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
     assert story_document.members() == {"kite": frozenset(), "sail": frozenset()}
@@ -211,7 +211,7 @@ def test_what_is_answered_while_it_is_saved_is_not_said_to_be_done(
     panel.said.connect(said.append)
     story_document.noticed.connect(said.append)
     go_on(story_document, qtbot, 3)
-    commands.make_object(story_document, "kite", [0])
+    undo_commands.make_object(story_document, "kite", [0])
     story_document.select([1])
     panel.add_selected()
     story_document.set_aside()

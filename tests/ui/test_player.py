@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from export_scenes import merge, result, split
-from scstream_app.ui.document import Document
-from scstream_app.ui.player import SPEEDS, Player, Times
-from scstream_app.ui.state import State
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.player import SPEEDS, Player, Times
+from scstream_app.ui.document.state import State
 
 RATE = 25.0
 

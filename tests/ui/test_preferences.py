@@ -30,10 +30,10 @@ from scstream_app.session import Session
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.dialogs import KeysDialog
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.preferences import PREFERENCES, PreferencesDialog
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.help_dialogs import KeysDialog
+from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.preferences import PREFERENCES, PreferencesDialog
 
 LONG = 20_000
 MakeWindow = Callable[[], MainWindow]

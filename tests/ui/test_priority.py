@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui.background import Background
-from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.qt.background import Background
+from scstream_app.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="niceness of threads is Linux's")
 

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from counting import Counter
-from scstream_app.ui.readout import Readout
+from scstream_app.ui.qt.readout import Readout
 
 
 @pytest.fixture

@@ -16,11 +16,11 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import open_source
-from scstream_app.ui import renderer as renderer_
-from scstream_app.ui.document import Document
-from scstream_app.ui.look import Look
-from scstream_app.ui.renderer import Renderer, Wish
-from scstream_app.ui.state import State
+from scstream_app.ui.document import renderer as renderer_
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.look import Look
+from scstream_app.ui.document.renderer import Renderer, Wish
+from scstream_app.ui.document.state import State
 
 LONG = 20.0
 MakeSession = Callable[[Sequence[FrameResult]], Path]

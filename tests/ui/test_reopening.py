@@ -17,8 +17,8 @@ from clips import moving_square, write_video
 from holding import Holding
 from scstream_app.session import Bookmark, Session
 from scstream_app.session.storage import bookmark
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 

@@ -13,9 +13,10 @@ from answering import answering
 from clips import moving_square, write_video
 from holding import Holding
 from scstream_app.session import Names, Session
-from scstream_app.ui import commands, restarting
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.state import State
+from scstream_app.ui.sessions import rerun
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
@@ -37,7 +38,7 @@ def done(window: MainWindow, qtbot: QtBot, but: Path | None = None) -> None:
 
 def test_objects_that_stay_with_the_old_session_are_told_before(opened: MainWindow, qtbot: QtBot) -> None:
     first = opened.document.session.path
-    commands.make_object(opened.document, "kite", [0])
+    undo_commands.make_object(opened.document, "kite", [0])
     with answering(qtbot, "Segment Again") as asked:
         opened.actions_["restart"].trigger()
     assert "Your object 'kite' cannot come along" in asked[0]
@@ -53,7 +54,7 @@ def test_objects_that_stay_with_the_old_session_are_told_before(opened: MainWind
 
 def test_the_button_of_the_controls_asks_as_well_and_no_means_no(opened: MainWindow, qtbot: QtBot) -> None:
     session = opened.document.session
-    commands.rename(opened.document, 0, "sea")
+    undo_commands.rename(opened.document, 0, "sea")
     button = next(button for button in opened.controls.findChildren(QPushButton) if button.text() == "Restart")
     with answering(qtbot, "Cancel") as asked:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -64,7 +65,7 @@ def test_the_button_of_the_controls_asks_as_well_and_no_means_no(opened: MainWin
 
 def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) -> None:
     (opened.document.session.path / "unsaved").unlink()
-    commands.make_object(opened.document, "kite", [0])
+    undo_commands.make_object(opened.document, "kite", [0])
     with answering(qtbot, "Cancel") as asked:
         opened.actions_["restart"].trigger()
     assert f"'{opened.document.session.path}'" in asked[0]
@@ -110,7 +111,7 @@ def test_merges_are_told_also_of_a_session_that_was_opened_again(paused: MainWin
 def test_nothing_is_asked_where_nothing_was_marked(
     opened: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restarting, "confirm", lambda *_: pytest.fail("nothing is to be asked"))
+    monkeypatch.setattr(rerun, "confirm", lambda *_: pytest.fail("nothing is to be asked"))
     first = opened.document.session.path
     opened.actions_["restart"].trigger()
     done(opened, qtbot, but=first)

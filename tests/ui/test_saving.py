@@ -21,11 +21,13 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.session.library import Library, is_unsaved
 from scstream_app.sources import Source
-from scstream_app.ui import commands, export_folder, opening, saving, worker
-from scstream_app.ui.addresses import Addresses
-from scstream_app.ui.export_dialog import ExportDialog
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document import undo_commands, worker
+from scstream_app.ui.document.state import State
+from scstream_app.ui.export.export_dialog import ExportDialog
+from scstream_app.ui.qt import folders
+from scstream_app.ui.sessions import opening, saving
+from scstream_app.ui.sessions.recent_files import Addresses
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 #: A test may run at midnight.
@@ -306,13 +308,13 @@ def test_while_it_is_saved_nothing_can_be_marked_and_what_was_undone_stays(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(window, qtbot, clip)
-    commands.rename(window.document, 0, "sea")
+    undo_commands.rename(window.document, 0, "sea")
     go_on = hold_moving(monkeypatch)
     answer_save(monkeypatch, tmp_path / "mine")
     window.actions_["save"].trigger()
     for id in ("undo", "hide", "group", "save", "export", "save_model", "restart"):
         assert not window.actions_[id].isEnabled()
-    commands.rename(window.document, 0, "sky")
+    undo_commands.rename(window.document, 0, "sky")
     assert window.message.text == "The session is just being saved. Do that again in a moment."
     assert window.document.names.names == {0: "sea"}
     go_on.set()
@@ -429,7 +431,7 @@ def test_nothing_is_proposed_among_the_sample_clips_or_where_nothing_can_be_writ
     for folder in ("samples", "closed", "videos"):
         (tmp_path / folder).mkdir()
     monkeypatch.setattr(saving, "own_folder", lambda: tmp_path / "videos")
-    monkeypatch.setattr(export_folder, "SAMPLES", tmp_path / "samples")
+    monkeypatch.setattr(folders, "SAMPLES", tmp_path / "samples")
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path / "closed" and access(path, mode))
     for folder in ("closed", "samples"):

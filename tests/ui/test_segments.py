@@ -37,12 +37,13 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.settings import Settings
-from scstream_app.ui import commands
-from scstream_app.ui.document import Document
-from scstream_app.ui.object_dialog import ObjectDialog
-from scstream_app.ui.objects import ObjectsPanel
-from scstream_app.ui.segments import SegmentsPanel
-from scstream_app.ui.segments_model import (
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
+from scstream_app.ui.panels.object_dialog import ObjectDialog
+from scstream_app.ui.panels.objects import ObjectsPanel
+from scstream_app.ui.panels.segments import SegmentsPanel
+from scstream_app.ui.panels.segments_model import (
     AGE,
     COLOUR,
     DRIFT,
@@ -55,7 +56,6 @@ from scstream_app.ui.segments_model import (
     SIZE,
     SegmentsModel,
 )
-from scstream_app.ui.state import State
 
 LONG = 20_000
 
@@ -266,7 +266,7 @@ def test_rows_chosen_in_the_table_leave_it_where_it_is(crowd: Document, qtbot: Q
 
 
 def test_sorting_and_filtering(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
-    commands.rename(story_document, 2, "Kite")
+    undo_commands.rename(story_document, 2, "Kite")
     story_document.select([1])
     view = table(panel)
     header = view.horizontalHeader()
@@ -475,7 +475,7 @@ def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Docu
     pair = ids(panel)[:2]
     running.select(pair)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
-    assert running.undo.undoText() == f"Merge {commands.told(pair)} (undone by a split)"
+    assert running.undo.undoText() == f"Merge {undo_commands.told(pair)} (undone by a split)"
     advance(running, qtbot)
     merges = [event for _, event in running.trace.events if event.kind is Kind.MERGE]
     assert set(merges[0].ids) == set(pair)
@@ -553,7 +553,7 @@ def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(ru
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     pair = ids(panel)[:2]
-    commands.merge(running, pair)
+    undo_commands.merge(running, pair)
     running.undo.undo()
     assert "is undone: the model had not heard of it yet" in notices[-1].text
     advance(running, qtbot)
@@ -589,7 +589,7 @@ def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd:
     panel.said.connect(said.append)
     running.select(odd)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
-    assert said == [f"{commands.told(odd).capitalize()} become one from the next frame on, and stay locked."]
+    assert said == [f"{undo_commands.told(odd).capitalize()} become one from the next frame on, and stay locked."]
     run_on(running, qtbot, 6)
     (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == set(odd))
     assert splits_of(running, merge.ids[0]) == []
@@ -617,8 +617,8 @@ def test_both_parts_of_a_split_by_hand_are_locked(running: Document, qtbot: QtBo
 def test_undoing_a_merge_unlocks_only_what_it_locked(running: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(running), qtbot)
     first, second = ids(panel)[:2]
-    commands.set_locked(running, [first], True)
-    commands.merge(running, [first, second])
+    undo_commands.set_locked(running, [first], True)
+    undo_commands.merge(running, [first, second])
     assert running.locked == {first, second}
     running.undo.undo()
     assert running.locked == {first}
@@ -638,7 +638,7 @@ def test_what_cannot_be_split_is_not_left_locked(running: Document, qtbot: QtBot
     first, second = ids(panel)[:2]
     # Before the split has its turn there is nothing left of the smaller one.
     running.edit(Edit("merge", (first, second)))
-    commands.split(running, [first, second])
+    undo_commands.split(running, [first, second])
     assert running.locked == {first, second}
     advance(running, qtbot)
     assert "Cannot split" in notices[-1].text
@@ -651,7 +651,7 @@ def test_what_cannot_be_split_is_not_left_locked(running: Document, qtbot: QtBot
 
 
 def test_a_lock_that_is_withdrawn_is_not_shown(running: Document, qtbot: QtBot) -> None:
-    commands.set_locked(running, [0], True)
+    undo_commands.set_locked(running, [0], True)
     assert running.locked == {0}
     running.undo.undo()
     assert running.locked == set()
@@ -660,7 +660,7 @@ def test_a_lock_that_is_withdrawn_is_not_shown(running: Document, qtbot: QtBot) 
 def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: QtBot) -> None:
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
-    commands.set_locked(running, [0], True)
+    undo_commands.set_locked(running, [0], True)
 
     def has_ended() -> bool:
         if running.state is State.DONE:
@@ -680,14 +680,14 @@ def test_a_merge_that_is_forgotten_is_not_undone_where_nothing_is_left_of_it(run
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     largest, *_, second, third = ids(panel)
-    commands.merge(running, [second, third])
+    undo_commands.merge(running, [second, third])
     advance(running, qtbot)
     (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == {second, third})
     running.edit(Edit("merge", (largest, merge.ids[0])))
     run_on(running, qtbot, 2)
     running._forget_before(running.trace.frames[-1])
     running.undo.undo()
-    told = f"The merge of {commands.told([second, third])} cannot be undone: the segment is no longer there."
+    told = f"The merge of {undo_commands.told([second, third])} cannot be undone: the segment is no longer there."
     assert notices[-1].text == told
 
 
@@ -696,7 +696,7 @@ def test_a_split_that_is_forgotten_says_that_it_cannot_be_undone(running: Docume
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     first = ids(panel)[0]
-    commands.split(running, [first])
+    undo_commands.split(running, [first])
     run_on(running, qtbot, 3)
     assert splits_of(running, first)
     running._forget_before(running.trace.frames[-1])
@@ -749,7 +749,7 @@ def test_an_object_made_of_the_selection_follows_a_split(
 
 
 def test_segments_come_to_an_object_and_go(objects: ObjectsPanel, story_document: Document, qtbot: QtBot) -> None:
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     tree = objects.findChild(QTreeWidget)
     tree.setCurrentItem(tree.topLevelItem(0))
     story_document.select([2])
@@ -767,7 +767,7 @@ def test_segments_come_to_an_object_and_go(objects: ObjectsPanel, story_document
 def test_a_part_that_is_taken_out_later_leaves_the_object_from_that_frame_on(
     objects: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "kite", [1])
     show(story_document, qtbot, 3)
     story_document.select([3])
     objects.remove_selected()
@@ -775,7 +775,7 @@ def test_a_part_that_is_taken_out_later_leaves_the_object_from_that_frame_on(
     # 3 came from 1: nothing but a new beginning keeps it out.
     assert story_document.objects[0].frame == 3
     story_document.select([0])
-    commands.add_to_object(story_document, "kite", [0])
+    undo_commands.add_to_object(story_document, "kite", [0])
     assert story_document.members() == {"kite": {0, 1}}
 
 
@@ -791,8 +791,8 @@ def test_members_told_from_events_are_the_sessions(story_document: Document, qtb
 def test_objects_are_renamed_recoloured_and_deleted(
     objects: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    commands.make_object(story_document, "kite", [1])
-    commands.make_object(story_document, "sea", [0])
+    undo_commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "sea", [0])
     tree = objects.findChild(QTreeWidget)
     tree.setCurrentItem(tree.topLevelItem(0))
     objects.rename_current()
@@ -823,7 +823,7 @@ def test_objects_of_another_scene_are_gone(open_results: Callable[..., Document]
     results = story((48, 64))
     results[3] = replace(results[3], cut=True)
     document = open_results(results)
-    commands.make_object(document, "kite", [1])
+    undo_commands.make_object(document, "kite", [1])
     show(document, qtbot, 3)
     assert document.members_of(document.objects[0]) == set()
 
@@ -831,8 +831,8 @@ def test_objects_of_another_scene_are_gone(open_results: Callable[..., Document]
 def test_marks_are_in_the_session_when_it_is_opened_again(
     panel: SegmentsPanel, story_document: Document, tmp_path: Path
 ) -> None:
-    commands.rename(story_document, 0, "sea")
-    commands.make_object(story_document, "kite", [1])
+    undo_commands.rename(story_document, 0, "sea")
+    undo_commands.make_object(story_document, "kite", [1])
     with Session.open(story_document.session.path) as session:
         assert session.names == Names(names={0: "sea"})
         assert [thing.name for thing in session.objects] == ["kite"]

@@ -18,10 +18,10 @@ from pytestqt.qtbot import QtBot
 from clips import moving_square, write_video
 from export_scenes import story
 from scstream_app.settings import Settings
-from scstream_app.ui.document import Document
-from scstream_app.ui.halving import Halver
-from scstream_app.ui.state import State
-from scstream_app.ui.viewer import Viewer
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.split_line import Halver
+from scstream_app.ui.document.state import State
+from scstream_app.ui.viewer.viewer import Viewer
 
 LONG = 20_000
 

@@ -17,10 +17,10 @@ from counting import Counter
 from export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import Life, Trace
-from scstream_app.ui.document import Document
-from scstream_app.ui.plots.lives import important
-from scstream_app.ui.plots.pyramid import Pyramid
-from scstream_app.ui.statistics import StatisticsPanel
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.lives import important
+from scstream_app.ui.panels.plots.pyramid import Pyramid
+from scstream_app.ui.panels.statistics import StatisticsPanel
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from clips import moving_square, write_video
-from scstream_app.ui.main_window import MainWindow
-from scstream_app.ui.state import State
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 

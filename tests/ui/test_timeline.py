@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QSpinBox, QToolBu
 from export_scenes import birth, death, merge, split
 from scstream.sampler.genealogy import Kind
 from scstream_app.session import FrameRecord, Names
-from scstream_app.ui.player import Player
-from scstream_app.ui.state import State
-from scstream_app.ui.timeline import Timeline
-from scstream_app.ui.transport import Transport
+from scstream_app.ui.document.player import Player
+from scstream_app.ui.document.state import State
+from scstream_app.ui.timeline.timeline import Timeline
+from scstream_app.ui.timeline.transport import Transport
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 

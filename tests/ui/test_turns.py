@@ -7,9 +7,9 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui import turns
-from scstream_app.ui.document import Document
-from scstream_app.ui.turns import Turn
+from scstream_app.ui.document import refresh_scheduler
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.refresh_scheduler import Turn
 
 
 class Panels(QObject):
@@ -33,7 +33,7 @@ def picture(document: Document) -> None:
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody's turn comes without a picture."""
-    monkeypatch.setattr(turns, "_STILL", 3_600_000)
+    monkeypatch.setattr(refresh_scheduler, "_STILL", 3_600_000)
 
 
 @pytest.mark.usefixtures("patient")

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QApplication, QLabel
 
 from export_scenes import result
 from scstream_app.session import MarkedObject, Names
-from scstream_app.ui.viewer import Viewer
+from scstream_app.ui.viewer.viewer import Viewer
 
 LEFT, MIDDLE, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier

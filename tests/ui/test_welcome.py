@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from export_scenes import story
 from scstream_app.session import PICTURES, UNSAVED
 from scstream_app.session.storage.lock import Lock
-from scstream_app.ui.main_window import MainWindow
+from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 

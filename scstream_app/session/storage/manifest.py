@@ -16,7 +16,7 @@ from scstream_app.session.storage import checks, files, statistics
 from scstream_app.session.storage.files import Invalid
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.sources.containers import without_password
+from scstream_app.sources.addresses import without_password
 
 SCHEMA = "scstream-session"
 VERSION = 1

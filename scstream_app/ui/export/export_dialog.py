@@ -1,0 +1,385 @@
+"""The export dialog: what, which frames, how and where, with a preview, and then how far it has come."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic
+
+from PySide6.QtCore import QSettings, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QImage, QPixmap
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QMessageBox,
+    QProgressBar,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scstream_app.errors import StudioError
+from scstream_app.export import FORMATS
+from scstream_app.export.movie import Movies
+from scstream_app.headless import Order
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.export import export_worker
+from scstream_app.ui.export.export_folder import is_empty, trouble_with
+from scstream_app.ui.export.export_formats import FormatsTree
+from scstream_app.ui.export.export_options import ExportOptions, Preview
+from scstream_app.ui.export.export_worker import Exporting, ExportTask
+
+#: What gets lost in a format.
+_WARNINGS: Mapping[str, str] = {
+    "yolo": "YOLO-seg: polygons lose holes, and a segment's parts become polygons of their own.",
+    "gif": "GIF: 256 colours a frame.",
+}
+#: What the preview shows for formats that are not movies; for all others the segments alone.
+_PREVIEWS: Mapping[str, str] = {
+    "overlay": "overlay",
+    "mean": "mean_colour",
+    "boundaries": "boundaries",
+    "matte": "matte",
+    "object": "mask",
+    "davis": "mask",
+}
+_PREVIEW_PIXELS = 480
+
+
+class ExportDialog(QDialog):
+    """Asks what to export, and does it on a thread of its own.
+
+    Parameters
+    ----------
+    document : Document
+    in_out : pair of int, optional
+        First and last frame of the range that was marked on the timeline.
+    kept : QSettings, optional
+        Where choices are remembered.
+
+    ``exported`` carries the folder when all is written.
+    """
+
+    exported = Signal(object)
+
+    def __init__(
+        self,
+        document: Document,
+        parent: QWidget | None = None,
+        *,
+        in_out: tuple[int, int] | None = None,
+        kept: QSettings | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._document = document
+        self._running = self._closing = False
+        self._count, self._began = 0, 0.0
+        self._exporting = Exporting()
+        self._formats = FormatsTree(document)
+        self._options = ExportOptions(document, in_out, kept)
+        self._about = _text()
+        self._preview = Preview()
+        self._make_progress()
+        self._lay_out()
+        self._connect()
+        self._formats.choose(self._options.kept_formats())
+        self._check()
+        self._draw()
+
+    # --- what it is made of
+
+    def _make_progress(self) -> None:
+        self._message = _text()
+        self._message.setObjectName("message")
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._bar.hide()
+        self._status = _text()
+        self._status.setObjectName("status")
+        self._buttons = QDialogButtonBox()
+        self._show = self._buttons.addButton("Show in Folder", QDialogButtonBox.ButtonRole.ActionRole)
+        self._show.hide()
+        self._export = self._buttons.addButton("Export", QDialogButtonBox.ButtonRole.ApplyRole)
+        self._export.setDefault(True)
+        self._leave = self._buttons.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
+
+    def _lay_out(self) -> None:
+        left = QVBoxLayout()
+        left.addWidget(self._formats, 1)
+        left.addWidget(self._about)
+        right = QVBoxLayout()
+        right.addWidget(self._preview, 1)
+        right.addWidget(self._options)
+        sides = QHBoxLayout()
+        sides.addLayout(left, 0)
+        sides.addLayout(right, 1)
+        layout = QVBoxLayout(self)
+        layout.addLayout(sides, 1)
+        for widget in (self._message, self._bar, self._status, self._buttons):
+            layout.addWidget(widget)
+        self.resize(820, 640)
+
+    def _connect(self) -> None:
+        self._formats.itemChanged.connect(self._check)
+        self._formats.currentItemChanged.connect(self._on_format)
+        self._options.changed.connect(self._check)
+        self._options.redraw.connect(self._draw)
+        self._export.clicked.connect(self._on_export)
+        self._leave.clicked.connect(self._on_leave)
+        self._show.clicked.connect(self._show_folder)
+        self._exporting.progressed.connect(self._on_progress)
+        self._exporting.failed.connect(self._on_failed)
+        self._exporting.finished.connect(self._on_finished)
+        self._document.shown_changed.connect(self._draw)
+        self._document.closed.connect(self._on_document_closed)
+
+    # --- what is chosen
+
+    @property
+    def formats(self) -> tuple[str, ...]:
+        """Names of the formats that are ticked, in the order of `FORMATS`."""
+        return self._formats.chosen
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        return self._options.folder
+
+    @property
+    def order(self) -> Order:
+        """What is chosen, as `headless.export` takes it."""
+        return self._options.order(self.formats)
+
+    def _task(self) -> ExportTask | None:
+        return export_worker.task(self._document, self.folder, self.order, self._options.frames)
+
+    @Slot()
+    def _check(self) -> None:
+        """Say what the choices come to, or what is wrong with them."""
+        formats = self.formats
+        trouble = self._trouble()
+        warnings = [_WARNINGS[name] for name in formats if name in _WARNINGS]
+        self._say(trouble or " ".join(warnings), error=bool(trouble))
+        self._export.setEnabled(not trouble and not self._running)
+        movies = any(issubclass(FORMATS[name], Movies) for name in formats)
+        self._options.tell(self._told_example(), movies)
+
+    def _trouble(self) -> str:
+        if self._document.session is None or self._document.facts is None:
+            return "There is nothing to export: nothing is open."
+        if self._task() is None:
+            return "There is nothing to export: none of these frames is segmented yet."
+        if not self.formats:
+            return "Choose at least one format."
+        wrong = trouble_with(self._options.folder_text)
+        return wrong or export_worker.trouble(self._document, self.folder, self.order)
+
+    def _told_example(self) -> str:
+        shown = self._document.shown
+        if shown is None or self._document.facts is None:
+            return ""
+        name = next((name for name in self.formats if not issubclass(FORMATS[name], Movies)), "ids")
+        try:
+            return f"for example {export_worker.job(self._document, self.order).stem(shown.result, name)}.png"
+        except StudioError:
+            return ""
+
+    def _say(self, text: str, error: bool) -> None:
+        self._message.setText(text)
+        self._message.setToolTip(text)
+        self._message.setProperty("error", error)
+        # Red on dark needs to be lighter than red on light.
+        dark = self.palette().window().color().lightness() < 128
+        colour = "#ff8a80" if dark else "#b3261e"
+        self._message.setStyleSheet(f"color: {colour}" if error else "")
+        self._message.setVisible(bool(text))
+
+    @Slot()
+    def _on_format(self) -> None:
+        name = self._formats.highlighted
+        if name:
+            self._about.setText(self._formats.about(name))
+        self._draw()
+
+    def _shown_by(self, name: str) -> str:
+        """The view that a format's files show."""
+        writer = FORMATS.get(name)
+        if writer is None or not issubclass(writer, Movies):
+            return _PREVIEWS.get(name, "ids")
+        cut_out = writer.see_through is not None and bool(self._document.objects)
+        return self._options.view or ("matte" if cut_out else "overlay")
+
+    @Slot()
+    def _draw(self) -> None:
+        """Preview the frame at hand as the highlighted format shows it."""
+        name, options = self._formats.highlighted, self._options
+        view = self._shown_by(name)
+        picture = export_worker.preview(self._document, view, options.palette_name, options.opacity, _PREVIEW_PIXELS)
+        if picture is None:
+            self._preview.put(None)
+            return
+        height, width, depth = picture.shape
+        kind = QImage.Format.Format_RGBA8888 if depth == 4 else QImage.Format.Format_RGB888
+        self._preview.put(QPixmap.fromImage(QImage(picture.data, width, height, depth * width, kind).copy()))
+
+    # --- doing it
+
+    @Slot()
+    def _on_export(self) -> None:
+        if self._options.asks and not self._running and not is_empty(self.folder):
+            self._ask_to_replace()
+        else:
+            self._start()
+
+    def _ask_to_replace(self) -> None:
+        text = f"There are files in '{self.folder.name}' already. Those that are exported again will be replaced."
+        ask(self, text, "Replace", "Cancel", self._start)
+
+    @Slot()
+    def _start(self) -> None:
+        # What was right when it was asked about may no longer be.
+        self._check()
+        if self._running or self._trouble():
+            return
+        task = self._task()
+        assert task is not None
+        self._options.remember(self.formats)
+        self._set_running(True)
+        self._count, self._began = task.count, monotonic()
+        self._bar.setRange(0, task.count)
+        self._bar.setValue(0)
+        self._bar.show()
+        self._show.hide()
+        self._say("", error=False)
+        self._status.setText(f"Exporting {task.count} frames…")
+        self._status.show()
+        self._exporting.start(task)
+
+    def _set_running(self, running: bool) -> None:
+        self._document.exporting += running - self._running
+        self._running = running
+        self._options.setEnabled(not running)
+        self._formats.setEnabled(not running)
+        self._export.setEnabled(not running)
+        self._leave.setText("Cancel" if running else "Close")
+        self._leave.setEnabled(True)
+
+    @Slot(int)
+    def _on_progress(self, done: int) -> None:
+        self._bar.setValue(done)
+        seconds = monotonic() - self._began
+        rate = done / seconds if seconds > 0.0 else math.nan
+        if not done:
+            return
+        if done < self._count:
+            left = told_seconds((self._count - done) / rate)
+            self._status.setText(f"Frame {done} of {self._count}, {rate:.1f} a second, {left} left")
+        else:
+            self._status.setText("Completing the files…")
+
+    @Slot(str)
+    def _on_failed(self, message: str) -> None:
+        self._say(message, error=True)
+
+    @Slot(bool)
+    def _on_finished(self, complete: bool) -> None:
+        self._exporting.shut_down()
+        self._set_running(False)
+        seconds = told_seconds(monotonic() - self._began)
+        failed = bool(self._message.property("error")) and bool(self._message.text())
+        self._show.setVisible(complete and not failed)
+        self._bar.setVisible(complete and not failed)
+        if failed:
+            self._status.setText("Not everything was written.")
+        elif complete:
+            self._status.setText(f"{self._count} frames written in {seconds}.")
+            self.exported.emit(self.folder)
+        else:
+            self._status.setText("Cancelled. Files that were not complete have been removed.")
+        if self._closing:
+            self.reject()
+
+    @Slot()
+    def _on_leave(self) -> None:
+        if self._running:
+            self._cancel()
+        else:
+            self.reject()
+
+    def _cancel(self) -> None:
+        self._leave.setEnabled(False)
+        self._status.setText("Cancelling…")
+        self._exporting.cancel()
+
+    @Slot()
+    def _show_folder(self) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder))):
+            self._status.setText(f"No file manager answers. What was written is in '{self.folder}'.")
+
+    # --- closing
+
+    def reject(self) -> None:
+        """Close; in the midst of an export ask first. Closing the window comes here too."""
+        if not self._running:
+            super().reject()
+        elif not self._closing:
+            self._ask_to_stop()
+
+    def _ask_to_stop(self) -> None:
+        ask(self, "The export is not finished. Stop it?", "Stop", "Go on", self._stop_and_close)
+
+    @Slot()
+    def _stop_and_close(self) -> None:
+        self._closing = True
+        if self._running:
+            self._cancel()
+        else:
+            self.reject()
+
+    @Slot()
+    def _on_document_closed(self) -> None:
+        """What it exports is gone: it waits for its thread, so that nothing reads on."""
+        if self._running:
+            self._exporting.shut_down()
+            self._set_running(False)
+        self.reject()
+
+
+def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], None]) -> None:
+    """Ask without stopping the program; ``then`` is called after a yes, which is the button ``yes``."""
+    box = QMessageBox(QMessageBox.Icon.Question, "Export", question, parent=parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
+    box.button(QMessageBox.StandardButton.Yes).setText(yes)
+    box.button(QMessageBox.StandardButton.No).setText(no)
+    box.setEscapeButton(QMessageBox.StandardButton.No)
+    box.setDefaultButton(QMessageBox.StandardButton.No)
+    box.accepted.connect(then)
+    box.open()
+
+
+def told_seconds(seconds: float) -> str:
+    """A time in words.
+
+    >>> told_seconds(0.4), told_seconds(42.0), told_seconds(200.0), told_seconds(7300.0)
+    ('1 s', '42 s', '3 min 20 s', '2 h 1 min')
+    """
+    whole = max(1, round(seconds))
+    minutes, rest = divmod(whole, 60)
+    if minutes >= 60:
+        return f"{minutes // 60} h {minutes % 60} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _text() -> QLabel:
+    label = QLabel()
+    label.setWordWrap(True)
+    # A long path has no place to break a line at, and must not make the dialog wider than the screen.
+    label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,137 @@
+"""The list of formats in the export dialog, by what people look for."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable, Mapping
+
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
+
+from scstream_app.export import FORMATS, needs_object, needs_picture
+from scstream_app.ui.actions.actions import BY_ID
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.qt.widgets import show_boxes
+
+#: Formats by what people look for. One that is in none of them is listed under "Other".
+_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Pictures": ("overlay", "mean", "boundaries", "matte"),
+    "Movies": ("mp4", "webm", "prores", "gif"),
+    "Masks and ids": ("ids", "object", "davis", "coco", "yolo"),
+    "Tables and volumes": ("csv", "parquet", "zarr", "tiff", "npz"),
+}
+_TITLES: Mapping[str, str] = {
+    "overlay": "Overlay",
+    "mean": "Mean colour",
+    "boundaries": "Boundaries",
+    "matte": "Object matte",
+    "mp4": "MP4 (H.264)",
+    "webm": "WebM (VP9)",
+    "prores": "ProRes 4444",
+    "gif": "GIF",
+    "ids": "Ids, 16-bit PNG",
+    "object": "Object masks",
+    "davis": "DAVIS",
+    "coco": "COCO / YouTube-VIS",
+    "yolo": "YOLO-seg",
+    "csv": "CSV tables",
+    "parquet": "Parquet tables",
+    "zarr": "Zarr volume",
+    "tiff": "TIFF stack",
+    "npz": "NumPy archive",
+}
+#: What a person who looks at a view most likely wants of it; of all others the ids.
+_FITTING: Mapping[str, str] = {"matte": "matte", "overlay": "mp4"}
+_FORMAT = Qt.ItemDataRole.UserRole
+
+
+class FormatsTree(QTreeWidget):
+    """All formats with a box each, in groups; those that cannot be made of this session say why."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__()
+        self._document = document
+        self._items: dict[str, QTreeWidgetItem] = {}
+        self.setAccessibleName("Formats")
+        self.setHeaderHidden(True)
+        show_boxes(self)
+        self.setMinimumSize(230, 360)
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self._fill()
+        self.itemChanged.connect(self._on_ticked)
+
+    def _fill(self) -> None:
+        known = {name for names in _GROUPS.values() for name in names}
+        groups = {**_GROUPS, "Other": tuple(name for name in FORMATS if name not in known)}
+        for title, names in groups.items():
+            items = [self._item(name) for name in names if name in FORMATS]
+            if items:
+                group = QTreeWidgetItem([title])
+                group.setFlags(Qt.ItemFlag.ItemIsEnabled)
+                font = group.font(0)
+                font.setBold(True)
+                group.setFont(0, font)
+                self.addTopLevelItem(group)
+                group.addChildren(items)
+        self.expandAll()
+
+    def _item(self, name: str) -> QTreeWidgetItem:
+        item = self._items[name] = QTreeWidgetItem([_TITLES.get(name, name)])
+        item.setData(0, _FORMAT, name)
+        item.setSizeHint(0, QSize(0, self.fontMetrics().height() + 6))
+        item.setCheckState(0, Qt.CheckState.Unchecked)
+        item.setToolTip(0, self.about(name))
+        item.setDisabled(bool(self.unavailable(name)))
+        return item
+
+    def about(self, name: str) -> str:
+        """What a format is, or why it is not to be had."""
+        return self.unavailable(name) or f"{FORMATS[name].about}."
+
+    def unavailable(self, name: str) -> str:
+        """Why a format cannot be chosen; nothing if it can."""
+        facts = self._document.facts
+        if needs_object(name) and not self._document.objects:
+            return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}"
+        if needs_picture([name]) and facts is not None and facts.live:
+            return "Shows the camera's pictures, and those are not kept."
+        if name == "parquet" and importlib.util.find_spec("pyarrow") is None:
+            return "Needs the extra 'parquet': pip install scstream-studio[parquet]."
+        return ""
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Names of the formats that are ticked, in the order of `FORMATS`."""
+        items = self._items
+        return tuple(name for name in FORMATS if name in items and items[name].checkState(0) == Qt.CheckState.Checked)
+
+    def choose(self, names: Iterable[str]) -> None:
+        """Tick these, of those that can be chosen; what fits the view if there are none. The first is highlighted."""
+        wanted = self._available(names) or self._available([self._fitting()]) or ["ids"]
+        with QSignalBlocker(self):
+            for name, item in self._items.items():
+                item.setCheckState(0, Qt.CheckState.Checked if name in wanted else Qt.CheckState.Unchecked)
+        self.setCurrentItem(self._items[wanted[0]])
+
+    def _available(self, names: Iterable[str]) -> list[str]:
+        return [name for name in names if name in self._items and not self.unavailable(name)]
+
+    def _fitting(self) -> str:
+        """The format that shows what is on the screen."""
+        return _FITTING.get(self._document.look.view, "ids")
+
+    @Slot(QTreeWidgetItem, int)
+    def _on_ticked(self, item: QTreeWidgetItem) -> None:
+        """Say what it is, and preview it."""
+        self.setCurrentItem(item)
+
+    @property
+    def highlighted(self) -> str:
+        """The name of the format that is highlighted; empty if none is."""
+        item = self.currentItem()
+        return "" if item is None else str(item.data(0, _FORMAT) or "")
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.ApplicationPaletteChange:
+            show_boxes(self)

@@ -1,0 +1,323 @@
+"""How things are exported: frames, size, names, look, folder; the right half of the export dialog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+from PySide6.QtCore import QRectF, QSettings, Qt, Signal, Slot
+from PySide6.QtGui import QPainter, QPixmap, QResizeEvent
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QComboBox,
+    QFileDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QSizePolicy,
+    QSpinBox,
+    QWidget,
+)
+
+from scstream_app.export.files import Overwrite
+from scstream_app.headless import Order
+from scstream_app.render.palette import PALETTES
+from scstream_app.render.views import VIEWS
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.export.export_folder import clip_of, folder_of, proposed_folder
+from scstream_app.ui.qt.widgets import paint_checkers
+
+#: What is done about files that are there already, after a question or without.
+_ASK = "ask"
+_OVERWRITE: Mapping[str, str] = {
+    _ASK: "Ask before replacing",
+    "replace": "Replace",
+    "skip": "Keep, and write what is missing",
+    "refuse": "Stop with an error",
+}
+#: The view that depends on the format.
+_FITTING = ""
+#: Under which choices are kept.
+_KEY = "export"
+
+
+class ExportOptions(QWidget):
+    """Everything but the formats. ``changed`` comes with every change, ``redraw`` with those that a picture shows.
+
+    Parameters
+    ----------
+    in_out : pair of int, optional
+        First and last frame of the range that was marked on the timeline.
+    kept : QSettings, optional
+        Where choices are remembered. Colours and opacity begin as in the window, unless others were chosen here.
+    """
+
+    changed = Signal()
+    redraw = Signal()
+
+    def __init__(self, document: Document, in_out: tuple[int, int] | None, kept: QSettings | None) -> None:
+        super().__init__()
+        self._document, self._in_out, self._kept = document, in_out, kept
+        self._make_frames()
+        self._scale, self._opacity = _percent(1, 800), _percent(0, 100)
+        self._opacity.setToolTip("How strongly segments tint the picture")
+        self._size = QLabel()
+        self._pattern = QLineEdit()
+        self._pattern.setToolTip("Fields: {frame} the frame's number, {time} its seconds, {name} the format or object")
+        self._example = QLabel()
+        self._example.setObjectName("example")
+        self._view = _choice(self._views())
+        self._palette = _choice({name: name.capitalize() for name in PALETTES})
+        self._overwrite = _choice({name: _OVERWRITE.get(name, name) for name in (_ASK, *get_args(Overwrite))})
+        self._folder = QLineEdit()
+        self._browse = QPushButton("Browse…")
+        self._browse.setAutoDefault(False)
+        self._lay_out()
+        self._recall()
+        self._connect()
+
+    def _make_frames(self) -> None:
+        frames = self._document.trace.frames
+        self._all = QRadioButton(f"All {len(frames)}" if len(frames) else "All")
+        marked = "In to out" if self._in_out is None else f"In to out ({self._in_out[0]} to {self._in_out[1]})"
+        self._range = QRadioButton(marked)
+        self._range.setEnabled(self._in_out is not None)
+        self._range.setToolTip("" if self._in_out else "Set in and out points on the timeline first (I and O)")
+        index = self._document.index
+        self._current = QRadioButton("This one" if index is None else f"This one ({index})")
+        self._which = QButtonGroup(self)
+        for button in (self._all, self._range, self._current):
+            self._which.addButton(button)
+        (self._all if self._in_out is None else self._range).setChecked(True)
+
+    def _views(self) -> dict[str, str]:
+        """Titles of the views that movies can show: sessions hold no uncertainty, and cut-outs need an object."""
+        lacking = {"uncertainty"} if self._document.objects else {"uncertainty", "members"}
+        titles = {name: view.title for name, view in VIEWS.items() if not lacking & view.needs}
+        fitting = {_FITTING: "Objects cut out where the format can, else overlay"} if self._document.objects else {}
+        return {**fitting, **titles}
+
+    def _lay_out(self) -> None:
+        form = QFormLayout(self)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.addRow("Frames", _row(self._all, self._range, self._current))
+        form.addRow("Size", _row(self._scale, self._size))
+        form.addRow("File names", _row(self._pattern, self._example))
+        form.addRow("Movies show", self._view)
+        form.addRow("Colours", _row(self._palette, QLabel("Opacity"), self._opacity))
+        form.addRow("Existing files", self._overwrite)
+        form.addRow("Folder", _row(self._folder, self._browse, stretch=0))
+        for widget, name in (
+            (self._scale, "Size"),
+            (self._pattern, "File names"),
+            (self._view, "Movies show"),
+            (self._palette, "Colours"),
+            (self._opacity, "Opacity"),
+            (self._overwrite, "Existing files"),
+            (self._folder, "Folder"),
+        ):
+            widget.setAccessibleName(name)
+
+    def _connect(self) -> None:
+        for box in (self._view, self._palette, self._overwrite):
+            box.currentIndexChanged.connect(self.changed)
+        for box in (self._view, self._palette):
+            box.currentIndexChanged.connect(self.redraw)
+        self._opacity.valueChanged.connect(self.redraw)
+        self._scale.valueChanged.connect(self.changed)
+        self._which.buttonToggled.connect(self.changed)
+        for line in (self._pattern, self._folder):
+            line.textChanged.connect(self.changed)
+        self._browse.clicked.connect(self._ask_folder)
+
+    # --- remembering
+
+    def _recall(self) -> None:
+        usual, look = Order(), self._document.look
+        self._scale.setValue(int(self._value("scale", "100")))
+        self._pattern.setText(self._value("pattern", usual.pattern))
+        self._opacity.setValue(int(self._value("opacity", str(round(100.0 * look.opacity)))))
+        for box, name, default in (
+            (self._view, "view", _FITTING if self._document.objects else "overlay"),
+            (self._palette, "palette", look.palette),
+            (self._overwrite, "overwrite", _ASK),
+        ):
+            place = box.findData(self._value(name, default))
+            box.setCurrentIndex(place if place >= 0 else max(0, box.findData(default)))
+        last, last_clip = self._value("folder", ""), self._value("clip", "")
+        self._folder.setText(str(proposed_folder(self._document, last, last_clip)))
+
+    def _value(self, name: str, default: str) -> str:
+        value = None if self._kept is None else self._kept.value(f"{_KEY}/{name}")
+        usable = value is not None and (name not in ("scale", "opacity") or str(value).isdigit())
+        return str(value) if usable else default
+
+    def kept_formats(self) -> list[str]:
+        """The formats that were chosen last time; none if there was no such time."""
+        return self._value("formats", "").split()
+
+    def remember(self, formats: tuple[str, ...]) -> None:
+        """Keep the choices for the next time; those that are as in the window go on following it."""
+        if self._kept is None:
+            return
+        look = self._document.look
+        values = {
+            "formats": " ".join(formats),
+            "folder": str(self.folder),
+            "clip": clip_of(self._document),
+            "scale": str(self._scale.value()),
+            "pattern": self._pattern.text(),
+            "view": self._view.currentData(),
+            "overwrite": self._overwrite.currentData(),
+            "palette": self._palette.currentData() if self._palette.currentData() != look.palette else None,
+            "opacity": str(self._opacity.value()) if self._opacity.value() != round(100.0 * look.opacity) else None,
+        }
+        for name, value in values.items():
+            if value is None:
+                self._kept.remove(f"{_KEY}/{name}")
+            else:
+                self._kept.setValue(f"{_KEY}/{name}", value)
+
+    # --- what is chosen
+
+    @property
+    def folder_text(self) -> str:
+        """What stands in the field for the folder."""
+        return self._folder.text().strip()
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        return folder_of(self.folder_text)
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person wants to be asked before files are replaced."""
+        return bool(self._overwrite.currentData() == _ASK)
+
+    @property
+    def view(self) -> str | None:
+        """What movies show; None: what suits each format."""
+        return str(self._view.currentData()) or None
+
+    @property
+    def palette_name(self) -> str:
+        """Whose colours are used."""
+        return str(self._palette.currentData())
+
+    @property
+    def opacity(self) -> float:
+        """Of overlays."""
+        return self._opacity.value() / 100.0
+
+    def order(self, formats: tuple[str, ...]) -> Order:
+        """The choices, as `headless.export` takes them."""
+        return Order(
+            formats,
+            scale=self._scale.value() / 100.0,
+            pattern=self._pattern.text(),
+            overwrite="replace" if self.asks else self._overwrite.currentData(),
+            view=self.view,
+            palette=self.palette_name,
+            opacity=self.opacity,
+        )
+
+    @property
+    def frames(self) -> tuple[int, int]:
+        """The first and the last frame to export."""
+        there, index = self._document.trace.frames, self._document.index
+        if self._current.isChecked() and index is not None:
+            return index, index
+        if self._range.isChecked() and self._in_out is not None:
+            return self._in_out
+        return (there[0], there[-1]) if len(there) else (0, -1)
+
+    def tell(self, example: str, movies: bool) -> None:
+        """Say what the choices come to; what movies show matters only if there are any."""
+        self._view.setEnabled(movies)
+        # A long one does not fit into the field.
+        self._folder.setToolTip(self.folder_text)
+        self._example.setText(example)
+        facts = self._document.facts
+        if facts is not None:
+            factor = self._scale.value() / 100.0
+            width, height = max(1, round(facts.width * factor)), max(1, round(facts.height * factor))
+            self._size.setText(f"{width} × {height} pixels")
+
+    @Slot()
+    def _ask_folder(self) -> None:
+        dialog = QFileDialog(self, "Export to", str(self.folder.parent))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(self._folder.setText)
+        dialog.open()
+
+
+class Preview(QLabel):
+    """A picture as large as there is room for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pixmap: QPixmap | None = None
+        self.setAccessibleName("Preview")
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setMinimumSize(320, 180)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
+
+    def put(self, pixmap: QPixmap | None) -> None:
+        """Show this picture; None: there is none."""
+        self._pixmap = pixmap
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        if self._pixmap is None:
+            self.setText("No preview")
+            return
+        way = Qt.TransformationMode.SmoothTransformation
+        fitted = self._pixmap.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio, way)
+        self.setPixmap(on_checkers(fitted) if fitted.hasAlpha() else fitted)
+
+
+def on_checkers(pixmap: QPixmap) -> QPixmap:
+    """A picture on the ground that tells transparent places from black or white ones."""
+    whole = QPixmap(pixmap.size())
+    painter = QPainter(whole)
+    paint_checkers(painter, QRectF(whole.rect()), 1.0)
+    painter.drawPixmap(0, 0, pixmap)
+    painter.end()
+    return whole
+
+
+def _percent(low: int, high: int) -> QSpinBox:
+    box = QSpinBox()
+    box.setRange(low, high)
+    box.setSuffix(" %")
+    return box
+
+
+def _choice(titles: Mapping[str, str]) -> QComboBox:
+    box = QComboBox()
+    for name, title in titles.items():
+        box.addItem(title, name)
+    return box
+
+
+def _row(*widgets: QWidget, stretch: int = -1) -> QWidget:
+    """Widgets side by side; the one at ``stretch`` takes what is left, by default empty room at the end."""
+    row = QWidget()
+    layout = QHBoxLayout(row)
+    layout.setContentsMargins(0, 0, 0, 0)
+    for place, widget in enumerate(widgets):
+        layout.addWidget(widget, 1 if place == stretch else 0)
+    if stretch < 0:
+        layout.addStretch(1)
+    return row

@@ -1,0 +1,1 @@
+"""The docked panels: segments, objects, controls, statistics."""

@@ -1,0 +1,163 @@
+"""What plots have in common: colours, lines, clicks, and how they follow light and dark."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+
+from scstream.pixels.statistics import STATISTICS
+from scstream_app.render import palette
+from scstream_app.render.palette import RGB
+from scstream_app.ui.document.document import Document
+
+Array = npt.NDArray[np.float64]
+Rows = npt.NDArray[np.void]
+EMPTY: Rows = np.empty(0, STATISTICS)
+
+#: Okabe and Ito's colours, which everybody can tell apart, on light and on dark ground.
+BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
+RED, SKY = (213, 94, 0), (86, 180, 233)
+#: Pixels that a plot over time has at least: with them five fit into a dock of a small screen.
+LOWEST = 42
+
+#: Per cent of a colour's brightness, for thin lines on dark ground.
+_LIGHTER = 145
+#: Pixels from one number on an axis to the next, at least.
+_APART = 18.0
+#: Pixels that a number may reach beyond its axis: half of it.
+_OVERLAP = 10
+#: From which number on an axis writes which unit, and its letter.
+_UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
+
+
+def statistics_of(document: Document) -> Rows:
+    """Those of the frame at hand; there are none before it has been segmented."""
+    return EMPTY if document.shown is None else document.shown.result.statistics
+
+
+def colour_of(document: Document, id: int) -> RGB:
+    """A segment's colour in the overlay."""
+    own = document.names.colours.get(id)
+    if own is not None:
+        return own
+    red, green, blue = (int(level) for level in palette.colours(id + 1, document.look.palette)[id])
+    return red, green, blue
+
+
+def add_curve(plot: Any, colour: RGB) -> Any:
+    """A new curve in a plot; where a value is not known it has a gap."""
+    curve = pg.PlotCurveItem(pen=line_pen(colour), connect="finite")
+    plot.addItem(curve)
+    return curve
+
+
+def line_pen(colour: RGB) -> Any:
+    """For a curve. It is thin, because thicker ones take twice as long to draw."""
+    dark = QGuiApplication.palette().color(QPalette.ColorRole.Base).lightness() < 128
+    return pg.mkPen(QColor(*colour).lighter(_LIGHTER) if dark else QColor(*colour), width=1)
+
+
+def add_line(plot: Any, angle: int, style: Qt.PenStyle, colour: RGB = RED) -> Any:
+    """A new straight line through a plot."""
+    line = pg.InfiniteLine(angle=angle, pen=pg.mkPen(*colour, width=1, style=style))
+    # It is not what the plot is about: its place does not widen the axes.
+    plot.addItem(line, ignoreBounds=True)
+    return line
+
+
+def pairs(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
+    """Vertical strokes: x, and from which y to which."""
+    x = np.repeat([float(step[0]) for step in steps], 2)
+    y = np.array([[step[1], step[2]] for step in steps], np.float64).ravel()
+    curve.setData(x, y)
+
+
+class ShortAxis(pg.AxisItem):  # type: ignore[misc]
+    """An axis for low plots: few numbers, of few characters: 1.62M instead of 1.62e+06."""
+
+    def __init__(self, side: str) -> None:
+        super().__init__(side)
+        self.setStyle(hideOverlappingLabels=_OVERLAP)
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        return [(rounded_up(abs(maxVal - minVal) * _APART / max(size, _APART)), 0.0)]
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+        # A number at the lower end would run into one at the upper end of the plot below.
+        least = minVal + (maxVal - minVal) * _OVERLAP / max(size, _OVERLAP)
+        levels = super().tickValues(minVal, maxVal, size)
+        return [(spacing, [value for value in values if value >= least]) for spacing, values in levels]
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        return [brief(value * scale, spacing * scale) for value in values]
+
+
+def clicked(plot: Any, event: Any) -> QPointF | None:
+    """Where in the plot's own units a left click went; None if it went elsewhere."""
+    box = plot.getViewBox()
+    if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(event.scenePos()):
+        return None
+    place = box.mapSceneToView(event.scenePos())
+    return QPointF(place.x(), place.y())
+
+
+def paint_axes(view: Any, plots: Iterable[Any]) -> None:
+    """Have plots follow the application's palette."""
+    view.setBackground(QGuiApplication.palette().color(QPalette.ColorRole.Base))
+    for plot in plots:
+        for side in ("left", "bottom"):
+            axis = plot.getAxis(side)
+            axis.setPen(ink(110))
+            axis.setTextPen(ink(255))
+
+
+def ink(alpha: int, width: float = 1.0) -> Any:
+    """A pen in the colour of text."""
+    colour = QColor(QGuiApplication.palette().color(QPalette.ColorRole.Text))
+    colour.setAlpha(alpha)
+    return pg.mkPen(colour, width=width)
+
+
+def html(colour: RGB) -> str:
+    """The colour as HTML writes it."""
+    return "#{:02x}{:02x}{:02x}".format(*colour)
+
+
+def rounded_up(number: float) -> float:
+    """The next of 1, 2, 3, 5, 10, 20, 30, 50, ...
+
+    >>> rounded_up(1.2), rounded_up(26.0), rounded_up(0.05)
+    (2.0, 30.0, 0.05)
+    """
+    unit = 10.0 ** math.floor(math.log10(max(number, 1e-12)))
+    return next(times * unit for times in (1.0, 2.0, 3.0, 5.0, 10.0) if times * unit >= number * (1.0 - 1e-9))
+
+
+def brief(value: float, spacing: float) -> str:
+    """A number on an axis with such a distance between its numbers, in few characters.
+
+    >>> brief(1_620_000.0, 20_000.0), brief(-500_000.0, 500_000.0), brief(2.5, 0.5)
+    ('1.62M', '-500k', '2.5')
+    """
+    unit, suffix = next(((unit, letter) for least, unit, letter in _UNITS if abs(value) >= least), (1.0, ""))
+    places = max(0, math.ceil(-math.log10(spacing / unit) - 1e-9))
+    return f"{value / unit:.{places}f}{suffix}"
+
+
+def short(number: int) -> str:
+    """A number in few characters.
+
+    >>> short(512), short(2048), short(1 << 20)
+    ('512', '2k', '1M')
+    """
+    for size, suffix in ((1 << 20, "M"), (1 << 10, "k")):
+        if number >= size:
+            return f"{number // size}{suffix}"
+    return str(number)

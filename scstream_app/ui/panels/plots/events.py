@@ -1,0 +1,159 @@
+"""The list of events: what happened when, and how likely it was."""
+
+from __future__ import annotations
+
+from array import array
+from typing import Any
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QComboBox,
+    QHeaderView,
+    QTableView,
+)
+
+from scstream.sampler.genealogy import Kind
+from scstream_app.session.event_log import Entry, EventLog
+from scstream_app.session.run_summary import Trace
+from scstream_app.ui.document import event_text
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.page import Page
+
+Index = QModelIndex | QPersistentModelIndex
+Role = Qt.ItemDataRole
+
+_FRAME, _WHAT, _RATIO = range(3)
+_HEADERS = ("Frame", "What happened", "Log ratio")
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_NOTHING = "Nothing has happened yet: births, splits, merges and deaths of segments will be listed here."
+
+
+class EventsModel(QAbstractTableModel):
+    """The trace's events, the earliest first; new ones are appended."""
+
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._kind: Kind | None = None
+        # Places in the trace's log.
+        self._rows = array("q")
+        self._taken = self._forgotten = 0
+        self._of: Trace | None = None
+
+    def choose(self, kind: Kind | None) -> None:
+        """List only events of this kind; None: all."""
+        self._kind = kind
+        self._of = None
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Take in what is new."""
+        trace = self._document.trace
+        log = trace.events
+        # Of an endless stream the oldest go.
+        if trace is not self._of or log.forgotten != self._forgotten:
+            self.beginResetModel()
+            self._of, self._taken, self._forgotten = trace, len(log), log.forgotten
+            self._rows = self._listed(log, 0)
+            self.endResetModel()
+            return
+        new = self._listed(log, self._taken)
+        self._taken = len(log)
+        if new:
+            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
+            self._rows += new
+            self.endInsertRows()
+
+    def _listed(self, log: EventLog, first: int) -> array[int]:
+        places = range(first, len(log))
+        return array("q", (n for n in places if self._kind is None or log.kind(n) is self._kind))
+
+    def entry(self, row: int) -> Entry | None:
+        """The frame and the event of a row; None if it has been forgotten since the last `catch_up`."""
+        assert self._of is not None
+        log = self._of.events
+        place = self._rows[row] - (log.forgotten - self._forgotten)
+        return log[place] if place >= 0 else None
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(self._rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(_HEADERS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Role.DisplayRole:
+            return _HEADERS[section]
+        return event_text.ABOUT_RATIO if role == Role.ToolTipRole and section == _RATIO else None
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        entry = self.entry(index.row())
+        if entry is None:
+            return None
+        frame, event = entry
+        if role == Role.DisplayRole:
+            names = self._document.names.names
+            return (str(frame), event_text.told(event, names), event_text.told_ratio(event))[index.column()]
+        if role == Role.ToolTipRole and index.column() == _WHAT:
+            return event_text.told(event, self._document.names.names)
+        return _RIGHT if role == Role.TextAlignmentRole and index.column() != _WHAT else None
+
+
+class EventsTable(Page):
+    """The events with a choice of their kind. A click shows the frame and selects the segments concerned."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, _NOTHING)
+        self.model = EventsModel(document, self)
+        self._kinds = QComboBox()
+        self._kinds.setAccessibleName("Kind of events")
+        self._kinds.addItem("All events", None)
+        for kind, title in event_text.TITLES.items():
+            self._kinds.addItem(title, kind)
+        self._kinds.currentIndexChanged.connect(self._on_kind)
+        self.table = self._make_table()
+        self._put(self.table, choice=self._kinds)
+
+    def _make_table(self) -> QTableView:
+        table = QTableView()
+        table.setAccessibleName("Events")
+        table.setModel(self.model)
+        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        table.setShowGrid(False)
+        table.setAlternatingRowColors(True)
+        table.verticalHeader().hide()
+        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+        header = table.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(_WHAT, QHeaderView.ResizeMode.Stretch)
+        table.setColumnWidth(_FRAME, table.fontMetrics().horizontalAdvance("0000000") + 16)
+        table.setColumnWidth(_RATIO, table.fontMetrics().horizontalAdvance("+00000.0") + 16)
+        table.selectionModel().currentRowChanged.connect(self._go)
+        table.clicked.connect(self._go)
+        return table
+
+    def _take_in(self) -> None:
+        self.model.catch_up()
+
+    def _filled(self) -> bool:
+        return bool(self._document.trace.events)
+
+    @Slot(int)
+    def _on_kind(self, place: int) -> None:
+        # Qt hands back the plain text of what it was given.
+        kind = self._kinds.itemData(place)
+        self.model.choose(None if kind is None else Kind(kind))
+
+    @Slot(QModelIndex)
+    def _go(self, index: QModelIndex) -> None:
+        entry = self.model.entry(index.row()) if index.isValid() else None
+        if entry is not None:
+            frame, event = entry
+            # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
+            self._document.select(event.ids)
+            self._document.show(frame)

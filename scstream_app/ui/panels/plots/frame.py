@@ -1,0 +1,150 @@
+"""The frame at hand: sizes and colours of its segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
+
+from scstream.pixels.colour import channels
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.common import BLUE, Array, ink, paint_axes, short, statistics_of
+from scstream_app.ui.panels.plots.page import Page
+
+#: Ellipses in the scatter plot.
+_MOST_ELLIPSES = 60
+#: The channels that are drawn across and up.
+_PAIRS = ((0, 1), (0, 2), (1, 2))
+_CIRCLE = np.append(np.linspace(0.0, 2.0 * np.pi, 33), np.nan)
+_AXES = {
+    "rgb": ("red", "green", "blue"),
+    "lab": ("lightness", "green to red", "blue to yellow"),
+}
+
+
+class SizesPlot(Page):
+    """How many segments of the frame at hand have which size."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, "The sizes of a frame's segments are counted here when it has been segmented.")
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setAccessibleName("Sizes of segments")
+        self.plot = self._view.addPlot()
+        self.plot.setMenuEnabled(False)
+        self.plot.setMouseEnabled(x=False, y=False)
+        self.plot.hideButtons()
+        self.plot.setLabel("bottom", "pixels of a segment, on this frame")
+        self.plot.setLabel("left", "segments")
+        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.bars = pg.BarGraphItem(x=[], height=[], width=0.9, brush=BLUE, pen=None)
+        self.plot.addItem(self.bars)
+        self._put(self._view)
+
+    def _filled(self) -> bool:
+        return bool(len(statistics_of(self._document)))
+
+    def _take_in(self) -> None:
+        """Count the segments of the frame at hand: those of 1 pixel, of 2 and 3, of 4 to 7, ..."""
+        counts = doublings(statistics_of(self._document)["pixels"])
+        self.bars.setOpts(x=np.arange(len(counts)), height=counts)
+        self.plot.getAxis("bottom").setTicks([[(n, short(2**n)) for n in range(0, len(counts), 1 + len(counts) // 9)]])
+        self.plot.setXRange(-0.6, max(len(counts), 1) - 0.4, padding=0.0)
+
+    def paint(self) -> None:
+        """Follow the application's palette."""
+        paint_axes(self._view, [self.plot])
+
+
+def doublings(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """How many numbers are 1, how many 2 or 3, how many 4 to 7 and so on; smaller ones are left out.
+
+    >>> doublings(np.array([0, 1, 2, 3, 9])).tolist()
+    [1, 2, 0, 1]
+    """
+    seen = pixels[pixels >= 1]
+    return np.bincount(np.floor(np.log2(seen)).astype(np.int64)).astype(np.int64)
+
+
+class ColoursPlot(Page):
+    """The segments of the frame at hand in two channels of colour, with an ellipse of two standard deviations each."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, "The colours of a frame's segments are drawn here when it has been segmented.")
+        self._axes = QComboBox()
+        self._axes.setAccessibleName("Colour channels")
+        for across, up in _PAIRS:
+            self._axes.addItem("", (across, up))
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setAccessibleName("Colours of segments")
+        self.plot = self._view.addPlot()
+        self.plot.setMenuEnabled(False)
+        self.plot.getAxis("left").setWidth(52)
+        self.ellipses = pg.PlotCurveItem(connect="finite")
+        self.chosen = pg.PlotCurveItem(connect="finite")
+        self.spots = pg.ScatterPlotItem(hoverable=True, tip=None)
+        for item in (self.ellipses, self.chosen, self.spots):
+            self.plot.addItem(item)
+        self._put(self._view, choice=self._axes)
+        self._axes.currentIndexChanged.connect(self.refresh)
+        self.spots.sigClicked.connect(self._on_click)
+
+    def reset(self) -> None:
+        self.plot.enableAutoRange()
+
+    def _filled(self) -> bool:
+        return bool(len(statistics_of(self._document)))
+
+    def _take_in(self) -> None:
+        document, rows = self._document, statistics_of(self._document)
+        colour = document.settings.colour
+        across, up = self._axes.currentData()
+        for n, pair in enumerate(_PAIRS):
+            self._axes.setItemText(n, " and ".join(_AXES[colour][axis] for axis in pair))
+        self.plot.setLabel("bottom", _AXES[colour][across])
+        self.plot.setLabel("left", _AXES[colour][up])
+        if not len(rows):
+            self.spots.clear()
+            self.ellipses.setData([], [])
+            self.chosen.setData([], [])
+            return
+        rgb = np.stack([rows[name] for name in ("red", "green", "blue")], axis=1).astype(np.float64)
+        means = channels(rgb, colour)[:, [across, up]]
+        covariances = rows["covariance"][:, [[across], [up]], [across, up]].astype(np.float64)
+        selected = np.isin(rows["id"], list(document.selection))
+        self.spots.setData(
+            x=means[:, 0],
+            y=means[:, 1],
+            data=rows["id"],
+            size=6.0 + 24.0 * np.sqrt(rows["share"]),
+            brush=[pg.mkBrush(*level) for level in np.rint(255.0 * rgb).astype(int)],
+            pen=[ink(255, 2.0) if one else ink(110) for one in selected],
+        )
+        self.ellipses.setData(*_ellipses(means[:_MOST_ELLIPSES], covariances[:_MOST_ELLIPSES]))
+        self.chosen.setData(*_ellipses(means[selected], covariances[selected]))
+
+    def paint(self) -> None:
+        """Follow the application's palette."""
+        paint_axes(self._view, [self.plot])
+        self.ellipses.setPen(ink(80))
+        self.chosen.setPen(ink(255, 2.0))
+
+    def _on_click(self, item: Any, spots: Sequence[Any], event: Any) -> None:
+        if len(spots):
+            id = int(spots[0].data())
+            more = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+            self._document.select(self._document.selection ^ {id} if more else {id})
+
+
+def _ellipses(means: Array, covariances: Array) -> tuple[Array, Array]:
+    """Outlines of two standard deviations, one after the other with nan between them: x and y."""
+    if not len(means):
+        return np.empty(0), np.empty(0)
+    values, vectors = np.linalg.eigh(covariances)
+    axes = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+    points = means[:, :, None] + 2.0 * axes @ np.stack([np.cos(_CIRCLE), np.sin(_CIRCLE)])
+    return points[:, 0].ravel(), points[:, 1].ravel()

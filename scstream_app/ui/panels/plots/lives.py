@@ -1,0 +1,133 @@
+"""The lives of segments: a bar for each, under the one it split off from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+
+from scstream_app.session.run_summary import Life, Trace
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.common import GREEN, RED, add_line, clicked, colour_of, html, ink, paint_axes, pairs
+from scstream_app.ui.panels.plots.page import Page
+
+#: Lives in the chart.
+_MOST_LIVES = 60
+
+
+class LivesPlot(Page):
+    """A bar for each of the segments that lived longest, under the one it split off from."""
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, "A bar for each segment's life is drawn here, from the first segmented frame on.")
+        self.ids: list[int] = []
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setAccessibleName("Lives of segments")
+        self.plot = self._view.addPlot()
+        self.plot.setMenuEnabled(False)
+        self.plot.setLabel("bottom", "frame")
+        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.plot.getAxis("left").setWidth(96)
+        self.plot.invertY(True)
+        self.plot.setLimits(yMin=-1.0, yMax=_MOST_LIVES + 1.0, minYRange=3.0, minXRange=2.0)
+        self.bars = pg.BarGraphItem(x0=[], x1=[], y=[], height=0.7)
+        self.branches = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(GREEN, width=1.5))
+        self.joins = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(RED, width=1.5, style=Qt.PenStyle.DotLine))
+        # Behind the bars, of which it leaves an edge to be seen, however low they are.
+        self.chosen = pg.BarGraphItem(x0=[], x1=[], y=[], height=1.2)
+        for item in (self.chosen, self.bars, self.branches, self.joins):
+            self.plot.addItem(item)
+        self.now = add_line(self.plot, 90, Qt.PenStyle.SolidLine)
+        self._legend = QLabel(
+            f"<span style='color:{html(GREEN)}'>│</span> split off &nbsp; "
+            f"<span style='color:{html(RED)}'>┊</span> merged into"
+        )
+        self._put(self._view, legend=self._legend)
+        self.plot.getViewBox().sigYRangeChanged.connect(self._label)
+        self._view.scene().sigMouseClicked.connect(self._on_click)
+
+    def reset(self) -> None:
+        self.plot.enableAutoRange()
+
+    def _filled(self) -> bool:
+        return bool(self.ids)
+
+    def _take_in(self) -> None:
+        document = self._document
+        trace = document.trace
+        end = float(trace.frames[-1] + 1) if len(trace) else 0.0
+        lives = important(trace, _MOST_LIVES, document.selection)
+        self.ids = [life.id for life in lives]
+        row = {life.id: n for n, life in enumerate(lives)}
+        self.bars.setOpts(
+            x0=[life.born for life in lives],
+            x1=[end if life.died is None else life.died for life in lives],
+            y=list(range(len(lives))),
+            brushes=[pg.mkBrush(*colour_of(document, life.id)) for life in lives],
+            pen=None,
+        )
+        chosen = [life for life in lives if life.id in document.selection]
+        self.chosen.setOpts(
+            x0=[life.born for life in chosen],
+            x1=[end if life.died is None else life.died for life in chosen],
+            y=[row[life.id] for life in chosen],
+            pen=ink(255, 2.0),
+            brush=ink(255).color(),
+        )
+        pairs(self.branches, [(life.born, row[life.parent], row[life.id]) for life in lives if life.parent in row])
+        joined = [(life.died, row[life.id], row[life.merged_into]) for life in lives if life.merged_into in row]
+        pairs(self.joins, [(died, one, other) for died, one, other in joined if died is not None])
+        self.now.setVisible(document.index is not None)
+        self.now.setValue(document.index or 0)
+        self._label()
+
+    def _label(self) -> None:
+        """Name as many rows as there is room for, the selected ones first."""
+        box = self.plot.getViewBox()
+        low, high = box.viewRange()[1]
+        pixels = box.height() / max(high - low, 1e-9)
+        step = max(1, math.ceil((self.fontMetrics().height() + 1) / max(pixels, 0.1)))
+        names = self._document.names.names
+        labels = [names.get(id, f"segment {id}") for id in self.ids]
+        short = [label if len(label) <= 13 else f"{label[:12]}…" for label in labels]
+        chosen = [n for n, id in enumerate(self.ids) if id in self._document.selection]
+        others = [n for n in range(0, len(short), step) if all(abs(n - row) >= step for row in chosen)]
+        self.plot.getAxis("left").setTicks([[(n, short[n]) for n in (*chosen, *others)]])
+
+    def paint(self) -> None:
+        """Follow the application's palette."""
+        paint_axes(self._view, [self.plot])
+        self.now.setPen(ink(160))
+
+    def _on_click(self, event: Any) -> None:
+        place = clicked(self.plot, event)
+        if place is not None:
+            row = round(place.y())
+            if 0 <= row < len(self.ids):
+                self._document.select([self.ids[row]])
+
+
+def important(trace: Trace, most: int, always: Iterable[int] = ()) -> list[Life]:
+    """The lives that lasted longest, and those asked for; each below the one that it split off from."""
+    end = trace.frames[-1] + 1 if len(trace) else 0
+    asked = frozenset(always)
+
+    def rank(life: Life) -> tuple[bool, int, int]:
+        return life.id not in asked, life.born - (end if life.died is None else life.died), life.id
+
+    lives = [life for life in trace.lives.values() if life.died != life.born or life.id in asked]
+    chosen = {life.id: life for life in sorted(lives, key=rank)[:most]}
+    children: dict[int | None, list[Life]] = {}
+    for life in sorted(chosen.values(), key=lambda life: (life.born, life.id)):
+        children.setdefault(life.parent if life.parent in chosen else None, []).append(life)
+    ordered: list[Life] = []
+    waiting = children.get(None, [])[::-1]
+    while waiting:
+        life = waiting.pop()
+        ordered.append(life)
+        waiting.extend(children.get(life.id, [])[::-1])
+    return ordered

@@ -1,0 +1,295 @@
+"""The run over time: curves one below the other."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyqtgraph as pg  # type: ignore[import-untyped]
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QFontInfo, QGuiApplication, QPalette
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea
+
+from scstream_app.session.run_summary import MEASURES, Trace
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.common import (
+    BLUE,
+    GREEN,
+    LOWEST,
+    ORANGE,
+    PURPLE,
+    RED,
+    SKY,
+    Array,
+    ShortAxis,
+    add_curve,
+    add_line,
+    brief,
+    clicked,
+    html,
+    ink,
+    line_pen,
+    paint_axes,
+)
+from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.pyramid import Pyramid
+
+_NOTHING = "Segments, time, log posterior, churn and uncertainty are drawn here, from the first segmented frame on."
+#: From top to bottom, and what each is about.
+_TITLES = {
+    "segments": "segments",
+    "milliseconds": "ms a frame",
+    "log_posterior": "log posterior",
+    "churn": "churn, %",
+    "uncertainty": "uncertain, %",
+}
+_COLOURS = {"segments": BLUE, "log_posterior": GREEN, "churn": PURPLE, "uncertainty": RED}
+#: From the bottom of the stack to its top.
+_STAGES = {"decode": SKY, "engine": BLUE, "write": ORANGE}
+_TOP = "write"
+#: Percentile of the milliseconds that there is room for: single frames can take a hundred times as long; and how many
+#: frames it is found from.
+_TYPICAL, _SAMPLE = 98.0, 4096
+#: Pixels for the numbers of an axis, and below the lowest plot for those of the frames.
+_LEFT, _BELOW = 44, 36
+#: Pixels between two plots.
+_GAP = 4
+#: Titles are smaller than other text by this.
+_SMALL = 0.9
+
+
+class TimePlots(Page):
+    """Segments, milliseconds, log posterior, churn and mean uncertainty, with the frame at hand as a line.
+
+    Beside each stands what it is about, and its value on the frame at hand. All of the run is seen, until a person
+    goes closer with the wheel.
+    """
+
+    def __init__(self, document: Document) -> None:
+        super().__init__(document, _NOTHING)
+        self._series: dict[str, Pyramid] = {}
+        self._of: Trace | None = None
+        self._first = self._filled_up = 0
+        self._whole = True
+        self._view = pg.GraphicsLayoutWidget()
+        self._view.setAccessibleName("Statistics over time")
+        self._view.ci.setSpacing(_GAP)
+        self._view.ci.setContentsMargins(2, 6, 4, 0)
+        self.plots: dict[str, Any] = {}
+        self.titles: dict[str, Any] = {}
+        self._told: dict[str, tuple[str, str, str]] = {}
+        for name in _TITLES:
+            self._add_plot(name)
+        self.curves = {name: add_curve(self.plots[name], colour) for name, colour in _COLOURS.items()}
+        # The tallest is drawn first: the others cover its lower part.
+        for stage, colour in reversed(_STAGES.items()):
+            curve = add_curve(self.plots["milliseconds"], colour)
+            curve.setFillLevel(0.0)
+            curve.setBrush(pg.mkBrush(*colour))
+            self.curves[stage] = curve
+        self.plots["segments"].setLimits(minYRange=4.0)
+        self.plots["milliseconds"].disableAutoRange(axis="y")
+        self.real_time = add_line(self.plots["milliseconds"], 0, Qt.PenStyle.DashLine, RED)
+        self.now = {name: add_line(plot, 90, Qt.PenStyle.SolidLine) for name, plot in self.plots.items()}
+        self._legend = QLabel()
+        self._put(self._make_scroll(), legend=self._legend)
+        self.plots["segments"].sigXRangeChanged.connect(self._draw)
+        self._view.scene().sigMouseClicked.connect(self._on_click)
+
+    def _add_plot(self, name: str) -> None:
+        row = len(self.plots)
+        lowest = row == len(_TITLES) - 1
+        plot = self._view.addPlot(row=row, col=0, axisItems={"left": ShortAxis("left")})
+        plot.getAxis("left").setWidth(_LEFT)
+        plot.getAxis("left").enableAutoSIPrefix(False)
+        # One for all of them: axes take half of the time of painting.
+        plot.showAxis("bottom", lowest)
+        plot.getAxis("bottom").setHeight(_BELOW if lowest else 0)
+        plot.getAxis("bottom").enableAutoSIPrefix(False)
+        plot.setMouseEnabled(x=True, y=False)
+        plot.setMenuEnabled(False)
+        plot.hideButtons()
+        plot.disableAutoRange(axis="x")
+        if lowest:
+            plot.setLabel("bottom", "frame")
+        title = pg.LabelItem(justify="left")
+        title.setFixedWidth(self.fontMetrics().horizontalAdvance(_TITLES["log_posterior"]) + 6)
+        self._view.addItem(title, row=row, col=1)
+        if row:
+            plot.setXLink(self.plots["segments"])
+        # Else the axis of the lowest one would be taken from its height.
+        self._view.ci.layout.setRowMinimumHeight(row, LOWEST - _GAP + (_BELOW if lowest else 0))
+        plot.getViewBox().sigRangeChangedManually.connect(self._on_zoomed)
+        plot.autoBtn.clicked.connect(self.reset)
+        self.plots[name], self.titles[name] = plot, title
+
+    def _make_scroll(self) -> QScrollArea:
+        """In a low dock plots are scrolled rather than squeezed."""
+        self._view.setMinimumHeight(len(self.plots) * LOWEST + _BELOW)
+        scroll = QScrollArea()
+        scroll.setWidget(self._view)
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        return scroll
+
+    # --- taking in
+
+    def _filled(self) -> bool:
+        return bool(len(self._document.trace))
+
+    def _take_in(self) -> None:
+        trace = self._document.trace
+        first = trace.frames[0] if len(trace) else 0
+        if trace is not self._of or first != self._first:
+            # Another clip; or the oldest frames of a source without end were forgotten.
+            self._of, self._first, self._filled_up = trace, first, len(trace.filled)
+            self._series = {name: Pyramid() for name in self.curves}
+        self._take(trace, len(self._series["segments"]), len(trace))
+        self._take_later(trace)
+        self._show_everything()
+        self._draw()
+        self._make_room()
+        self._mark_now()
+        # At once: while they are painted, new ranges would have everything painted a second time.
+        self._view.scene().prepareForPaint()
+
+    def _take(self, trace: Trace, start: int, stop: int) -> None:
+        """Numbers of the frames from place ``start`` to before place ``stop``."""
+        for name in ("segments", "log_posterior"):
+            self._series[name].put(start, trace.between(name, start, stop))
+        self._take_measures(trace, start, stop)
+        total = np.zeros(stop - start)
+        for stage in _STAGES:
+            # A stage that was not timed takes no room.
+            total = total + np.nan_to_num(trace.between(stage, start, stop))
+            self._series[stage].put(start, total)
+
+    def _take_measures(self, trace: Trace, start: int, stop: int) -> None:
+        for name in MEASURES:
+            self._series[name].put(start, 100.0 * trace.between(name, start, stop))
+
+    def _take_later(self, trace: Trace) -> None:
+        """What has become known since of frames that were there."""
+        late = trace.filled[self._filled_up :]
+        self._filled_up += len(late)
+        places = [place for place in map(trace.place, late) if place is not None]
+        if places:
+            self._take_measures(trace, min(places), max(places) + 1)
+
+    # --- what is seen
+
+    @Slot()
+    def reset(self) -> None:
+        """See all of the run again."""
+        self._whole = True
+        for plot in self.plots.values():
+            plot.disableAutoRange(axis="x")
+            plot.hideButtons()
+        self._show_everything()
+
+    @Slot()
+    def _on_zoomed(self) -> None:
+        self._whole = False
+        for plot in self.plots.values():
+            plot.showButtons()
+
+    def _show_everything(self) -> None:
+        frames = self._document.trace.frames
+        if self._whole and len(frames):
+            self.plots["segments"].setXRange(frames[0], max(frames[-1], frames[0] + 1), padding=0.02)
+
+    @Slot()
+    def _draw(self) -> None:
+        """Draw the part of the run that is in sight, with no more points than there are pixels for."""
+        trace = self._of
+        if trace is None or not len(self._series["segments"]):
+            for curve in self.curves.values():
+                curve.setData([], [])
+            return
+        if not len(trace) or trace.frames[0] != self._first:
+            # Frames were forgotten since: the next refresh draws what is left.
+            return
+        box = self.plots["segments"].getViewBox()
+        (left, right), _ = box.viewRange()
+        start, stop = bisect_left(trace.frames, left) - 1, bisect_right(trace.frames, right) + 1
+        for name, curve in self.curves.items():
+            places, values = self._series[name].part(start, stop, most=max(round(box.width()), 1))
+            known = np.isfinite(values).any()
+            curve.setData(_frames(trace, places), values) if known else curve.setData([], [])
+
+    def _make_room(self) -> None:
+        """Milliseconds at the top of the axis: first frames of scenes have to settle, and go beyond it."""
+        facts, trace = self._document.facts, self._document.trace
+        places, total = self._series[_TOP].sample(_SAMPLE)
+        unusual = [0, *(place for place in map(trace.place, trace.cuts) if place is not None)]
+        usual = total[~np.isin(places, unusual)] if len(total) > 1 else total
+        typical = float(np.percentile(usual, _TYPICAL)) if len(usual) else 0.0
+        room = max(1.15 * typical, 1.25 * 1000.0 / facts.rate if facts is not None else 0.0, 1.0)
+        self.plots["milliseconds"].setYRange(0.0, room, padding=0.0)
+        self.real_time.setVisible(facts is not None)
+        if facts is not None:
+            self.real_time.setValue(1000.0 / facts.rate)
+
+    def _mark_now(self) -> None:
+        index = self._document.index
+        for line in self.now.values():
+            line.setVisible(index is not None)
+            line.setValue(index or 0)
+        self._tell()
+
+    # --- words
+
+    def _tell(self) -> None:
+        facts = self._document.facts
+        parts = [f"<span style='color:{html(colour)}'>■</span> {stage}" for stage, colour in _STAGES.items()]
+        if facts is not None:
+            parts.append(f"<span style='color:{html(RED)}'>╌╌</span> real time ({1000.0 / facts.rate:.1f} ms)")
+        self._legend.setText(" &nbsp; ".join(parts))
+        size = f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
+        colour = QGuiApplication.palette().color(QPalette.ColorRole.Text)
+        for name, title in self.titles.items():
+            told = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour.name()
+            if told != self._told.get(name):
+                self._told[name] = told
+                title.setText(told[0], size=size, color=colour)
+
+    def _value(self, name: str) -> str:
+        """What a plot shows of the frame at hand, in few characters."""
+        index, trace = self._document.index, self._document.trace
+        place = None if index is None else trace.place(index)
+        if place is None:
+            return ""
+        if name == "milliseconds":
+            value = sum(np.nan_to_num(trace.value(stage, place)) for stage in _STAGES)
+        else:
+            value = trace.value(name, place)
+        if math.isnan(value):
+            return "–"
+        if name == "log_posterior":
+            return brief(value, max(abs(value), 1.0) / 1000.0)
+        value *= 100.0 if name in MEASURES else 1.0
+        return f"{value:.0f}" if name == "segments" or value >= 100.0 else f"{value:.1f}"
+
+    def paint(self) -> None:
+        paint_axes(self._view, self.plots.values())
+        for name, colour in _COLOURS.items():
+            self.curves[name].setPen(line_pen(colour))
+        for line in self.now.values():
+            line.setPen(ink(160))
+        self._tell()
+
+    def _on_click(self, event: Any) -> None:
+        for plot in self.plots.values():
+            x = clicked(plot, event)
+            if x is not None:
+                self._document.show(round(x.x()))
+                return
+
+
+def _frames(trace: Trace, places: npt.NDArray[np.int64]) -> Array:
+    """The frames at these places."""
+    # The view on the trace's own memory is gone before the trace grows again.
+    return np.frombuffer(trace.frames, np.int64)[places].astype(np.float64)

@@ -1,0 +1,376 @@
+"""The table of segments: the statistics of a frame as rows, sorted and filtered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
+
+from scstream_app.errors import StudioError
+from scstream_app.render.palette import RGB
+from scstream_app.session import MarkedObject
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.drift import Drift, Origins
+from scstream_app.ui.panels.plots.common import EMPTY, Rows, colour_of
+from scstream_app.ui.qt.indicator import disc
+
+Index = QModelIndex | QPersistentModelIndex
+Role = Qt.ItemDataRole
+
+SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION, DRIFT = range(9)
+HEADERS = ("", "Id", "Name", "Pixels", "Share", "Age", "Colour", "Position", "Drift")
+_TIPS = (
+    "Whether the segment is tinted, and its colour in the overlay",
+    "Its number, which never changes",
+    "Double click to give it a name",
+    "Size on this frame, in pixels",
+    "Share of the picture",
+    "Frames since it appeared",
+    "Mean colour of its pixels",
+    "Column and row of its centre, in pixels",
+    "How far its centre has moved since it was first seen, in pixels, and how far its colour has changed, "
+    "in per cent of black to white",
+)
+#: Widths as texts that must fit, though nothing as long is there; names get what is left of the table besides.
+_WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
+_RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
+#: Plain numbers: a view asks for thousands of cells a second, and gives its roles so.
+_DISPLAY, _EDIT, _TIP, _CHECK = (
+    int(r) for r in (Role.DisplayRole, Role.EditRole, Role.ToolTipRole, Role.CheckStateRole)
+)
+_DECORATION, _ALIGNMENT, _INK, _SPOKEN = (
+    int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole, Role.AccessibleTextRole)
+)
+#: Whether a segment is locked: a padlock says it, which has no words of its own.
+LOCKED = int(Role.UserRole)
+#: What columns that are numbers are sorted by.
+_FIELDS = {ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age", POSITION: "column"}
+_SIDE = [
+    int(
+        (Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft)
+        | Qt.AlignmentFlag.AlignVCenter
+    )
+    for column in range(len(HEADERS))
+]
+
+
+class SegmentsModel(QAbstractTableModel):
+    """The statistics of a frame as a table, sorted and filtered.
+
+    A new frame changes rows in place, so that a view keeps its place and its selection: rows of segments that went
+    are removed, new ones appended, and all of them put in order.
+
+    Attributes
+    ----------
+    widest : tuple of str
+        A text for each column that its cells must have room for.
+    """
+
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self.widest: tuple[str, ...] = _WIDEST
+        self._all: Rows = EMPTY
+        self._rows: Rows = EMPTY
+        self._ids: list[int] = []
+        self._place: dict[int, int] = {}
+        self._texts: dict[int, tuple[str | None, ...]] = {}
+        self._swatches: dict[tuple[int, int], QColor] = {}
+        self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
+        self._filter = ""
+        self._origins = Origins(document)
+        self._in: dict[int, list[MarkedObject]] = {}
+        self._discs: dict[RGB, QIcon] = {}
+        self._numbers = True
+        plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+        self._flags = [plain] * len(HEADERS)
+        self._flags[SHOWN] |= Qt.ItemFlag.ItemIsUserCheckable
+        self._flags[NAME] |= Qt.ItemFlag.ItemIsEditable
+
+    # --- what changes it
+
+    def tell_colours(self, numbers: bool) -> None:
+        """Whether colours have room for their numbers besides: half of one says nothing."""
+        self._numbers = numbers
+
+    def show(self, rows: Rows) -> None:
+        """Take over the statistics of a frame."""
+        self._all = rows
+        # Columns do not get narrower as frames go by.
+        self.widest = tuple(map(_longer, self.widest, _longest(rows))) if len(rows) else _WIDEST
+        self._origins.learn(rows)
+        self._update()
+
+    def set_filter(self, text: str) -> None:
+        """Keep only segments with this in their name or their object's, or ids that begin with it."""
+        self._filter = text.strip().casefold()
+        self._update()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Put the rows in the order of a column."""
+        self._column, self._order = column, order
+        self._arrange()
+
+    def refresh(self) -> None:
+        """What a person said about segments has changed."""
+        self._update()
+
+    def _update(self) -> None:
+        self._sort_into_objects()
+        kept = self._all[[self._passes(int(id)) for id in self._all["id"]]] if self._filter else self._all
+        self._remove(set(kept["id"].tolist()))
+        self._append(kept)
+        # The rows' order is the old one still: values first, then the order as a change of layout.
+        place = {int(id): n for n, id in enumerate(kept["id"])}
+        self._rows = kept[[place[id] for id in self._ids]] if len(kept) else EMPTY
+        self._index()
+        # What cells show is made once, when it is first seen.
+        self._texts.clear()
+        self._swatches.clear()
+        self._arrange()
+        if len(self._rows):
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
+
+    def _sort_into_objects(self) -> None:
+        self._in = {}
+        for thing in self._document.objects:
+            for id in self._document.members_of(thing):
+                self._in.setdefault(id, []).append(thing)
+
+    def _passes(self, id: int) -> bool:
+        names = (self.name(id), *(thing.name for thing in self._in.get(id, ())))
+        return str(id).startswith(self._filter) or any(self._filter in name.casefold() for name in names)
+
+    def _remove(self, staying: set[int]) -> None:
+        gone = [row for row, id in enumerate(self._rows["id"].tolist()) if id not in staying]
+        for first, last in reversed(runs(gone)):
+            self.beginRemoveRows(QModelIndex(), first, last)
+            self._rows = np.delete(self._rows, slice(first, last + 1))
+            self._index()
+            self.endRemoveRows()
+
+    def _append(self, kept: Rows) -> None:
+        new = kept[[id not in self._place for id in kept["id"].tolist()]] if len(kept) else kept
+        if len(new):
+            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
+            self._rows = np.concatenate([self._rows, new])
+            self._index()
+            self.endInsertRows()
+
+    def _index(self) -> None:
+        self._ids = self._rows["id"].tolist()
+        self._place = {id: row for row, id in enumerate(self._ids)}
+
+    def _arrange(self) -> None:
+        order = self._sorted()
+        if np.array_equal(order, np.arange(len(order))):
+            return
+        self.layoutAboutToBeChanged.emit()
+        before = self.persistentIndexList()
+        target = np.argsort(order)
+        self._rows = self._rows[order]
+        self._index()
+        self.changePersistentIndexList(before, [self.index(int(target[i.row()]), i.column()) for i in before])
+        self.layoutChanged.emit()
+
+    def _sorted(self) -> npt.NDArray[np.intp]:
+        """The rows' order; equal ones by their ids."""
+        ids = self._rows["id"]
+        order = np.lexsort((ids, self._key()))
+        if self._order == Qt.SortOrder.DescendingOrder:
+            # Reversed, with equal ones still by ascending id.
+            rank = np.unique(self._key(), return_inverse=True)[1]
+            order = np.lexsort((ids, -rank))
+        return order
+
+    def _key(self) -> npt.NDArray[Any]:
+        rows, column = self._rows, self._column
+        if column == SHOWN:
+            return np.array([id in self._document.names.hidden for id in self._ids], bool)
+        if column == NAME:
+            return np.array([self._sort_name(id) for id in self._ids], str)
+        if column == COLOUR:
+            return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
+        if column == DRIFT:
+            drifts = (self.drift(row) for row in rows)
+            return np.array([-1.0 if drift is None else drift.size for drift in drifts])
+        return np.asarray(rows[_FIELDS[column]])
+
+    def _sort_name(self, id: int) -> str:
+        # Those with a name come first; the others in the order of their numbers.
+        own = self._document.names.names.get(id)
+        return f"0{own.casefold()}" if own is not None else f"1{id:012d}"
+
+    # --- what a view asks for
+
+    def id(self, row: int) -> int:
+        """The segment of a row."""
+        return self._ids[row]
+
+    def row(self, id: int) -> int | None:
+        """The row of a segment, if it is there."""
+        return self._place.get(id)
+
+    @property
+    def ids(self) -> list[int]:
+        """Segments from top to bottom."""
+        return list(self._ids)
+
+    def name(self, id: int) -> str:
+        """What the segment is called."""
+        return self._document.names.names.get(id, f"segment {id}")
+
+    def colour(self, id: int) -> RGB:
+        """Its colour in the overlay."""
+        return colour_of(self._document, id)
+
+    def drift(self, row: np.void) -> Drift | None:
+        """How far a segment is from what it was; None where that is not known."""
+        return self._origins.drift(row)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(self._ids)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+        return 0 if parent.isValid() else len(HEADERS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        if role == Role.DisplayRole:
+            # The mark of the sorted column would touch the word.
+            return f"{HEADERS[section]} " if section in _RIGHT else HEADERS[section]
+        if role == Role.ToolTipRole:
+            return _TIPS[section]
+        if role == Role.TextAlignmentRole:
+            return _SIDE[section]
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        # Asked for every cell that is painted.
+        column = index.column()
+        if column < 0:
+            return Qt.ItemFlag.NoItemFlags
+        return self._flags[ID if self._document.saving else column]
+
+    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
+        row, column = index.row(), index.column()
+        if not 0 <= row < len(self._ids):
+            return None
+        id = self._ids[row]
+        if role == _DISPLAY:
+            return self._text(id)[column] if column != COLOUR or self._numbers else None
+        if role == _ALIGNMENT:
+            return _SIDE[column]
+        if role == _INK:
+            pale = self._pale(id, column)
+            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText) if pale else None
+        if role == _CHECK and column == SHOWN:
+            return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
+        if role == _DECORATION and column in (SHOWN, COLOUR):
+            return self._swatch(id, column)
+        if role == _DECORATION and column == NAME and id in self._in:
+            return self._disc(self._in[id][0].colour)
+        if role == _EDIT and column == NAME:
+            return self._document.names.names.get(id, "")
+        if role == LOCKED:
+            return id in self._document.locked
+        if role == _TIP:
+            return self._tip(id, column)
+        if role == _SPOKEN and column == NAME and id in self._document.locked:
+            return f"{self.name(id)}, locked"
+        if role == _SPOKEN and column == COLOUR:
+            return self._text(id)[column]
+        return None
+
+    def _tip(self, id: int, column: int) -> str:
+        if self._document.saving and column in (SHOWN, NAME):
+            return undo_commands.SAVING
+        locked = ", locked: it neither splits nor merges by itself" if id in self._document.locked else ""
+        things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
+        return f"{self.name(id)}, id {id}{things}, mean colour {self._text(id)[COLOUR]}{locked}"
+
+    def _pale(self, id: int, column: int) -> bool:
+        names = self._document.names
+        return id in names.hidden or (column == NAME and id not in names.names)
+
+    def _swatch(self, id: int, column: int) -> QColor:
+        key = id, column
+        if key not in self._swatches:
+            self._swatches[key] = QColor(*(self.colour(id) if column == SHOWN else _mean(self._rows[self._place[id]])))
+        return self._swatches[key]
+
+    def _disc(self, colour: RGB) -> QIcon:
+        """The mark of an object."""
+        if colour not in self._discs:
+            self._discs[colour] = disc(QColor(*colour))
+        return self._discs[colour]
+
+    def _text(self, id: int) -> tuple[str | None, ...]:
+        """What the cells of a segment say, from left to right."""
+        if id not in self._texts:
+            row = self._rows[self._place[id]]
+            drift = self.drift(row)
+            self._texts[id] = (
+                None,
+                str(id),
+                self.name(id),
+                str(int(row["pixels"])),
+                f"{100.0 * float(row['share']):.1f} %",
+                str(int(row["age"])),
+                "#{:02x}{:02x}{:02x}".format(*_mean(row)),
+                f"{float(row['column']):.0f}, {float(row['row']):.0f}",
+                "" if drift is None else str(drift),
+            )
+        return self._texts[id]
+
+    def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
+        if self._document.saving:
+            return False
+        id = self.id(index.row())
+        try:
+            if role == Role.CheckStateRole and index.column() == SHOWN:
+                undo_commands.set_hidden(self._document, [id], Qt.CheckState(value) == Qt.CheckState.Unchecked)
+            elif role == Role.EditRole and index.column() == NAME:
+                undo_commands.rename(self._document, id, str(value).strip())
+            else:
+                return False
+        except StudioError as error:
+            self._document.failed.emit(f"Segment {id} cannot be called that: {error}.")
+            return False
+        return True
+
+
+def _longest(rows: Rows) -> tuple[str, ...]:
+    """A text as long as the longest number in each column, where they can be of any length."""
+    id, pixels, age = (str(int(rows[name].max())) for name in ("id", "pixels", "age"))
+    centre = f"{float(rows['column'].max()):.0f}, {float(rows['row'].max()):.0f}"
+    return "", id, f"segment {id}", pixels, "", age, "", centre, ""
+
+
+def _longer(one: str, other: str) -> str:
+    return other if len(other) > len(one) else one
+
+
+def _mean(row: np.void) -> RGB:
+    red, green, blue = (round(255.0 * float(row[name])) for name in ("red", "green", "blue"))
+    return red, green, blue
+
+
+def runs(rows: list[int]) -> list[tuple[int, int]]:
+    """First and last of each run of successive numbers.
+
+    >>> runs([1, 2, 3, 7])
+    [(1, 3), (7, 7)]
+    """
+    runs: list[tuple[int, int]] = []
+    for row in rows:
+        if runs and runs[-1][1] == row - 1:
+            runs[-1] = (runs[-1][0], row)
+        else:
+            runs.append((row, row))
+    return runs

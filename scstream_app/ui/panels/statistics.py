@@ -1,0 +1,93 @@
+"""The dock of statistics: the run over time, the lives of segments, events, and the frame at hand, in tabs."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.panels.plots.common import LOWEST
+from scstream_app.ui.panels.plots.events import EventsTable
+from scstream_app.ui.panels.plots.frame import ColoursPlot, SizesPlot
+from scstream_app.ui.panels.plots.lives import LivesPlot
+from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.time import TimePlots
+
+#: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
+_PAUSE = 0.5
+
+
+class StatisticsPanel(QWidget):
+    """Tabs of plots. A click jumps to the frame, or selects the segment."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._stale = True
+        self.time = TimePlots(document)
+        self.lives = LivesPlot(document)
+        self.events = EventsTable(document)
+        self.sizes = SizesPlot(document)
+        self.colours = ColoursPlot(document)
+        self._tabs = QTabWidget()
+        self._tabs.setDocumentMode(True)
+        self.setMinimumHeight(4 * LOWEST)
+        for title, plots in self._plots().items():
+            self._tabs.addTab(plots, title)
+        self._tabs.currentChanged.connect(self._refresh)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._tabs)
+        self._turn = Turn(document, _PAUSE, self)
+        self._turn.come.connect(self._refresh)
+        for signal in (document.shown_changed, document.progressed, document.selection_changed):
+            signal.connect(self._turn.ask)
+        for signal in (document.marks_changed, document.look_changed):
+            signal.connect(self._turn.ask)
+        for signal in (document.closed, document.opened):
+            signal.connect(self._begin_anew)
+        self._paint()
+
+    def _plots(self) -> dict[str, Page]:
+        return {
+            "Over time": self.time,
+            "Lives": self.lives,
+            "Events": self.events,
+            "Sizes": self.sizes,
+            "Colours": self.colours,
+        }
+
+    def sizeHint(self) -> QSize:
+        """Room enough for all plots."""
+        return QSize(480, 12 * LOWEST)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._refresh()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
+            self._paint()
+
+    @Slot()
+    def _begin_anew(self) -> None:
+        """Nothing of one clip, nor where in it somebody looked, is to be seen when another is open."""
+        for plots in self._plots().values():
+            plots.reset()
+        self._refresh()
+
+    @Slot()
+    def _refresh(self) -> None:
+        self._stale = not self.isVisible()
+        if not self._stale:
+            list(self._plots().values())[self._tabs.currentIndex()].refresh()
+
+    def _paint(self) -> None:
+        for plots in self._plots().values():
+            plots.paint()
+        self._stale = True
+        self._refresh()

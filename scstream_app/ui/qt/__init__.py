@@ -1,0 +1,1 @@
+"""Widgets and threads that Qt itself lacks; nothing here knows about segments."""

@@ -1,0 +1,83 @@
+"""Docks and tabs of which every part can be seen on dark ground too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Slot
+from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBar, QWidget
+
+from scstream_app.ui.qt.icons import drawn
+
+_ICON = 12
+#: Qt's own names of the buttons in a dock's title.
+_CLOSE, _FLOAT = "qt_dockwidget_closebutton", "qt_dockwidget_floatbutton"
+
+#: Qt's own style tells the tab in front from the others by a shade that is hardly seen. A line of the same height below
+#: the others keeps all texts level.
+_TABS = """
+QTabBar {{ background: {Window}; }}
+QTabBar::tab {{ background: transparent; color: {WindowText}; padding: 4px 10px 2px 10px;
+    border: none; border-bottom: 3px solid transparent; }}
+QTabBar::tab:hover {{ border-bottom-color: {Mid}; }}
+QTabBar::tab:selected {{ background: {Base}; border-bottom-color: {Highlight}; }}
+"""
+_ROLES = ("Window", "WindowText", "Mid", "Base", "Highlight")
+
+
+def mark_front(bar: QTabBar) -> None:
+    """Have the bar show clearly which of its tabs is in front, in the colours that the application has now."""
+    palette = QApplication.palette()
+    bar.setDrawBase(False)
+    bar.setStyleSheet(_TABS.format(**{role: palette.color(QPalette.ColorRole[role]).name() for role in _ROLES}))
+
+
+class Dock(QDockWidget):
+    """Draws the icons of its title in the colour of text: those of Qt's own style are made for light ground."""
+
+    def __init__(self, title: str, parent: QWidget) -> None:
+        super().__init__(title, parent)
+        self._icons: dict[str, int] = {}
+        self.topLevelChanged.connect(self._draw_icons)
+        self.featuresChanged.connect(self._draw_icons)
+        self._draw_icons()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self._draw_icons()
+
+    def event(self, event: QEvent) -> bool:
+        # A layout that is restored brings Qt's own icons back, without a signal.
+        if event.type() == QEvent.Type.LayoutRequest and self._icons != self._seen_icons():
+            self._draw_icons()
+        return super().event(event)
+
+    @Slot()
+    def _draw_icons(self) -> None:
+        colour = self.palette().color(QPalette.ColorRole.WindowText)
+        for name, button in self._buttons().items():
+            button.setIcon(_icon(name, colour))
+        self._icons = self._seen_icons()
+
+    def _buttons(self) -> dict[str, QAbstractButton]:
+        found: Iterable[QAbstractButton] = self.findChildren(QAbstractButton)
+        return {button.objectName(): button for button in found if button.objectName() in (_CLOSE, _FLOAT)}
+
+    def _seen_icons(self) -> dict[str, int]:
+        """What tells the icon of each button from any other."""
+        return {name: button.icon().cacheKey() for name, button in self._buttons().items()}
+
+
+def _icon(name: str, colour: QColor) -> QIcon:
+    def draw(painter: QPainter) -> None:
+        painter.setPen(QPen(colour, 1.3))
+        if name == _CLOSE:
+            painter.drawLine(QPointF(2.5, 2.5), QPointF(9.5, 9.5))
+            painter.drawLine(QPointF(9.5, 2.5), QPointF(2.5, 9.5))
+        else:
+            painter.drawRect(QRectF(1.5, 4.5, 6.0, 6.0))
+            painter.drawPolyline([QPointF(4.5, 2.0), QPointF(10.0, 2.0), QPointF(10.0, 7.5)])
+
+    return drawn(_ICON, draw)

@@ -1,0 +1,1 @@
+"""Opening, saving, recovering and closing clips and sessions."""

@@ -1,0 +1,202 @@
+"""What the timeline shows that does not change with the playhead: names, lanes, curve, cuts, marks of events."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontInfo, QPainter, QPalette, QPen, QPolygonF
+
+from scstream.sampler.genealogy import Kind
+from scstream_app.ui.document.event_text import TITLES
+
+if TYPE_CHECKING:
+    from scstream_app.ui.timeline.timeline import Timeline
+
+LANES = (Kind.BIRTH, Kind.SPLIT, Kind.MERGE, Kind.DEATH)
+TOP, LANE, BAR = 12, 13, 5
+#: Events closer than this, in pixels, share a mark.
+CELL = 8
+#: On light and on dark ground; after Okabe and Ito, who chose colours that nobody confuses.
+_COLOURS: Mapping[Kind, tuple[QColor, QColor]] = MappingProxyType(
+    {
+        Kind.BIRTH: (QColor("#008a64"), QColor("#2fc99b")),
+        Kind.SPLIT: (QColor("#cc5500"), QColor("#f5a133")),
+        Kind.MERGE: (QColor("#0072b2"), QColor("#56b4e9")),
+        Kind.DEATH: (QColor("#a8487c"), QColor("#e08fbb")),
+    }
+)
+_SMALL = 0.88
+
+
+@dataclass(slots=True)
+class Ticks:
+    """Frames of the events of one kind, and where in the trace's list each event is."""
+
+    frames: array[int] = field(default_factory=lambda: array("q"))
+    places: array[int] = field(default_factory=lambda: array("q"))
+
+
+class Layer:
+    """Draws what does not change with the playhead, from some pixel on."""
+
+    def __init__(self, timeline: Timeline, painter: QPainter) -> None:
+        self._line, self._painter = timeline, painter
+        self._trace = timeline.trace
+        palette = timeline.palette()
+        self._ground = palette.color(QPalette.ColorRole.Window)
+        self._text = palette.color(QPalette.ColorRole.WindowText)
+        self._accent = palette.color(QPalette.ColorRole.Highlight)
+        self._dark = self._ground.lightness() < 128
+
+    def draw(self, left: int) -> None:
+        """Everything right of ``left``."""
+        line = self._line
+        self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._ground)
+        if left < line.track().left():
+            self._draw_names()
+        self._draw_ground()
+        if not len(self._trace):
+            return
+        # Marks and lines reach over from the pixels beside.
+        first = line.index_at(left - 2 * CELL)
+        self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_curve(first)
+        self._draw_cuts(first)
+        for kind in LANES:
+            self._draw_ticks(kind, first)
+
+    def _draw_names(self) -> None:
+        line, painter = self._line, self._painter
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        small = line.font()
+        small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
+        painter.setFont(small)
+        width = line.gutter() - 8
+        faint = _mix(self._ground, self._text, 0.7)
+        for kind in LANES:
+            y = line.y_of(kind)
+            self._draw_mark(kind, 10.0, y)
+            painter.setPen(faint)
+            box = QRectF(20.0, y - 10.0, width - 20.0, 20.0)
+            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, TITLES[kind])
+        top, bottom = line.curve()
+        box = QRectF(4.0, top, width - 4.0, bottom - top)
+        painter.setPen(faint)
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "Segments")
+        if line.peak:
+            painter.setPen(_mix(self._ground, self._text, 0.5))
+            painter.drawText(box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight, f"{line.peak:.0f}")
+            painter.drawText(box, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, "0")
+
+    def _draw_ground(self) -> None:
+        """Lanes, the curve's field, and the bar that fills as segmentation goes on."""
+        line, painter, track = self._line, self._painter, self._line.track()
+        top, bottom = line.curve()
+        bar = QRectF(track.left(), line.height() - BAR, track.width(), BAR - 1.0)
+        painter.fillRect(bar, _mix(self._ground, self._text, 0.13))
+        field = QRectF(track.left(), TOP, track.width(), bottom - TOP)
+        painter.fillRect(field, _mix(self._ground, self._text, 0.04))
+        if len(self._trace):
+            right = line.x_of(self._trace.frames[-1] + 0.5)
+            painter.fillRect(QRectF(bar.left(), bar.top(), right - bar.left(), bar.height()), self._accent)
+            painter.fillRect(QRectF(field.left(), field.top(), right - field.left(), field.height()), self._paper())
+        rule = _mix(self._ground, self._text, 0.12)
+        for lane in range(1, len(LANES)):
+            painter.fillRect(QRectF(track.left(), TOP + lane * LANE, track.width(), 1.0), rule)
+        painter.fillRect(QRectF(track.left(), top - 2, track.width(), 1.0), rule)
+
+    def _paper(self) -> QColor:
+        return _mix(self._ground, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
+
+    def _draw_curve(self, first: int) -> None:
+        line, painter = self._line, self._painter
+        place = max(bisect_left(self._trace.frames, first) - 1, 0)
+        frames = np.array(self._trace.frames[place:])
+        xs, values = _condense(self._xs(frames), self._trace.tail("segments", place))
+        top, bottom = line.curve()
+        ys = bottom - (bottom - top) * values / max(line.peak, 1.0)
+        # The last frame has a width too, and the first one.
+        half = (line.x_of(1) - line.x_of(0)) / 2.0
+        points = [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
+        points = [points[0] - QPointF(half, 0.0), *points, points[-1] + QPointF(half, 0.0)]
+        area = QColor(self._accent)
+        area.setAlphaF(0.22)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(area)
+        painter.drawPolygon(QPolygonF([QPointF(points[0].x(), bottom), *points, QPointF(points[-1].x(), bottom)]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(_mix(self._accent, self._text, 0.25), 1.25))
+        painter.drawPolyline(QPolygonF(points))
+
+    def _draw_cuts(self, first: int) -> None:
+        line, cuts = self._line, self._trace.cuts
+        frames = np.array(cuts[bisect_left(cuts, first) :], np.int64)
+        colour = _mix(self._ground, self._text, 0.6)
+        for x in np.unique(np.rint(self._xs(frames))).tolist():
+            self._painter.fillRect(QRectF(x - 0.5, TOP, 1.0, line.curve()[1] - TOP), colour)
+
+    def _draw_ticks(self, kind: Kind, first: int) -> None:
+        frames = self._line.ticks[kind].frames
+        xs = self._xs(np.array(frames[bisect_left(frames, first) :], np.int64))
+        if not len(xs):
+            return
+        left = self._line.track().left()
+        cells, firsts, counts = np.unique((xs - left) // CELL, return_index=True, return_counts=True)
+        y = self._line.y_of(kind)
+        crowd = QColor(self._colour(kind))
+        for cell, x, count in zip(cells.tolist(), xs[firsts].tolist(), counts.tolist(), strict=True):
+            if count > 1:
+                crowd.setAlphaF(min(0.10 + 0.06 * math.log2(count), 0.5))
+                self._painter.fillRect(QRectF(left + cell * CELL, y - LANE / 2 + 1, CELL, LANE - 1), crowd)
+            self._draw_mark(kind, x, y)
+
+    def _draw_mark(self, kind: Kind, x: float, y: float) -> None:
+        """A dot for a birth, a cross for a death; a split opens with time, a merge closes."""
+        painter, colour = self._painter, self._colour(kind)
+        if kind is Kind.DEATH:
+            painter.setPen(QPen(colour, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+            painter.drawLine(QPointF(x - 2.8, y - 2.8), QPointF(x + 2.8, y + 2.8))
+            painter.drawLine(QPointF(x - 2.8, y + 2.8), QPointF(x + 2.8, y - 2.8))
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        if kind is Kind.BIRTH:
+            painter.drawEllipse(QPointF(x, y), 3.4, 3.4)
+            return
+        tip = -3.8 if kind is Kind.SPLIT else 3.8
+        corners = (QPointF(x + tip, y), QPointF(x - tip, y - 4.2), QPointF(x - tip, y + 4.2))
+        painter.drawPolygon(QPolygonF(corners))
+
+    def _colour(self, kind: Kind) -> QColor:
+        return _COLOURS[kind][self._dark]
+
+    def _xs(self, frames: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+        """`Timeline.x_of` of many frames."""
+        begin, step = self._line.x_of(0), self._line.x_of(1) - self._line.x_of(0)
+        return np.asarray(begin + step * frames, np.float64)
+
+
+def _condense(
+    xs: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """One point a pixel where there are more: the largest value of each."""
+    columns = np.floor(xs)
+    starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1.0))
+    if len(starts) == len(xs):
+        return xs, values
+    return columns[starts] + 0.5, np.maximum.reduceat(values, starts)
+
+
+def _mix(a: QColor, b: QColor, share: float) -> QColor:
+    """Some of ``b`` in ``a``."""
+    pairs = ((a.redF(), b.redF()), (a.greenF(), b.greenF()), (a.blueF(), b.blueF()))
+    return QColor.fromRgbF(*(x + share * (y - x) for x, y in pairs))

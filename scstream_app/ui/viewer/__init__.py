@@ -1,0 +1,1 @@
+"""The picture: zoom and pan, overlays, hover information, the bar of live mode."""

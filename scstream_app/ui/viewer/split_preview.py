@@ -1,0 +1,59 @@
+"""The preview of a split: the line along which the selected segment would divide, on the newest frames."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.look import Shown
+from scstream_app.ui.document.split_line import Halves, Mask
+
+#: Frames whose lines are kept: the frame on the screen is a little behind the engine.
+_KEPT = 8
+
+
+class SplitPreview(QObject):
+    """Asks the engine about the selected segment, if there is one, and only while it could be split.
+
+    ``changed`` says that there is another line, or none any more.
+    """
+
+    changed = Signal()
+
+    def __init__(self, document: Document, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._halves: dict[int, Halves] = {}
+        document.selection_changed.connect(self._ask)
+        document.state_changed.connect(self._ask)
+        document.opened.connect(self._ask)
+        document.closed.connect(self._ask)
+        document.worker.halved.connect(self._on_halved)
+
+    def line(self, shown: Shown) -> Mask | None:
+        """The line (H, W) on the frame that is shown; None if it is not known."""
+        found = self._halves.get(shown.result.index)
+        fits = found is not None and found.id == self._wanted() and found.line.shape == shown.result.ids.shape
+        return found.line if found is not None and fits else None
+
+    def _wanted(self) -> int | None:
+        chosen = self._document.selection
+        return min(chosen) if len(chosen) == 1 and undo_commands.can_edit(self._document) else None
+
+    @Slot()
+    def _ask(self) -> None:
+        wanted = self._wanted()
+        self._document.worker.watch(wanted)
+        if any(halves.id != wanted for halves in self._halves.values()):
+            self._halves.clear()
+            self.changed.emit()
+
+    @Slot()
+    def _on_halved(self) -> None:
+        found = self._document.worker.halves.take()
+        if found is not None and found.id == self._wanted():
+            self._halves[found.index] = found
+            while len(self._halves) > _KEPT:
+                del self._halves[next(iter(self._halves))]
+            self.changed.emit()

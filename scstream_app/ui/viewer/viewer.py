@@ -1,0 +1,511 @@
+"""The viewer: the frame on the screen, with zoom, pan, selection by mouse, and a place to drop files on."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QImage,
+    QMouseEvent,
+    QNativeGestureEvent,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QPen,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
+
+from scstream_app.render.image_types import Picture
+from scstream_app.ui.actions.actions import BY_ID
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.look import Shown
+from scstream_app.ui.document.split_line import Mask
+from scstream_app.ui.document.state import State
+from scstream_app.ui.qt.toast import Toast
+from scstream_app.ui.qt.widgets import paint_checkers
+from scstream_app.ui.viewer.hover import Hover, HoverLabel, Membership, measure
+from scstream_app.ui.viewer.split_preview import SplitPreview
+from scstream_app.ui.viewer.viewer_painting import (
+    as_image,
+    average,
+    dashed,
+    ground,
+    paint_divider,
+    paint_note,
+    paint_words,
+)
+from scstream_app.ui.viewer.viewport import MAX_SCALE, Placement
+from scstream_app.warmup_messages import PREPARING
+
+#: The picture's longer side on the screen, at least.
+_MIN_SIDE = 24.0
+_NOTCH = 1.25
+#: From this zoom on single pixels are what one wants to see; below it their uneven widths would only be ugly.
+_PIXELATED_FROM = 2.0
+#: Below this zoom the painter's own smoothing skips pixels.
+_AVERAGED_BELOW = 0.5
+#: Half the width of the strip in which the divider can be taken, in logical pixels.
+_GRIP = 6.0
+_WIPE = "wipe"
+
+_NO_OBJECT = f"There is no object yet. Go to another view, select segments and choose {BY_ID['group'].menu_path}"
+_WORDS = {
+    State.EMPTY: "Drop a video or a folder of images here",
+    State.OPENING: "Opening …",
+    State.WARMING: PREPARING,
+    State.SETTLING: "Segmenting the first frame …",
+    State.SEGMENTING: "Segmenting the first frame …",
+}
+
+
+class Viewer(QWidget):
+    """Shows the document's frame. A click selects, Ctrl+click adds or takes away, a double click isolates.
+
+    ``hovered`` carries a `Hover`, or None when the mouse is on no segment; ``dropped`` a list of paths and addresses;
+    ``zoomed`` the screen pixels for one of the picture's, when they change; ``menu_asked`` where on the screen a menu
+    is wanted, when the segment there is selected; ``painted`` says that the document's frame is on the screen.
+    """
+
+    hovered = Signal(object)
+    dropped = Signal(object)
+    menu_asked = Signal(QPoint)
+    zoomed = Signal(float)
+    painted = Signal()
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document = document
+        self._shown: Shown | None = None
+        self._image: QImage | None = None
+        self._averaged: tuple[Picture, QImage] | None = None
+        self._split = SplitPreview(document, self)
+        self._dashes: tuple[Mask, Picture] | None = None
+        self._placement = Placement()
+        self._placed_in = QSize()
+        self._fitting = True
+        self._mouse: QPointF | None = None
+        self._pressed: QPointF | None = None
+        self._panning = False
+        self._dividing = False
+        self._dropping = False
+        self._hover: Hover | None = None
+        self._membership: Membership | None = None
+        self._label = HoverLabel(self)
+        self._toast = Toast(self)
+        self._start = self._make_start()
+        self.setAccessibleName("Viewer")
+        self.setAccessibleDescription("The frame on the screen. Click a segment to select it.")
+        self.setMouseTracking(True)
+        self.setAcceptDrops(True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.setMinimumSize(160, 120)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        document.shown_changed.connect(self._on_shown)
+        document.opened.connect(self._on_opened)
+        document.closed.connect(self._take_shown)
+        document.state_changed.connect(self._on_state)
+        document.look_changed.connect(self._on_look)
+        document.marks_changed.connect(self._follow_mouse)
+        self._split.changed.connect(self.update)
+        self._take_shown()
+
+    def _make_start(self) -> QPushButton:
+        """For a source that is open but waits to be segmented."""
+        button = QPushButton("Start Segmentation", self)
+        button.setToolTip("It waits because of Edit > Preferences > Start by itself")
+        button.clicked.connect(lambda _checked=False: self._document.pause(False))
+        button.hide()
+        return button
+
+    def sizeHint(self) -> QSize:
+        return QSize(640, 400)
+
+    @Slot(str)
+    def say(self, text: str) -> None:
+        """A few words over the picture, for a while."""
+        self._toast.say(text)
+
+    # --- zoom
+
+    @property
+    def scale(self) -> float:
+        """Screen pixels for one of the picture's."""
+        return self._placement.scale
+
+    @property
+    def fits(self) -> bool:
+        """Whether the picture is kept as large as the viewer."""
+        return self._fitting
+
+    @Slot()
+    def fit(self) -> None:
+        """Show all of the picture, also when the viewer's size changes."""
+        self._fitting = True
+        if self._image is not None:
+            self._place(Placement.fitting(self._image.size(), self._view()))
+
+    @Slot()
+    def actual_size(self) -> None:
+        """One screen pixel for one of the picture's."""
+        self._scale_to(1.0)
+
+    def zoom(self, factor: float, at: QPointF | None = None) -> None:
+        """Go closer; the point ``at`` of the viewer stays where it is, by default its middle."""
+        self._scale_to(self._placement.scale * factor, at)
+
+    def _scale_to(self, scale: float, at: QPointF | None = None) -> None:
+        if self._image is None:
+            return
+        self._catch_up()
+        longer = max(self._image.width(), self._image.height())
+        scale = min(max(scale, _MIN_SIDE / longer), MAX_SCALE)
+        point = QRectF(self.rect()).center() if at is None else at
+        self._fitting = False
+        self._place(self._placement.scaled(scale, point * self.devicePixelRatioF()))
+
+    def _place(self, placement: Placement) -> None:
+        if self._image is not None:
+            placement = placement.kept_in(self._image.size(), self._view())
+        changed = placement.scale != self._placement.scale
+        self._placement, self._placed_in = placement, self._view()
+        self._averaged = None
+        self.update()
+        self._follow_mouse()
+        if changed:
+            self.zoomed.emit(placement.scale)
+
+    def _catch_up(self) -> None:
+        """Go with the viewer's size, of which a hidden widget is told late: what is in the middle stays there."""
+        growth = self._view() - self._placed_in
+        if growth.isNull():
+            return
+        if self._fitting:
+            self.fit()
+        else:
+            self._place(self._placement.moved(QPointF(growth.width() / 2.0, growth.height() / 2.0)))
+
+    def _view(self) -> QSize:
+        """The viewer's size in screen pixels."""
+        ratio = self.devicePixelRatioF()
+        return QSize(round(self.width() * ratio), round(self.height() * ratio))
+
+    # --- what the document says
+
+    @Slot()
+    def _on_shown(self) -> None:
+        self._take_shown()
+        if self.isVisible():
+            # At once: together with whatever else waits to be painted it would be later.
+            self.repaint()
+            self.painted.emit()
+
+    @Slot()
+    def _take_shown(self) -> None:
+        before = self._image.size() if self._image is not None else None
+        self._shown = self._document.shown
+        self._averaged = None
+        # The image borrows the picture's memory, which lives as long as `_shown` does.
+        self._image = None if self._shown is None else as_image(self._shown.picture)
+        if self._image is not None and self._image.size() != before and self._fitting:
+            self.fit()
+        self._put_start()
+        self.update()
+        self._follow_mouse()
+
+    @Slot()
+    def _on_opened(self) -> None:
+        self._membership = None
+        self._toast.say("")
+        self.fit()
+
+    @Slot()
+    def _on_state(self) -> None:
+        self._put_start()
+        if self._shown is None:
+            self.update()
+
+    def _put_start(self) -> None:
+        self._start.setVisible(not len(self._document.trace) and self._document.state is State.PAUSED)
+        if not self._start.isHidden():
+            self._start.adjustSize()
+            self._start.move(self.rect().center() - self._start.rect().center())
+
+    @Slot()
+    def _on_look(self) -> None:
+        if self._document.look.view == _WIPE:
+            self.update()
+
+    # --- what is where
+
+    def id_at(self, point: QPoint) -> int | None:
+        """The segment at this point of the viewer; None if there is none."""
+        found = self._pixel(QPointF(point))
+        return None if found is None else self._id(*found)
+
+    def _pixel(self, point: QPointF) -> tuple[int, int] | None:
+        """Column and row of the frame; the right half of "side by side" shows the same pixels as the left."""
+        if self._shown is None or self._image is None:
+            return None
+        place = self._placement.inverse(point * self.devicePixelRatioF())
+        x, y = int(place.x() // 1), int(place.y() // 1)
+        if not (0 <= x < self._image.width() and 0 <= y < self._image.height()):
+            return None
+        return x % self._shown.result.ids.shape[1], y
+
+    def _id(self, x: int, y: int) -> int | None:
+        assert self._shown is not None
+        id = int(self._shown.result.ids[y, x])
+        return id if id >= 0 else None
+
+    @Slot()
+    def _follow_mouse(self) -> None:
+        """Say what is under the mouse, also when the mouse rests and the picture moves."""
+        found = None if self._mouse is None or self._panning or self._dividing else self._hover_at(self._mouse)
+        if found != self._hover:
+            self._hover = found
+            self._label.tell(found, self._mouse)
+            self.hovered.emit(found)
+
+    def _hover_at(self, point: QPointF) -> Hover | None:
+        found = self._pixel(point)
+        id = None if found is None else self._id(*found)
+        if found is None or id is None or self._shown is None:
+            return None
+        known, member = self._hover, self._membership
+        if known is not None and known.id == id and member is not None and member.result is self._shown.result:
+            pixels, colour = known.pixels, known.colour
+        else:
+            pixels, colour = measure(self._shown.result, id)
+        sure = self._member(self._shown).probability(*found)
+        return Hover(id, self._document.names.names.get(id, ""), pixels, colour, *found, sure)
+
+    def _member(self, shown: Shown) -> Membership:
+        """Prepared once a frame: under a resting mouse while frames go by as well as for a mouse that moves."""
+        if self._membership is None or self._membership.result is not shown.result:
+            self._membership = Membership(shown.result, self._document.colour_at(shown.result.index))
+        return self._membership
+
+    # --- the divider of the wipe
+
+    def _wiping(self) -> bool:
+        return self._shown is not None and self._shown.look.view == _WIPE == self._document.look.view
+
+    def _divider(self) -> float:
+        """Where the divider is, in logical pixels."""
+        assert self._image is not None
+        target = self._placement.target(self._image.size())
+        edge = round(self._document.look.divider * self._image.width())
+        return (target.left() + edge * self._placement.scale) / self.devicePixelRatioF()
+
+    def _on_divider(self, point: QPointF) -> bool:
+        return self._wiping() and self._image is not None and abs(point.x() - self._divider()) <= _GRIP
+
+    def _divide(self, point: QPointF) -> None:
+        if self._image is None:
+            return
+        place = self._placement.inverse(point * self.devicePixelRatioF())
+        divider = min(max(place.x() / self._image.width(), 0.0), 1.0)
+        if divider != self._document.look.divider:
+            self._document.set_look(divider=divider)
+
+    # --- mouse
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
+            event.ignore()
+            return
+        self._pressed, self._panning = event.position(), False
+        self._dividing = event.button() == Qt.MouseButton.LeftButton and self._on_divider(event.position())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        before, self._mouse = self._mouse, event.position()
+        if self._dividing:
+            self._divide(event.position())
+        elif self._pressed is not None and event.buttons() != Qt.MouseButton.NoButton:
+            self._pan(before, event.position())
+        self._follow_mouse()
+        self._set_cursor()
+
+    def _pan(self, before: QPointF | None, now: QPointF) -> None:
+        assert self._pressed is not None
+        if not self._panning:
+            if (now - self._pressed).manhattanLength() < QApplication.startDragDistance():
+                return
+            self._panning, before = True, self._pressed
+        if self._image is not None and before is not None:
+            self._fitting = False
+            self._place(self._placement.moved((now - before) * self.devicePixelRatioF()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        clicked = self._pressed is not None and not self._panning and not self._dividing
+        self._pressed, self._panning, self._dividing = None, False, False
+        if clicked and event.button() == Qt.MouseButton.LeftButton:
+            toggle = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+            self._click(self.id_at(event.position().toPoint()), toggle)
+        self._follow_mouse()
+        self._set_cursor()
+
+    def _click(self, id: int | None, toggle: bool) -> None:
+        if not self._final():
+            return
+        chosen = frozenset() if id is None else frozenset({id})
+        if not toggle:
+            self._document.select(chosen)
+        elif id is not None:
+            self._document.select(self._document.selection ^ chosen)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or self._on_divider(event.position()):
+            self.mousePressEvent(event)
+            return
+        # No press is noted: the release that follows is no click of its own.
+        if not self._final():
+            return
+        id = self.id_at(event.position().toPoint())
+        chosen = frozenset() if id is None else frozenset({id})
+        undo_commands.isolate(self._document, chosen)
+
+    def _final(self) -> bool:
+        """Whether segments can be chosen: while a frame settles their ids are not those that they will have."""
+        shown = self._shown
+        draft = shown is not None and not len(shown.result.statistics) and bool((shown.result.ids >= 0).any())
+        if draft:
+            self.say("This frame still settles: its segments can be selected in a moment.")
+        return not draft
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu is about what is selected: that is the segment under the mouse, unless it is one of several."""
+        if not self._final():
+            return
+        id = self.id_at(event.pos())
+        if id is not None and id not in self._document.selection:
+            self._document.select({id})
+        if self._shown is not None:
+            self.menu_asked.emit(event.globalPos())
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._mouse = None
+        self._follow_mouse()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        notches = event.angleDelta().y() / 120.0
+        if notches:
+            self.zoom(_NOTCH**notches, event.position())
+        event.accept()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
+            self.zoom(1.0 + event.value(), event.position())
+            return True
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._catch_up()
+        return super().event(event)
+
+    def _set_cursor(self) -> None:
+        if self._panning:
+            shape = Qt.CursorShape.ClosedHandCursor
+        elif self._dividing or (self._mouse is not None and self._on_divider(self._mouse)):
+            shape = Qt.CursorShape.SplitHCursor
+        else:
+            shape = Qt.CursorShape.ArrowCursor
+        if self.cursor().shape() != shape:
+            self.setCursor(shape)
+
+    # --- dropping
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if _addresses(event.mimeData()):
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self._set_dropping(True)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self._set_dropping(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._set_dropping(False)
+        addresses = _addresses(event.mimeData())
+        if addresses:
+            event.setDropAction(Qt.DropAction.CopyAction)
+            event.accept()
+            self.dropped.emit(addresses)
+
+    def _set_dropping(self, dropping: bool) -> None:
+        self._dropping = dropping
+        self.update()
+
+    # --- painting
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._catch_up()
+        if self._label.isVisible():
+            self._label.put(self._mouse)
+        self._toast.put()
+        self._put_start()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(event.rect(), ground(self.palette()))
+        if self._image is None:
+            paint_words(painter, self.rect(), self.palette(), _WORDS.get(self._document.state, ""))
+        else:
+            painter.save()
+            ratio = self.devicePixelRatioF()
+            # Everything is reckoned in screen pixels, whatever a logical pixel is.
+            painter.scale(1.0 / ratio, 1.0 / ratio)
+            self._paint_picture(painter, self._image)
+            self._paint_split(painter, self._image)
+            painter.restore()
+            if self._shown is not None and self._shown.look.view == "matte" and not self._document.objects:
+                paint_note(painter, self.rect(), _NO_OBJECT)
+            if self._wiping():
+                target = self._placement.target(self._image.size())
+                top, bottom = target.top() / ratio, target.bottom() / ratio
+                paint_divider(painter, self._divider(), top, bottom, float(self.height()))
+        if self._dropping:
+            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 3))
+            painter.drawRect(self.rect().adjusted(1, 1, -2, -2))
+        painter.end()
+
+    def _paint_picture(self, painter: QPainter, image: QImage) -> None:
+        target = self._placement.target(image.size())
+        if image.hasAlphaChannel():
+            paint_checkers(painter, target, self.devicePixelRatioF())
+        scale = self._placement.scale
+        if scale < _AVERAGED_BELOW and self._shown is not None:
+            if self._averaged is None:
+                smaller = average(self._shown.picture, scale)
+                self._averaged = smaller, as_image(smaller)
+            painter.drawImage(target.topLeft(), self._averaged[1])
+            return
+        smooth = scale < _PIXELATED_FROM and scale != 1.0
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
+        painter.drawImage(target, image)
+
+    def _paint_split(self, painter: QPainter, image: QImage) -> None:
+        """Where the selected segment would divide, in views that outline it too."""
+        shown = self._shown
+        line = None if shown is None else self._split.line(shown)
+        if line is None or image.hasAlphaChannel() or line.shape != (image.height(), image.width()):
+            return
+        if self._dashes is None or self._dashes[0] is not line:
+            self._dashes = line, dashed(line)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._placement.scale < 1.0)
+        painter.drawImage(self._placement.target(image.size()), as_image(self._dashes[1]))
+
+
+def _addresses(data: QMimeData) -> list[str]:
+    """Paths of the files and folders that are dragged, and addresses of streams."""
+    return [url.toLocalFile() if url.isLocalFile() else url.toString() for url in data.urls() if url.isValid()]

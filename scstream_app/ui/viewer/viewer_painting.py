@@ -1,0 +1,82 @@
+"""What the viewer paints: pictures at any zoom, checkers under transparent ones, the divider, words."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QPen
+
+from scstream_app.render.image_types import Picture
+
+#: Pixels of the picture.
+_DASH = 3
+
+
+def as_image(picture: Picture) -> QImage:
+    """An image on the picture's own memory; whoever keeps it keeps the picture."""
+    height, width, channels = picture.shape
+    form = QImage.Format.Format_RGBA8888 if channels == 4 else QImage.Format.Format_RGB888
+    image = QImage(picture.data, width, height, picture.strides[0], form)
+    # Pictures are in their own pixels: the ratio of the screen is not theirs.
+    image.setDevicePixelRatio(1.0)
+    return image
+
+
+def average(picture: Picture, scale: float) -> Picture:
+    """A smaller picture, each pixel the mean of those it stands for."""
+    height, width = picture.shape[:2]
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    return np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def dashed(line: npt.NDArray[np.bool_]) -> Picture:
+    """A line (H, W) in black and white dashes, to be seen on anything, on clear ground (H, W, 4)."""
+    picture = np.zeros((*line.shape, 4), np.uint8)
+    rows, columns = np.nonzero(line)
+    picture[rows, columns, :3] = np.where((rows + columns) // _DASH % 2, 255, 0)[:, None]
+    picture[rows, columns, 3] = 255
+    return picture
+
+
+def ground(palette: QPalette) -> QColor:
+    """Around the picture: darker than the window, so that the picture stands out."""
+    return palette.color(QPalette.ColorRole.Window).darker(112)
+
+
+def paint_words(painter: QPainter, rect: QRect, palette: QPalette, words: str) -> None:
+    """Words in the middle, where there is no picture."""
+    colour = QColor(palette.color(QPalette.ColorRole.WindowText))
+    colour.setAlphaF(0.55)
+    painter.setPen(colour)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
+
+
+def paint_note(painter: QPainter, rect: QRect, words: str) -> None:
+    """Words in the middle of a picture, on a dark plate."""
+    flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+    box = painter.boundingRect(rect.adjusted(24, 24, -24, -24), int(flags), words)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(18, 18, 22, 220))
+    painter.drawRoundedRect(box.adjusted(-12, -8, 12, 8), 6, 6)
+    painter.setPen(QColor(242, 242, 244))
+    painter.drawText(box, flags, words)
+
+
+def paint_divider(painter: QPainter, x: float, top: float, bottom: float, height: float) -> None:
+    """The line of the wipe, with a knob in the middle of what is in sight."""
+    middle = (max(top, 0.0) + min(bottom, height)) / 2.0
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    for colour, width in ((QColor(0, 0, 0, 120), 3.0), (QColor(255, 255, 255), 1.0)):
+        painter.setPen(QPen(colour, width))
+        painter.drawLine(QPointF(x, top), QPointF(x, bottom))
+    painter.setPen(QPen(QColor(0, 0, 0, 120), 1.0))
+    painter.setBrush(QColor(255, 255, 255))
+    painter.drawEllipse(QPointF(x, middle), 7.0, 7.0)
+    painter.setPen(QPen(QColor(60, 60, 60), 1.5))
+    for side in (-1.0, 1.0):
+        tip = QPointF(x + 4.5 * side, middle)
+        for up in (-2.5, 2.5):
+            painter.drawLine(tip, QPointF(x + 2.0 * side, middle + up))

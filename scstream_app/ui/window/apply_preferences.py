@@ -1,0 +1,49 @@
+"""Has the document go by the preferences: how segments look, and how clips are segmented."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Slot
+
+from scstream_app.pipeline.edits import Edit
+from scstream_app.settings import PRESETS, Settings
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.undo_commands import can_edit
+from scstream_app.ui.window.preferences import AS_BEFORE, Preferences
+
+
+class Preferring(QObject):
+    """Puts into force what the document can do something about, at the start and when it changes."""
+
+    def __init__(self, preferences: Preferences, document: Document) -> None:
+        super().__init__(document)
+        self._preferences, self._document = preferences, document
+        for name in ("palette", "opacity", "autostart", "threads"):
+            self._on_changed(name)
+        preferences.changed.connect(self._on_changed)
+
+    @Slot(str)
+    def _on_changed(self, name: str) -> None:
+        value, document = self._preferences[name], self._document
+        if name in ("palette", "opacity"):
+            document.set_look(**{name: value})
+        elif name == "autostart":
+            document.autostart = value
+        elif name == "threads" and value != document.settings.threads:
+            self._use_threads(value)
+
+    def _use_threads(self, threads: int | None) -> None:
+        if can_edit(self._document):
+            self._document.edit(Edit("change", values={"threads": threads}))
+        else:
+            self._document.set_settings(replace(self._document.settings, threads=threads))
+
+    def use_preset(self) -> None:
+        """Have the next clip begin with the preset that a person wants."""
+        wanted = self._preferences["preset"]
+        if wanted != AS_BEFORE:
+            before = self._document.settings
+            standard = Settings(seed=before.seed, threads=before.threads)
+            preset = next((preset for preset in PRESETS if preset.name == wanted), None)
+            self._document.set_settings(standard if preset is None else preset.apply(before))

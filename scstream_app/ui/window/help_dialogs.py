@@ -1,0 +1,157 @@
+"""Small dialogs: the sheet of keys and of what the mouse does, the about box."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHeaderView,
+    QKeySequenceEdit,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QTableWidget,
+    QTableWidgetItem,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scstream_app import __version__, system_info
+from scstream_app.ui.actions.actions import SPECS, Actions
+from scstream_app.ui.actions.gestures import MOUSE
+
+_PAPER = (
+    "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "
+    "AISTATS 2022."
+)
+
+
+#: Pixels: the longest key with the button that takes it away.
+_KEY_WIDTH = 150
+
+
+class KeysDialog(QDialog):
+    """All actions with their keys, of which a click on one lets one press another; and what the mouse does."""
+
+    def __init__(self, parent: QWidget, actions: Actions) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keys and Mouse")
+        self.resize(600, 620)
+        self._actions = actions
+        self._specs = [spec for spec in SPECS if spec.title]
+        self.table = QTableWidget(len(self._specs), 2)
+        self.table.setHorizontalHeaderLabels(["Action", "Keys"])
+        self.table.verticalHeader().hide()
+        self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        self.table.setColumnWidth(1, _KEY_WIDTH)
+        self.table.setAccessibleName("Keys")
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        reset = QPushButton("Back to the original keys")
+        reset.setAutoDefault(False)
+        reset.clicked.connect(self._reset)
+        self.buttons.addButton(reset, QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.rejected.connect(self.reject)
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
+        keys = QWidget()
+        inside = QVBoxLayout(keys)
+        inside.addWidget(QLabel("Click a key, or the empty place of one, and press what it is to be."))
+        inside.addWidget(self.table)
+        self.mouse = _mouse_table()
+        self.pages = QTabWidget()
+        self.pages.addTab(keys, "Keys")
+        self.pages.addTab(self.mouse, "Mouse")
+        # The button is about keys.
+        self.pages.currentChanged.connect(lambda page: reset.setVisible(not page))
+        column = QVBoxLayout(self)
+        column.addWidget(self.pages)
+        column.addWidget(self.buttons)
+        self._fill()
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
+
+    def _fill(self) -> None:
+        for row, spec in enumerate(self._specs):
+            item = QTableWidgetItem(f"{spec.menu}: {spec.title.rstrip('…')}")
+            item.setFlags(Qt.ItemFlag.ItemIsEnabled)
+            self.table.setItem(row, 0, item)
+            edit = QKeySequenceEdit(self._actions[spec.id].shortcut())
+            edit.setMaximumSequenceLength(1)
+            edit.setAccessibleName(f"Key of {spec.title}")
+            edit.setClearButtonEnabled(True)
+            _leave_blank(edit)
+            edit.editingFinished.connect(lambda id=spec.id, field=edit: self._change(id, field))
+            self.table.setCellWidget(row, 1, edit)
+
+    def _change(self, id: str, field: QKeySequenceEdit) -> None:
+        _leave_blank(field)
+        key = field.keySequence().toString()
+        self._actions.set_keys(id, [key] if key else [])
+
+    def _reset(self) -> None:
+        self._actions.reset_keys()
+        self._fill()
+
+
+def _mouse_table() -> QTableWidget:
+    """What the mouse does, place by place."""
+    table = QTableWidget(0, 2)
+    table.setAccessibleName("Mouse")
+    table.horizontalHeader().hide()
+    table.verticalHeader().hide()
+    table.setShowGrid(False)
+    table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
+    table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
+    table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    for place, gestures in MOUSE.items():
+        row = table.rowCount()
+        table.insertRow(row)
+        title = QTableWidgetItem(place)
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        table.setItem(row, 0, title)
+        table.setSpan(row, 0, 1, 2)
+        for gesture in gestures:
+            table.insertRow(table.rowCount())
+            for column, text in enumerate(gesture):
+                table.setItem(table.rowCount() - 1, column, QTableWidgetItem(text))
+    table.resizeColumnToContents(0)
+    table.horizontalHeader().setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
+    table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    return table
+
+
+def _leave_blank(field: QKeySequenceEdit) -> None:
+    """Qt would have every empty one say "Press shortcut"."""
+    line = field.findChild(QLineEdit)
+    if line is not None:
+        line.setPlaceholderText("")
+
+
+def show_keys(parent: QWidget, actions: Actions) -> KeysDialog:
+    """Open the sheet of keys."""
+    dialog = KeysDialog(parent, actions)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
+    return dialog
+
+
+def show_about(parent: QWidget) -> QMessageBox:
+    """Open the box that says what this is, in which versions, and what to cite."""
+    facts = system_info.facts()
+    packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
+    box = QMessageBox(parent)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    box.setWindowTitle("About ScStream Studio")
+    box.setTextFormat(Qt.TextFormat.RichText)
+    box.setText(
+        f"<h3>ScStream Studio {__version__}</h3>"
+        "<p>Cuts any video into segments that keep their identity from frame to frame.</p>"
+        f"<p>The method, to be cited:<br>{_PAPER}</p>"
+    )
+    box.setInformativeText(f"Python {facts['python']} on {facts['system']}, {facts['cores']} cores")
+    box.setDetailedText(packages)
+    box.open()
+    return box

@@ -1,0 +1,219 @@
+"""The page that is there before anything is open: samples, recent files, and ways to open something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from scstream_app.samples import sample_clips
+from scstream_app.sources.addresses import short_name
+
+#: The window that the page is made for; in a larger one it grows, up to this many times.
+_USUAL, _LARGEST = QSize(1280, 800), 2.0
+_LIST = QSize(270, 190)
+#: Times as large as plain text.
+_TITLE = 2.2
+
+
+class Welcome(QWidget):
+    """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id.
+
+    ``deletion_asked`` carries the path of an unsaved session that is to go, and what the list says of it.
+    ``stale`` says that somebody looks at its lists, and that they may not be as things are.
+    """
+
+    chosen = Signal(str)
+    session_chosen = Signal(str)
+    deletion_asked = Signal(str, str)
+    asked = Signal(str)
+    dropped = Signal(list)
+    stale = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAcceptDrops(True)
+        self.setObjectName("welcome")
+        column = QVBoxLayout(self)
+        column.setSpacing(14)
+        column.addStretch(2)
+        self._plain = self.font().pointSizeF()
+        title = self._title = QLabel("ScStream Studio")
+        title.setObjectName("title")
+        font = title.font()
+        font.setPointSizeF(_TITLE * self._plain)
+        font.setWeight(font.Weight.DemiBold)
+        title.setFont(font)
+        hint = QLabel("Drop a video or a folder of images here. Segments appear by themselves.")
+        for label in (title, hint):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            column.addWidget(label)
+        column.addLayout(self._buttons())
+        lists = QHBoxLayout()
+        lists.setSpacing(24)
+        lists.addStretch(1)
+        self.samples = self._list(lists, "Sample clips")
+        self.recent = self._list(lists, "Recent")
+        self.recovered = self._list(lists, "Not finished or not saved")
+        lists.addStretch(1)
+        column.addLayout(lists)
+        column.addStretch(3)
+        self._asking = QTimer(self)
+        self._asking.setSingleShot(True)
+        self._asking.timeout.connect(self._ask)
+        self._fill_samples()
+        self._hide_empty(self.recent)
+        self._hide_empty(self.recovered)
+        self.samples.itemActivated.connect(self._choose)
+        self.samples.itemClicked.connect(self._choose)
+        self.recent.itemActivated.connect(self._choose)
+        self.recent.itemClicked.connect(self._choose)
+        self.recovered.itemActivated.connect(self._choose_session)
+        self.recovered.itemClicked.connect(self._choose_session)
+        self._delete = self._make_delete()
+        self.recovered.addAction(self._delete)
+        self.recovered.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.recovered.customContextMenuRequested.connect(self._show_menu)
+
+    def _make_delete(self) -> QAction:
+        """What deletes the unsaved session that is highlighted; its key counts only in that list."""
+        action = QAction("Delete…", self)
+        action.setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.triggered.connect(self._ask_to_delete)
+        return action
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        for id, text in (
+            ("open", "Open Video…"),
+            ("open_folder", "Open Images…"),
+            ("open_camera", "Open Camera…"),
+            ("open_session", "Open Session…"),
+        ):
+            button = QPushButton(text)
+            button.setObjectName(f"welcome_{id}")
+            button.clicked.connect(lambda _checked=False, what=id: self.asked.emit(what))
+            row.addWidget(button)
+        return row
+
+    def _list(self, row: QHBoxLayout, title: str) -> QListWidget:
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        label = QLabel(title)
+        entries = QListWidget()
+        entries.setAccessibleName(title)
+        entries.setFrameShape(QFrame.Shape.NoFrame)
+        entries.setFixedSize(_LIST)
+        entries.setSpacing(3)
+        entries.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        label.setBuddy(entries)
+        column.addWidget(label)
+        column.addWidget(entries)
+        holder = QWidget()
+        holder.setLayout(column)
+        row.addWidget(holder)
+        return entries
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Grow with the window: on a large screen the page would be lost in the middle."""
+        super().resizeEvent(event)
+        size = event.size()
+        grown = min(size.width() / _USUAL.width(), size.height() / _USUAL.height(), _LARGEST)
+        grown = max(grown, 1.0)
+        for widget, times in ((self, 1.0), (self._title, _TITLE)):
+            font = widget.font()
+            font.setPointSizeF(times * grown * self._plain)
+            widget.setFont(font)
+        for entries in (self.samples, self.recent, self.recovered):
+            entries.setFixedSize(_LIST * grown)
+
+    def _fill_samples(self) -> None:
+        for sample in sample_clips():
+            self._add(self.samples, f"{sample.title}\n{sample.about}", str(sample.path))
+        self._hide_empty(self.samples)
+
+    def set_recent(self, addresses: Sequence[str]) -> None:
+        """What was opened lately, newest first."""
+        self.recent.clear()
+        for address in addresses:
+            self._add(self.recent, short_name(address), address)
+        self._hide_empty(self.recent)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Ask for the lists anew, once, however often this is called, and only if the page is still there then."""
+        self._asking.start()
+
+    @Slot()
+    def _ask(self) -> None:
+        if self.isVisible():
+            self.stale.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """What was opened or left behind may have changed meanwhile."""
+        super().showEvent(event)
+        self.refresh()
+
+    def set_recovered(self, sessions: Sequence[tuple[str, str]]) -> None:
+        """Sessions that were left behind: what to say of each, and its path."""
+        self.recovered.clear()
+        for text, path in sessions:
+            self._add(self.recovered, text, path)
+        self._hide_empty(self.recovered)
+
+    def _add(self, entries: QListWidget, text: str, data: str) -> None:
+        item = QListWidgetItem(text)
+        item.setData(Qt.ItemDataRole.UserRole, data)
+        item.setToolTip(data.partition("\n")[0])
+        entries.addItem(item)
+
+    def _hide_empty(self, entries: QListWidget) -> None:
+        holder = entries.parentWidget()
+        if holder is not None:
+            holder.setVisible(entries.count() > 0)
+
+    def _choose(self, item: QListWidgetItem) -> None:
+        self.chosen.emit(str(item.data(Qt.ItemDataRole.UserRole)))
+
+    def _choose_session(self, item: QListWidgetItem) -> None:
+        self.session_chosen.emit(str(item.data(Qt.ItemDataRole.UserRole)))
+
+    @Slot(QPoint)
+    def _show_menu(self, where: QPoint) -> None:
+        item = self.recovered.itemAt(where)
+        if item is not None:
+            self.recovered.setCurrentItem(item)
+            menu = QMenu(self)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.addAction(self._delete)
+            menu.popup(self.recovered.viewport().mapToGlobal(where))
+
+    @Slot()
+    def _ask_to_delete(self) -> None:
+        item = self.recovered.currentItem()
+        if item is not None:
+            self.deletion_asked.emit(str(item.data(Qt.ItemDataRole.UserRole)), item.text())
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Accept files."""
+        if event.mimeData().hasUrls():
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open what was dropped."""
+        self.dropped.emit([url.toLocalFile() or url.toString() for url in event.mimeData().urls()])
+        event.acceptProposedAction()
