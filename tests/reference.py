@@ -9,16 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special, stats
 
+from helpers.paths import SAMPLES
+
 Array = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
-
-SAMPLE_VIDEOS = Path(__file__).resolve().parents[1] / "sample_videos"
 
 
 # --- random numbers -------------------------------------------------------------------------------------------
@@ -229,7 +228,7 @@ def clip_frames(name: str, n: int, step: int = 1) -> list[npt.NDArray[np.uint8]]
     """The first n frames of a sample clip (every ``step``-th), RGB."""
     import av
 
-    with av.open(str(SAMPLE_VIDEOS / f"{name}.mp4")) as container:
+    with av.open(str(SAMPLES / f"{name}.mp4")) as container:
         frames: Iterator[npt.NDArray[np.uint8]] = (
             frame.to_ndarray(format="rgb24")
             for index, frame in enumerate(container.decode(video=0))

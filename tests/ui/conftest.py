@@ -11,8 +11,8 @@ import pytest
 from PySide6.QtCore import QSettings
 from pytestqt.qtbot import QtBot
 
-from clips import write_images
-from export_scenes import story
+from helpers.clips import write_images
+from helpers.export_scenes import story
 from scstream import warm_up
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session

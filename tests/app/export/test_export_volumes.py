@@ -1,0 +1,224 @@
+"""All frames in one file: COCO, NumPy, TIFF, Zarr, read back by their own libraries."""
+
+import gc
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+import tifffile
+import zarr
+from pycocotools import mask as coco_mask
+
+from helpers.export_scenes import leftovers, result, story
+from helpers.exports import KITE, export
+from scstream_app.export import ExportObject, Job
+from scstream_app.export.exporter import open_writer
+from scstream_app.export.formats import tiff
+from scstream_app.export.formats.coco import segment_shapes
+
+
+def stack(results):
+    return np.stack([one.ids for one in results])
+
+
+def ragged(seed, shape=(13, 17)):
+    """Ids with single pixels, holes and gaps, touching all borders."""
+    return np.random.default_rng(seed).choice([0, 0, 0, 4, 5, 900], shape).astype(np.int32)
+
+
+# --- COCO
+
+
+# Its decoder predates NumPy 2.
+pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
+
+
+def decoded(annotation, length, shape):
+    masks = np.zeros((length, *shape), bool)
+    for place, rle in enumerate(annotation["segmentations"]):
+        if rle is not None:
+            assert rle["size"] == list(shape)
+            masks[place] = coco_mask.decode({**rle, "counts": rle["counts"].encode()})
+    return masks
+
+
+def test_coco_has_one_annotation_a_track(tmp_path):
+    results = story(first=10, gap=2)
+    whole = json.loads(export(tmp_path, "coco", results, names={1: "kite"}).read_text())
+    assert whole["videos"] == [
+        {"id": 1, "width": 32, "height": 24, "length": 5,
+         "file_names": ["00010.png", "00012.png", "00014.png", "00016.png", "00018.png"]}
+    ]  # fmt: skip
+    assert [category["id"] for category in whole["categories"]] == [1]
+    assert [one["track_id"] for one in whole["annotations"]] == [0, 1, 2, 3]
+    assert [one["id"] for one in whole["annotations"]] == [1, 2, 3, 4]
+    assert whole["annotations"][1]["name"] == "kite"
+    for one in whole["annotations"]:
+        assert (one["video_id"], one["category_id"], one["iscrowd"]) == (1, 1, 0)
+        expected = stack(results) == one["track_id"]
+        np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
+        check_sizes(one, expected)
+
+
+def check_sizes(annotation, masks):
+    assert len(annotation["areas"]) == len(annotation["bboxes"]) == len(masks)
+    for area, box, mask in zip(annotation["areas"], annotation["bboxes"], masks, strict=True):
+        if not mask.any():
+            assert area is None
+            assert box is None
+            continue
+        rows, columns = np.nonzero(mask)
+        assert area == mask.sum()
+        assert box == [columns.min(), rows.min(), np.ptp(columns) + 1, np.ptp(rows) + 1]
+
+
+def test_coco_is_null_where_a_track_is_absent(tmp_path):
+    absent = [json.loads(export(tmp_path, "coco", story()).read_text())["annotations"][place] for place in (2, 3)]
+    assert [rle is None for rle in absent[0]["segmentations"]] == [False, False, False, False, True]
+    assert [rle is None for rle in absent[1]["segmentations"]] == [True, True, False, False, False]
+
+
+def test_coco_tracks_are_objects_where_they_are_given(tmp_path):
+    results = story()
+    objects = (ExportObject("nowhere", frozenset({77})), KITE)
+    whole = json.loads(export(tmp_path, "coco", results, objects=objects).read_text())
+    assert [category["name"] for category in whole["categories"]] == ["nowhere", "kite"]
+    (one,) = whole["annotations"]
+    assert (one["name"], one["category_id"]) == ("kite", 2)
+    expected = np.isin(stack(results), [1, 3])
+    np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
+    check_sizes(one, expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_run_lengths_are_those_of_the_library(seed):
+    ids = ragged(seed)
+    ids[0, 0], ids[-1, -1] = (0, 900) if seed % 2 else (900, 0)
+    shapes = segment_shapes(ids)
+    assert [shape[0] for shape in shapes] == np.unique(ids).tolist()
+    for id, *_, counts in shapes:
+        assert counts == coco_mask.encode(np.asfortranarray(ids == id).astype(np.uint8))["counts"]
+
+
+def test_more_segments_than_fit_into_eight_bits():
+    ids = np.arange(900, dtype=np.int32).reshape(30, 30)
+    shapes = segment_shapes(ids)
+    assert [shape[:6] for shape in shapes] == [(id, 1, id % 30, id // 30, 1, 1) for id in range(900)]
+
+
+def test_pixels_of_no_segment_are_in_no_track():
+    assert segment_shapes(np.full((3, 3), -1, np.int32)) == []
+    assert [shape[:2] for shape in segment_shapes(np.array([[-1, 7]], np.int32))] == [(7, 1)]
+
+
+# --- NumPy
+
+
+@pytest.mark.parametrize(
+    ("largest", "kind"), [(255, np.uint8), (256, np.uint16), (65_536, np.uint32), (1_000_000, np.uint32)]
+)
+def test_npz_takes_the_smallest_type(tmp_path, largest, kind):
+    results = [result(3, ragged(0)), result(5, np.minimum(ragged(1), 255))]
+    results[0].ids[:], results[1].ids[0, 0] = np.minimum(results[0].ids, 255), largest
+    with np.load(export(tmp_path, "npz", results)) as archive:
+        assert archive["ids"].dtype == kind
+        np.testing.assert_array_equal(archive["ids"], stack(results))
+        np.testing.assert_array_equal(archive["frames"], [3, 5])
+        np.testing.assert_allclose(archive["times"], [0.12, 0.2])
+
+
+def test_npz_with_pixels_of_no_segment_is_signed(tmp_path):
+    results = [result(0, np.array([[70_000, 3]])), result(1, np.array([[-1, 3]]))]
+    with np.load(export(tmp_path, "npz", results)) as archive:
+        assert archive["ids"].dtype == np.int32
+        np.testing.assert_array_equal(archive["ids"], stack(results))
+
+
+# --- TIFF
+
+
+def test_tiff_is_a_stack_of_labels(tmp_path):
+    results = [result(frame, ragged(frame)) for frame in range(4)]
+    results[2].ids[3, 3], results[2].ids[3, 4] = 1_000_000, -1
+    path = export(tmp_path, "tiff", results)
+    with tifffile.TiffFile(path) as file:
+        (series,) = file.series
+        assert (series.axes, series.shape, series.dtype) == ("TYX", (4, 13, 17), np.int32)
+        assert not file.is_bigtiff
+        np.testing.assert_array_equal(series.asarray(), stack(results) + 1)
+    np.testing.assert_array_equal(tifffile.imread(path), stack(results) + 1)
+    assert not leftovers(tmp_path)
+
+
+def test_tiff_of_one_frame_is_a_stack_too(tmp_path):
+    path = export(tmp_path, "tiff", [result(0, ragged(0))])
+    assert tifffile.imread(path).shape in ((1, 13, 17), (13, 17))
+    with tifffile.TiffFile(path) as file:
+        assert file.series[0].axes == "TYX"
+
+
+def test_tiff_becomes_a_big_one_when_it_outgrows_the_classic(tmp_path, monkeypatch):
+    monkeypatch.setattr(tiff, "_CLASSIC_BYTES", 3500)
+    results = [result(frame, ragged(frame)) for frame in range(12)]
+    with tifffile.TiffFile(export(tmp_path, "tiff", results)) as file:
+        assert file.is_bigtiff
+        assert len(file.pages) == 12
+        np.testing.assert_array_equal(file.series[0].asarray(), stack(results) + 1)
+    assert not leftovers(tmp_path)
+
+
+def test_tiff_is_compressed(tmp_path):
+    results = [result(frame, np.zeros((200, 300))) for frame in range(3)]
+    assert export(tmp_path, "tiff", results).stat().st_size < 10_000
+
+
+# --- Zarr
+
+
+def test_zarr_is_an_array_of_labels(tmp_path):
+    results = [result(frame, ragged(frame)) for frame in (2, 3, 7)]
+    results[1].ids[0, 0], results[1].ids[0, 1] = 1_000_000, -1
+    array = zarr.open_array(export(tmp_path, "zarr", results), mode="r")
+    assert (array.shape, array.chunks, array.dtype) == ((3, 13, 17), (1, 13, 17), np.int32)
+    np.testing.assert_array_equal(array[:], stack(results) + 1)
+    assert array.attrs["frames"] == [2, 3, 7]
+    assert array.attrs["times"] == pytest.approx([0.08, 0.12, 0.28])
+
+
+def test_zarr_replaces_an_older_one_whole(tmp_path):
+    export(tmp_path, "zarr", story())
+    path = export(tmp_path, "zarr", story()[:2])
+    np.testing.assert_array_equal(zarr.open_array(path, mode="r")[:], stack(story()[:2]) + 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.zarr"]
+
+
+# --- all of them
+
+
+@pytest.mark.parametrize("name", ["tiff", "zarr"])
+def test_napari_would_take_them_for_labels(tmp_path, name):
+    """It goes by the type, and shows nothing where the label is 0."""
+    path = export(tmp_path, name, story())
+    volume = tifffile.imread(path) if name == "tiff" else zarr.open_array(path, mode="r")[:]
+    assert volume.dtype in (np.int32, np.uint32, np.int64, np.uint64)
+    assert volume.ndim == 3
+    assert volume.min() == 1
+
+
+@pytest.mark.parametrize("name", ["npz", "tiff", "zarr", "coco"])
+def test_memory_stays_flat(tmp_path, name):
+    """What a writer holds must not grow with the frames but by a few bytes each."""
+    ids = np.random.default_rng(0).integers(0, 3, (240, 320)).astype(np.int32)
+    one = result(0, ids)
+    with open_writer(tmp_path, name, Job(320, 240, 25.0)) as writer:
+        for _ in range(3):
+            writer.write(one)
+        tracemalloc.start()
+        before = tracemalloc.get_traced_memory()[0]
+        for _ in range(12):
+            writer.write(one)
+        gc.collect()
+        grown = tracemalloc.get_traced_memory()[0] - before
+        tracemalloc.stop()
+    assert grown < 2 * ids.nbytes

@@ -1,0 +1,216 @@
+"""Sessions that nobody has saved: where they are, which may go, and how one is put where it is to stay."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.clips import moving_square, write_images
+from helpers.export_scenes import story
+from scstream_app.errors import SessionError
+from scstream_app.session import UNSAVED, Session, library
+from scstream_app.session.library import Library, discard, is_unsaved, move_session
+from scstream_app.settings import Settings
+from scstream_app.sources import open_source
+
+
+def make(path: Path, frames: int = 3, unsaved: bool = True) -> Path:
+    """A session with so many frames."""
+    folder = write_images(path.parent / f"{path.stem} frames", moving_square(2, 24, 32))
+    with open_source(str(folder)) as source, Session.create(path, source, Settings(), unsaved=unsaved) as session:
+        for result in story((24, 32))[:frames]:
+            session.append(result)
+    return path
+
+
+def frames_of(path: Path) -> int:
+    with Session.open(path) as session:
+        return len(session)
+
+
+# --- names
+
+
+@pytest.mark.parametrize(
+    ("address", "stem"),
+    [
+        ("/a/clip.mp4", "clip"),
+        ("camera:0", "camera_0"),
+        ("rtsp://me:secret@10.0.0.7/door", "door"),
+        ("rtsp://me:secret@10.0.0.7", "10.0.0.7"),
+        ("rtsp://me:secret@[10", "stream"),
+        ("/a/walk/1.png\n/a/walk/2.png", "walk"),
+        ("...", "video"),
+    ],
+)
+def test_a_session_is_called_after_its_source(tmp_path: Path, address: str, stem: str) -> None:
+    path = Library(tmp_path).new_path(address)
+    assert path.name.startswith(f"{stem} 2")
+    assert "secret" not in str(path)
+
+
+def test_a_long_name_is_cut(tmp_path: Path) -> None:
+    path = Library(tmp_path).new_path("é" * 300)
+    make(path)
+    assert path.name.startswith("é" * 100 + " ")
+
+
+def test_no_two_sessions_get_the_same_path(tmp_path: Path) -> None:
+    sessions = Library(tmp_path)
+    assert len({sessions.new_path("clip.mp4") for _ in range(3)}) == 3
+
+
+def test_an_unusable_folder_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SessionError, match=r"cannot be kept in '.*file/sessions': Not a directory"):
+        Library(tmp_path / "file" / "sessions").new_path("clip.mp4")
+
+
+# --- those that were left behind
+
+
+def test_only_unsaved_sessions_with_frames_are_listed(tmp_path: Path) -> None:
+    one, three = make(tmp_path / "one.scstream", 1), make(tmp_path / "three.scstream", 3)
+    make(tmp_path / "empty.scstream", 0)
+    make(tmp_path / "saved.scstream", 3, unsaved=False)
+    (make(tmp_path / "damaged.scstream") / "manifest.json").write_text("{")
+    os.utime(one, (0, 0))
+    listed = Library(tmp_path).left_behind()
+    assert listed == [("three frames\n3 frames", str(three)), ("one frames\n1 frame", str(one))]
+
+
+def test_a_line_that_was_not_finished_is_no_frame(tmp_path: Path) -> None:
+    path = make(tmp_path / "a.scstream", 3)
+    lines = (path / "frames.jsonl").read_bytes()
+    (path / "frames.jsonl").write_bytes(lines[:-5])
+    assert Library(tmp_path).left_behind() == [("a frames\n2 frames", str(path))]
+
+
+def test_clearing_spares_what_was_saved_and_what_is_open(tmp_path: Path) -> None:
+    old, saved, open_ = (make(tmp_path / f"{n}.scstream", unsaved=n != "saved") for n in ("old", "saved", "open"))
+    with Session.open(open_, writable=True):
+        assert Library(tmp_path).clear() == 1
+    assert not old.exists()
+    assert frames_of(saved) == frames_of(open_) == 3
+
+
+def test_only_what_is_gone_counts_as_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path / "a.scstream")
+    stuck = make(tmp_path / "b.scstream")
+    real = shutil.rmtree
+    monkeypatch.setattr(library.shutil, "rmtree", lambda path, **how: None if path == stuck else real(path, **how))
+    assert Library(tmp_path).clear() == 1
+    assert stuck.exists()
+
+
+def test_discarding_spares_what_was_saved_and_what_is_open(tmp_path: Path) -> None:
+    saved, open_ = make(tmp_path / "saved.scstream", unsaved=False), make(tmp_path / "open.scstream")
+    discard(saved)
+    with Session.open(open_, writable=True):
+        discard(open_)
+    assert frames_of(saved) == frames_of(open_) == 3
+    discard(open_)
+    assert not open_.exists()
+
+
+# --- moving
+
+
+@pytest.fixture(params=["one disk", "two disks"])
+def disks(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything in "library" is on another disk, or not."""
+    real = os.rename
+
+    def rename(old: Path, new: Path) -> None:
+        if (tmp_path / "library" in old.parents) != (tmp_path / "library" in new.parents):
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        real(old, new)
+
+    if request.param == "two disks":
+        monkeypatch.setattr(library.os, "rename", rename)
+
+
+@pytest.mark.usefixtures("disks")
+def test_a_moved_session_is_saved(tmp_path: Path) -> None:
+    path, target = make(tmp_path / "library" / "a.scstream"), tmp_path / "mine.scstream"
+    move_session(path, target)
+    assert not path.exists()
+    assert not is_unsaved(target)
+    assert frames_of(target) == 3
+
+
+@pytest.mark.usefixtures("disks")
+def test_a_moved_session_takes_the_place_of_another(tmp_path: Path) -> None:
+    path = make(tmp_path / "library" / "a.scstream")
+    target = make(tmp_path / "mine.scstream", 1, unsaved=False)
+    move_session(path, target)
+    assert frames_of(target) == 3
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["library", "mine frames", "mine.scstream"]
+
+
+def both(tmp_path: Path) -> tuple[Path, Path]:
+    return make(tmp_path / "library" / "a.scstream"), make(tmp_path / "mine.scstream", 1, unsaved=False)
+
+
+def check_nothing_happened(tmp_path: Path, path: Path, target: Path) -> None:
+    assert frames_of(path) == 3
+    assert is_unsaved(path)
+    assert frames_of(target) == 1
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["library", "mine frames", "mine.scstream"]
+
+
+def test_a_move_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, target = both(tmp_path)
+    real = os.rename
+
+    def rename(old: Path, new: Path) -> None:
+        if old == path:
+            raise OSError(errno.EACCES, os.strerror(errno.EACCES))
+        real(old, new)
+
+    monkeypatch.setattr(library.os, "rename", rename)
+    with pytest.raises(SessionError, match=r"Cannot save '.*mine.scstream': Permission denied"):
+        move_session(path, target)
+    check_nothing_happened(tmp_path, path, target)
+
+
+@pytest.mark.parametrize("disks", ["two disks"], indirect=True)
+@pytest.mark.usefixtures("disks")
+def test_a_copy_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, target = both(tmp_path)
+
+    def copytree(old: Path, new: Path, **how: Any) -> None:
+        new.mkdir()
+        shutil.copy(old / "manifest.json", new)
+        raise shutil.Error([(str(old), str(new), "[Errno 28] No space left on device")])
+
+    monkeypatch.setattr(library.shutil, "copytree", copytree)
+    with pytest.raises(SessionError, match=r"Cannot save '.*No space left on device"):
+        move_session(path, target)
+    check_nothing_happened(tmp_path, path, target)
+
+
+@pytest.mark.usefixtures("disks")
+def test_a_mark_that_cannot_be_taken_off_leaves_everything_in_its_place(tmp_path: Path) -> None:
+    path, target = both(tmp_path)
+    (path / UNSAVED).unlink()
+    # No file that could be deleted as one.
+    (path / UNSAVED).mkdir()
+    with pytest.raises(SessionError, match=r"Cannot save '.*mine.scstream'"):
+        move_session(path, target)
+    check_nothing_happened(tmp_path, path, target)
+
+
+def test_what_is_no_session_is_not_replaced(tmp_path: Path) -> None:
+    path, target = make(tmp_path / "a.scstream"), tmp_path / "photos.scstream"
+    target.mkdir()
+    (target / "me.jpg").write_text("")
+    with pytest.raises(SessionError, match="Cannot save"):
+        move_session(path, target)
+    assert (target / "me.jpg").exists()
+    assert frames_of(path) == 3

@@ -1,0 +1,398 @@
+"""Statistics: curves hold the trace's numbers, only what is seen is drawn, and a click goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QPalette, QWheelEvent
+from PySide6.QtWidgets import QApplication, QComboBox, QGraphicsView, QLabel, QTabWidget
+from pytestqt.qtbot import QtBot
+
+from helpers.counting import Counter
+from helpers.export_scenes import merge, split, story
+from scstream_app.session import FrameRecord
+from scstream_app.session.run_summary import Life, Trace
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.panels.plots.lives import important
+from scstream_app.ui.panels.plots.pyramid import Pyramid
+from scstream_app.ui.panels.statistics import StatisticsPanel
+
+
+@pytest.fixture
+def panel(story_document: Document, qtbot: QtBot) -> StatisticsPanel:
+    made = StatisticsPanel(story_document)
+    qtbot.addWidget(made)
+    made.resize(700, 500)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
+def turn_to(panel: StatisticsPanel, title: str) -> None:
+    tabs = panel.findChild(QTabWidget)
+    tabs.setCurrentIndex([tabs.tabText(n) for n in range(tabs.count())].index(title))
+    QApplication.processEvents()
+
+
+def click(qtbot: QtBot, plot: Any, x: float, y: float) -> None:
+    """Click where the plot shows these coordinates."""
+    view = plot.getViewWidget()
+    place = view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(x, y)))
+    qtbot.mouseMove(view.viewport(), place)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
+
+
+def middle(plot: Any) -> float:
+    return float(np.mean(plot.viewRange()[1]))
+
+
+def record(index: int, milliseconds: dict[str, float], rows: int = 3, **measures: float) -> FrameRecord:
+    return FrameRecord(index, index / 25, False, -100.0 + index, milliseconds, (), 0, 0, 0, rows, 0, measures=measures)
+
+
+def test_a_frame_has_the_plots_painted_once(panel: StatisticsPanel, story_document: Document) -> None:
+    # Its own turn may come at any moment, and be painted as well.
+    panel._turn.come.disconnect()
+    paints = Counter(QEvent.Type.Paint, panel.time._view.viewport())
+    before = paints.count
+    # With it all axes get another range.
+    story_document.trace.add(record(9, {"decode": 2.0, "engine": 900.0, "write": 4.0}, rows=70, churn=0.9))
+    panel.time.refresh()
+    assert paints.count == before + 1
+
+
+def test_curves_hold_the_numbers_of_the_trace(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    story_document.trace.add(
+        record(5, {"decode": 2.0, "engine": 30.0, "write": 4.0}, rows=7, churn=0.25, uncertainty=0.1)
+    )
+    story_document.progressed.emit()
+    curves = panel.time.curves
+    qtbot.waitUntil(lambda: len(curves["segments"].getData()[0]) == 6)
+    data = {name: curve.getData()[1] for name, curve in curves.items()}
+    assert data["segments"].tolist() == [3, 3, 4, 4, 3, 7]
+    assert data["churn"][-1] == 25.0
+    assert data["uncertainty"][-1] == 10.0
+    assert data["log_posterior"][-1] == -95.0
+    # Stacked: each stage on those before it.
+    assert [data[stage][-1] for stage in ("decode", "engine", "write")] == [2.0, 32.0, 36.0]
+    assert panel.time.real_time.value() == 1000.0 / story_document.facts.rate
+
+
+@pytest.mark.parametrize("name", ["segments", "milliseconds", "log_posterior", "churn", "uncertainty"])
+def test_a_click_over_time_shows_that_frame(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot, name: str
+) -> None:
+    plot = panel.time.plots[name]
+    click(qtbot, plot, 3.1, middle(plot))
+    qtbot.waitUntil(lambda: story_document.index == 3)
+    qtbot.waitUntil(lambda: panel.time.now[name].value() == 3)
+
+
+def test_lives_are_bars_with_their_branches(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    turn_to(panel, "Lives")
+    lives = panel.lives
+    assert lives.ids == [0, 1, 3, 2]
+    assert list(lives.bars.opts["x0"]) == [0, 0, 2, 0]
+    assert list(lives.bars.opts["x1"]) == [5, 5, 5, 4]
+    assert [values.tolist() for values in lives.branches.getData()] == [[2, 2], [1, 2]]
+    assert [values.tolist() for values in lives.joins.getData()] == [[4, 4], [3, 0]]
+    click(qtbot, lives.plot, 3.0, 2.0)
+    assert story_document.selection == {3}
+
+
+def test_a_click_on_a_colour_selects_its_segment(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    turn_to(panel, "Colours")
+    rows = story_document.shown.result.statistics
+    row = rows[rows["id"] == 1][0]
+    click(qtbot, panel.colours.plot, float(row["red"]), float(row["green"]))
+    assert story_document.selection == {1}
+    x, _ = panel.colours.spots.getData()
+    np.testing.assert_allclose(x, rows["red"])
+
+
+def test_ellipses_have_two_standard_deviations(panel: StatisticsPanel, story_document: Document) -> None:
+    turn_to(panel, "Colours")
+    story_document.select([1])
+    panel.colours.refresh()
+    x, y = panel.colours.chosen.getData()
+    rows = story_document.shown.result.statistics
+    row = rows[rows["id"] == 1][0]
+    inverse = np.linalg.inv(row["covariance"][:2, :2])
+    away = np.stack([x - row["red"], y - row["green"]], axis=1)[:-1]
+    np.testing.assert_allclose(np.sqrt(np.einsum("ni,ij,nj->n", away, inverse, away)), 2.0, rtol=1e-4)
+
+
+def test_sizes_are_counted_by_doublings(panel: StatisticsPanel, story_document: Document) -> None:
+    turn_to(panel, "Sizes")
+    pixels = story_document.shown.result.statistics["pixels"]
+    heights = panel.sizes.bars.opts["height"]
+    assert heights.sum() == len(pixels)
+    assert heights[int(np.log2(pixels.max()))] >= 1
+
+
+def test_only_what_is_seen_is_drawn(story_document: Document, qtbot: QtBot) -> None:
+    panel = StatisticsPanel(story_document)
+    qtbot.addWidget(panel)
+    assert not len(panel.time.curves["segments"].getData()[0])
+    with qtbot.waitExposed(panel):
+        panel.show()
+    assert len(panel.time.curves["segments"].getData()[0]) == 5
+    assert panel.lives.ids == []
+    turn_to(panel, "Lives")
+    assert panel.lives.ids
+
+
+def grow(document: Document, count: int, peak: int) -> None:
+    """Add frames until there are so many; one of them has 99 segments."""
+    for index in range(5, count):
+        rows = 99 if index == peak else 3 + index % 50
+        document.trace.add(record(index, {"decode": 2.0, "engine": 30.0}, rows=rows))
+
+
+def test_long_runs_are_drawn_with_few_points_and_keep_their_peaks(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    grow(story_document, 100_000, peak=61_234)
+    items = set(map(id, panel.time.plots["segments"].items))
+    story_document.progressed.emit()
+    curve = panel.time.curves["segments"]
+    qtbot.waitUntil(lambda: curve.getData()[0][-1] > 99_000)
+    frames, segments = curve.getData()
+    assert len(frames) < 4_000
+    assert (segments.min(), segments.max()) == (3, 99)
+    assert frames[segments.argmax()] == pytest.approx(61_234, abs=100)
+    assert set(map(id, panel.time.plots["segments"].items)) == items
+
+
+def test_the_wheel_goes_closer_until_single_frames_are_seen_and_the_button_back(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    grow(story_document, 100_000, peak=61_234)
+    panel.time.refresh()
+    plot, curve = panel.time.plots["churn"], panel.time.curves["segments"]
+    view = plot.getViewWidget()
+    for _ in range(26):
+        turn_wheel(view, view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(61_234, middle(plot)))))
+    frames, segments = curve.getData()
+    near = (frames > 61_230) & (frames < 61_239)
+    assert frames[near].tolist() == list(range(61_231, 61_239))
+    assert segments[near].tolist() == [99 if n == 61_234 else 3 + n % 50 for n in range(61_231, 61_239)]
+    # Frames that come do not take the person away from there.
+    story_document.trace.add(record(100_000, {}))
+    panel.time.refresh()
+    assert plot.viewRange()[0][1] < 62_000
+    button = plot.autoBtn
+    place = view.mapFromScene(button.mapToScene(button.boundingRect().center()))
+    qtbot.mouseMove(view.viewport(), place)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    left, right = plot.viewRange()[0]
+    assert left < 5
+    assert right >= 100_000
+
+
+def test_the_wheel_can_be_turned_when_frames_were_just_forgotten(
+    panel: StatisticsPanel, story_document: Document
+) -> None:
+    grow(story_document, 6_600, peak=7)
+    panel.time.refresh()
+    plot, curve = panel.time.plots["segments"], panel.time.curves["segments"]
+    view = plot.getViewWidget()
+    story_document.trace.forget_before(600)
+    # Before a refresh has heard of it.
+    turn_wheel(view, view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(6_500, middle(plot)))))
+    left, _ = plot.viewRange()[0]
+    assert left > 0
+    panel.time.refresh()
+    assert curve.getData()[0][0] >= 600
+
+
+def turn_wheel(view: Any, place: QPoint) -> None:
+    """One notch towards the picture."""
+    where = QPointF(place)
+    event = QWheelEvent(
+        where,
+        QPointF(view.viewport().mapToGlobal(place)),
+        QPoint(),
+        QPoint(0, 120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(view.viewport(), event)
+
+
+def test_a_refresh_reads_only_what_is_new(
+    panel: StatisticsPanel, story_document: Document, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grow(story_document, 20_000, peak=7)
+    panel.time.refresh()
+    trace, read = story_document.trace, list[int]()
+    between = trace.between
+
+    def spy(name: str, start: int, stop: int) -> Any:
+        values = between(name, start, stop)
+        read.append(len(values))
+        return values
+
+    monkeypatch.setattr(trace, "between", spy)
+    trace.add(record(20_000, {"engine": 30.0}, rows=77))
+    trace.fill(12_345, {"churn": 0.5})
+    panel.time.refresh()
+    assert max(read) == 1
+    assert 50.0 in panel.time.curves["churn"].getData()[1]
+
+
+def test_pyramids_tell_least_and_greatest_of_any_part() -> None:
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=30_000)
+    values[100:9_000] = np.nan
+    row = Pyramid()
+    for start in range(0, len(values), 777):
+        row.put(start, values[start : start + 777])
+    # Known later.
+    values[5_000:5_010] = 9.0
+    row.put(5_000, values[5_000:5_010])
+    for start, stop, most in ((0, 30_000, 100), (4_999, 5_011, 100), (12_345, 29_999, 500), (0, 30_000, 50_000)):
+        places, found = row.part(start, stop, most)
+        assert len(places) == len(found) <= min(2 * (most + 2), 2 * (stop - start))
+        assert places[0] <= start
+        size = 1 if most >= stop - start else int(np.diff(np.unique(places)).min())
+        part = values[start - start % size : -(-stop // size) * size]
+        assert np.nanmin(found) == np.nanmin(part)
+        assert np.nanmax(found) == np.nanmax(part)
+
+
+def test_the_most_important_lives_and_those_asked_for() -> None:
+    trace = Trace()
+    for index in range(100):
+        trace.add(record(index, {}))
+    for id in range(90):
+        trace.lives[id] = Life(id, 0, died=id + 1)
+    trace.lives[200] = Life(200, 50, parent=89)
+    trace.lives[201] = Life(201, 50, died=50)
+    chosen = [life.id for life in important(trace, 60, always=[0])]
+    assert len(chosen) == 60
+    assert 0 in chosen
+    assert chosen.index(200) == chosen.index(89) + 1
+    assert 201 not in [life.id for life in important(trace, 1000)]
+
+
+def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
+    before = QApplication.palette()
+    dark = QPalette(before)
+    dark.setColor(QPalette.ColorRole.Base, QColor(10, 20, 30))
+    try:
+        QApplication.setPalette(dark)
+        QApplication.processEvents()
+        picture = panel.time.grab().toImage()
+        assert picture.pixelColor(3, 3) == QColor(10, 20, 30)
+    finally:
+        QApplication.setPalette(before)
+
+
+def test_events_reach_the_lives(story_document: Document) -> None:
+    # What the story tells, for the tests above.
+    told = [(event.kind, event.ids) for _, event in story_document.trace.events]
+    assert told == [(event.kind, event.ids) for event in (split(2, 1, 3), merge(4, 0, 2))]
+
+
+# --- events
+
+
+def test_events_are_listed_with_their_ratios_and_one_click_away(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    panel.events.refresh()
+    model, table = panel.events.model, panel.events.table
+    rows = [[model.index(row, column).data() for column in range(3)] for row in range(model.rowCount())]
+    assert rows == [["2", "Segment 1 splits: 3 is new", "+5.0"], ["4", "Segment 2 merges into 0", rows[1][2]]]
+    panel.findChild(QTabWidget).setCurrentWidget(panel.events)
+    place = table.visualRect(model.index(1, 1)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    qtbot.waitUntil(lambda: story_document.index == 4)
+    assert story_document.selection == {0, 2}
+
+
+def test_events_of_one_kind(panel: StatisticsPanel, story_document: Document) -> None:
+    panel.events.refresh()
+    kinds = panel.events.findChild(QComboBox)
+    kinds.setCurrentIndex(kinds.findText("Merges"))
+    model = panel.events.model
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["4"]
+
+
+def test_new_events_are_appended_and_forgotten_ones_go(panel: StatisticsPanel, story_document: Document) -> None:
+    panel.events.refresh()
+    trace, model = story_document.trace, panel.events.model
+    trace.events.append(5, trace.events[0][1])
+    panel.events.refresh()
+    assert model.rowCount() == 3
+    trace.forget_before(4)
+    # As a view may ask before it hears of it.
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == [None, "4", "5"]
+    panel.events.refresh()
+    assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Over time", "from the first segmented frame on"),
+        ("Lives", "from the first segmented frame on"),
+        ("Events", "Nothing has happened yet"),
+        ("Sizes", "when it has been segmented"),
+        ("Colours", "when it has been segmented"),
+    ],
+)
+def test_where_there_is_nothing_yet_words_say_what_will_be_there(
+    document: Document, qtbot: QtBot, title: str, words: str
+) -> None:
+    panel = StatisticsPanel(document)
+    qtbot.addWidget(panel)
+    panel.show()
+    turn_to(panel, title)
+    seen = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert len(seen) == 1
+    assert words in seen[0]
+    assert not any(view.isVisible() for view in panel.findChildren(QGraphicsView))
+
+
+def test_another_clip_begins_with_axes_of_its_own(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot, finished_session: Callable[..., Path]
+) -> None:
+    """Wherever somebody looked in the clip before."""
+    grow(story_document, 3_000, peak=7)
+    panel.time.refresh()
+    time, lives, colours = panel.time.plots["segments"], panel.lives.plot, panel.colours.plot
+    for title, plot in (("Colours", colours), ("Lives", lives), ("Over time", time)):
+        turn_to(panel, title)
+        view = plot.getViewWidget()
+        for _ in range(3):
+            turn_wheel(view, view.mapFromScene(plot.getViewBox().sceneBoundingRect().center()))
+    assert time.viewRange()[0][0] > 100
+    with qtbot.waitSignal(story_document.shown_changed):
+        story_document.open_session(finished_session(story((48, 64))))
+    qtbot.waitUntil(lambda: time.viewRange()[0][1] < 6)
+    assert time.viewRange()[0][0] > -1
+    for title, plot in (("Lives", lives), ("Colours", colours)):
+        turn_to(panel, title)
+        qtbot.waitUntil(lambda plot=plot: plot.getViewBox().autoRangeEnabled() == [True, True])
+
+
+def test_values_of_the_frame_at_hand_stand_beside_the_curves(
+    panel: StatisticsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    titles = panel.time.titles
+    story_document.show(2)
+    qtbot.waitUntil(lambda: titles["segments"].item.toPlainText() == "segments\n4")
+    # Nothing lies over the curves.
+    for name, title in titles.items():
+        assert not title.sceneBoundingRect().intersects(panel.time.plots[name].getViewBox().sceneBoundingRect())

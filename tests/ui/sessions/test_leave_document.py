@@ -1,0 +1,167 @@
+"""Leaving what is open, by every way out: a name that is being typed is kept, and so is what somebody may want."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QTableView
+from pytestqt.qtbot import QtBot
+
+from helpers.clips import moving_square, write_video
+from helpers.dialogs import answering
+from scstream_app.errors import StudioError
+from scstream_app.session import Session
+from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.state import State
+from scstream_app.ui.window.main_window import MainWindow
+
+LONG = 20_000
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "clip.mp4", moving_square(6))
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> Path:
+    return write_video(tmp_path / "other.mp4", moving_square(4))
+
+
+def done(window: MainWindow, qtbot: QtBot, frames: int = 6, but: Path | None = None) -> Path:
+    """Wait until so many frames are segmented and shown in a session; its path."""
+    document = window.document
+    qtbot.waitUntil(
+        lambda: document.state is State.DONE and document.index == frames - 1 and document.session.path != but,
+        timeout=LONG,
+    )
+    return document.session.path
+
+
+# --- a name that is being typed
+
+
+@pytest.fixture
+def typing(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
+    """Somebody types a name, and has not pressed Enter; the path of the session."""
+    window.open_address(str(clip))
+    path = done(window, qtbot)
+    table = window.segments.findChild(QTableView)
+    qtbot.waitUntil(lambda: table.model().row(0) is not None, timeout=LONG)
+    window.document.select({0})
+    window.actions_["rename"].trigger()
+    editor = table.viewport().findChild(QLineEdit)
+    editor.selectAll()
+    qtbot.keyClicks(editor, "sky")
+    return path
+
+
+def names(path: Path) -> dict[int, str]:
+    with Session.open(path) as session:
+        return dict(session.names.names)
+
+
+def close_clip(window: MainWindow, qtbot: QtBot, other: Path) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_W, CTRL)
+
+
+def close_window(window: MainWindow, qtbot: QtBot, other: Path) -> None:
+    assert window.close()
+
+
+def open_another(window: MainWindow, qtbot: QtBot, other: Path) -> None:
+    window.open_address(str(other))
+    done(window, qtbot, frames=4)
+    assert window.document.names.names == {}
+
+
+@pytest.mark.parametrize("leave", [close_clip, close_window, open_another])
+def test_a_name_that_is_being_typed_is_kept(
+    window: MainWindow,
+    qtbot: QtBot,
+    typing: Path,
+    other: Path,
+    leave: Callable[[MainWindow, QtBot, Path], None],
+) -> None:
+    leave(window, qtbot, other)
+    assert window.close()
+    assert names(typing) == {0: "sky"}
+
+
+def test_segmenting_again_tells_of_a_name_that_is_being_typed(window: MainWindow, qtbot: QtBot, typing: Path) -> None:
+    with answering(qtbot, "Segment Again") as asked:
+        window.actions_["restart"].trigger()
+    assert "The names, colours and visibility of segments cannot come along" in asked[0]
+    done(window, qtbot, but=typing)
+    assert window.document.names.names == {}
+    assert window.close()
+    assert names(typing) == {0: "sky"}
+
+
+# --- a session that nobody has saved
+
+
+def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(
+    window: MainWindow, qtbot: QtBot, clip: Path, other: Path
+) -> None:
+    window.open_address(str(clip))
+    first = done(window, qtbot)
+    undo_commands.isolate(window.document, {0})
+    assert window.document.isolated == {0}
+    window.open_address(str(other))
+    done(window, qtbot, frames=4)
+    qtbot.waitUntil(lambda: not first.exists(), timeout=LONG)
+
+
+def test_a_name_that_was_undone_is_reason_to_keep_it(
+    window: MainWindow, qtbot: QtBot, typing: Path, other: Path
+) -> None:
+    qtbot.keyClick(window.segments.findChild(QTableView).viewport().findChild(QLineEdit), Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.document.names.names == {0: "sky"}, timeout=LONG)
+    window.actions_["undo"].trigger()
+    assert window.document.names.names == {}
+    window.open_address(str(other))
+    done(window, qtbot, frames=4)
+    assert window.close()
+    assert names(typing) == {}
+
+
+@pytest.fixture
+def stopped(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Its first frame could not be segmented; the path of the session."""
+
+    def fail(*_: object) -> None:
+        raise StudioError("the share is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("scstream.warm_up", fail)
+        window.open_address(str(clip))
+        qtbot.waitUntil(lambda: window.document.state is State.STOPPED, timeout=LONG)
+    return window.document.session.path
+
+
+def test_a_session_without_a_frame_goes_on_when_it_is_opened_again(
+    window: MainWindow, qtbot: QtBot, stopped: Path
+) -> None:
+    window.open_address(str(stopped))
+    assert done(window, qtbot) == stopped
+    assert not window.message.isVisible()
+    assert window.close()
+    assert len(Session.open(stopped)) == 6
+
+
+def test_a_session_without_a_frame_goes_when_it_is_closed(window: MainWindow, qtbot: QtBot, stopped: Path) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_W, CTRL)
+    qtbot.waitUntil(lambda: not stopped.exists(), timeout=LONG)
+
+
+def test_what_was_closed_stays_when_the_window_is_closed_as_well(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    window.open_address(str(clip))
+    path = done(window, qtbot)
+    qtbot.keyClick(window, Qt.Key.Key_W, CTRL)
+    assert window.close()
+    assert len(Session.open(path)) == 6

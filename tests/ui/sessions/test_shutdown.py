@@ -1,0 +1,202 @@
+"""Closing the window though something hangs: one wait, told what for, and nothing that was written is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from helpers.clips import moving_square, write_video
+from helpers.held_worker import Holding
+from scstream_app.session import Session
+from scstream_app.sources import Source, open_source
+from scstream_app.ui.document import renderer, undo_commands, worker
+from scstream_app.ui.document.state import State
+from scstream_app.ui.sessions import shutdown
+from scstream_app.ui.sessions.shutdown import Finishing
+from scstream_app.ui.window import main_window
+from scstream_app.ui.window.main_window import MainWindow
+
+LONG = 20_000
+
+
+class Hanging:
+    """A source that hangs when it is opened, until a test lets it go on."""
+
+    def __init__(self) -> None:
+        self.go, self.begun = Event(), Event()
+
+    def __call__(self, address: str) -> Source:
+        self.begun.set()
+        assert self.go.wait(LONG / 1000)
+        return open_source(address)
+
+
+@pytest.fixture
+def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -> Iterator[Hanging]:
+    """Given up soon; it goes on after the test, so that no thread is left."""
+    monkeypatch.setattr(shutdown, "_PATIENCE", 1.0)
+    monkeypatch.setattr(shutdown, "_UNUSUAL", 0.0)
+    monkeypatch.setattr(shutdown, "_GRACE", 0.1)
+    hanging = Hanging()
+    yield hanging
+    hanging.go.set()
+    assert window.document.shut_down()
+
+
+@pytest.fixture
+def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
+    """A session of which some frames are segmented, closed."""
+    document = window.document
+    Holding(document.worker, 3)
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
+    path = document.session.path
+    window.actions_["close"].trigger()
+    qtbot.waitUntil(lambda: not document.busy, timeout=LONG)
+    return path
+
+
+@pytest.fixture
+def told(window: MainWindow) -> Iterator[set[str]]:
+    """Every line that is said while the window closes."""
+    lines: set[str] = set()
+
+    def look() -> None:
+        for dialog in window.findChildren(Finishing):
+            if dialog.isVisible():
+                lines.update(dialog.text.splitlines())
+
+    timer = QTimer()
+    timer.timeout.connect(look)
+    timer.start(5)
+    yield lines
+    timer.stop()
+
+
+def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
+    window: MainWindow,
+    qtbot: QtBot,
+    session: Path,
+    hanging: Hanging,
+    told: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker, "open_source", hanging)
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.trace) >= 3, timeout=LONG)
+    frames = len(window.document.trace)
+    undo_commands.make_object(window.document, "kite", [0])
+    assert window.close()
+    assert not window.isVisible()
+    assert not window.ended
+    assert not hanging.go.is_set()
+    assert "Ending the segmentation" in told
+    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
+    # Nobody holds it any more.
+    with Session.open(session, writable=True) as kept:
+        assert len(kept) == frames
+        assert [thing.name for thing in kept.objects] == ["kite"]
+        assert kept.bookmark is not None
+
+
+def test_a_frame_that_cannot_be_read_holds_nobody_up(
+    window: MainWindow,
+    qtbot: QtBot,
+    session: Path,
+    hanging: Hanging,
+    told: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(renderer, "open_source", hanging)
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert "Reading a frame" in told
+    assert len(Session.open(session)) == 60
+
+
+def test_a_disk_that_does_not_say_what_is_on_it_holds_nobody_up(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, told: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(main_window, "left_behind", lambda _library: hanging(""))
+    window.welcome.refresh()
+    qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert "Looking for sessions" in told
+
+
+@pytest.fixture
+def held(window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging) -> Iterator[Hanging]:
+    """A session at rest, with a writer that a disk does not answer."""
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.surveyor.busy, timeout=LONG)
+    kept = window.document.session
+
+    def write() -> None:
+        with kept._writing():
+            hanging.begun.set()
+            assert hanging.go.wait(LONG / 1000)
+
+    writer = Thread(target=write)
+    writer.start()
+    assert hanging.begun.wait(LONG / 1000)
+    yield hanging
+    hanging.go.set()
+    writer.join()
+
+
+def test_a_session_that_somebody_holds_holds_nobody_up(window: MainWindow, held: Hanging, told: set[str]) -> None:
+    assert window.close()
+    assert not held.go.is_set()
+    assert not window.ended
+    assert "Closing the session" in told
+    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
+
+
+def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
+    window: MainWindow, qtbot: QtBot, session: Path, held: Hanging, tmp_path: Path
+) -> None:
+    window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
+    assert not held.go.is_set()
+    assert window.document.state is State.OPENING
+    held.go.set()
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 4, timeout=LONG)
+    with Session.open(session, writable=True) as kept:
+        assert len(kept) == 60
+
+
+def test_a_session_that_somebody_holds_is_saved_when_it_can_be(
+    window: MainWindow, qtbot: QtBot, held: Hanging, tmp_path: Path
+) -> None:
+    target = tmp_path / "kept.scstream"
+    window.saving.move_session(target)
+    assert window.document.busy
+    held.go.set()
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.saving, timeout=LONG)
+    assert window.document.session.path == target
+    assert len(window.document.trace) == 60
+
+
+def test_a_clip_that_hangs_before_its_first_frame_leaves_nothing(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scstream.warm_up", lambda *_: hanging.begun.set() or hanging.go.wait(LONG / 1000))
+    window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(4))))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and window.document.session is not None, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert list((tmp_path / "library").iterdir()) == []
+
+
+def test_where_nothing_hangs_all_has_ended(window: MainWindow, session: Path, told: set[str]) -> None:
+    window.open_address(str(session))
+    assert window.close()
+    assert window.ended
+    assert not any("given up" in line for line in told)

@@ -1,0 +1,61 @@
+"""How surely the pixel under the mouse belongs to its segment."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from helpers.clips import moving_square
+from scstream import VideoSegmenter
+from scstream.pixels.statistics import STATISTICS
+from scstream.video import uncertainty
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.viewer.hover import Membership
+from scstream_app.ui.viewer.viewer import Viewer
+
+
+@pytest.mark.parametrize("colour", ["rgb", "lab"])
+def test_it_is_what_the_engine_says_of_the_likeliest_segment(colour: str) -> None:
+    frame = moving_square(1)[0]
+    segmenter = VideoSegmenter(colour=colour, max_init_sweeps=20, threads=1)
+    ids = segmenter.segment(frame)
+    rows = segmenter.statistics_
+    member = Membership(FrameResult(0, 0.0, frame, ids, (), rows), colour)
+    doubt = uncertainty(frame, rows, colour)
+    found = np.array([[member.probability(x, y) for x in range(0, 64, 5)] for y in range(0, 48, 5)])
+    sure = found > 0.5
+    assert sure.mean() > 0.8
+    assert found[sure] == pytest.approx(1.0 - doubt[::5, ::5][sure], abs=1e-3)
+
+
+def test_nothing_is_claimed_of_a_frame_that_still_settles() -> None:
+    frame = moving_square(1)[0]
+    draft = FrameResult(0, 0.0, frame, np.zeros((48, 64), np.int32), (), np.empty(0, STATISTICS))
+    assert math.isnan(Membership(draft, "rgb").probability(3, 3))
+
+
+def test_the_label_says_how_sure(story_document: Document, qtbot: QtBot) -> None:
+    viewer = Viewer(story_document)
+    qtbot.addWidget(viewer)
+    viewer.resize(400, 300)
+    with qtbot.waitExposed(viewer):
+        viewer.show()
+    heard = []
+    viewer.hovered.connect(heard.append)
+
+    def moved() -> bool:
+        # On a real screen the window may not have found its place yet, and the pointer may be there already.
+        for place in (viewer.rect().center() / 2, viewer.rect().center()):
+            qtbot.mouseMove(viewer, place)
+        return bool(heard)
+
+    qtbot.waitUntil(moved)
+    assert 0.0 <= heard[-1].probability <= 1.0
+    assert "% sure" in viewer.findChild(QLabel, "hover").text()
+    assert "sure" not in str(replace(heard[-1], probability=math.nan))

@@ -1,0 +1,209 @@
+"""The preview of a split: a dashed line in the newest frame, for one selected segment, and nothing otherwise."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from pytestqt.qtbot import QtBot
+
+from helpers.clips import moving_square, write_video
+from helpers.export_scenes import story
+from scstream_app.settings import Settings
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.split_line import Halver
+from scstream_app.ui.document.state import State
+from scstream_app.ui.viewer.viewer import Viewer
+
+LONG = 20_000
+
+
+@pytest.fixture
+def paused(qtbot: QtBot, tmp_path: Path) -> Iterator[Document]:
+    """A document that was paused in the midst of a clip, with its newest frame on the screen."""
+    document = Document()
+    document.set_settings(Settings(max_init_sweeps=20, threads=1))
+    document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(200))), tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: len(document.trace) > 3, timeout=LONG)
+    document.pause(True)
+    # The frame that was under way still comes.
+    qtbot.waitUntil(lambda: document.index == len(document.session) - 1 == document.trace.frames[-1], timeout=LONG)
+    yield document
+    assert document.shut_down()
+
+
+@pytest.fixture
+def viewer(qtbot: QtBot, paused: Document) -> Viewer:
+    made = Viewer(paused)
+    qtbot.addWidget(made)
+    made.resize(200, 160)
+    with qtbot.waitExposed(made):
+        made.show()
+    made.actual_size()
+    return made
+
+
+def on_screen(viewer: Viewer) -> npt.NDArray[np.uint8]:
+    """The picture at 100 %, in the viewer's middle."""
+    image = viewer.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
+    screen = rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
+    height, width = viewer._document.shown.picture.shape[:2]
+    top, left = (screen.shape[0] - height) // 2, (screen.shape[1] - width) // 2
+    return screen[top : top + height, left : left + width].copy()
+
+
+def drawn_over(viewer: Viewer) -> npt.NDArray[np.bool_]:
+    """Where the screen is not as the picture."""
+    return (on_screen(viewer) != viewer._document.shown.picture).any(axis=2)
+
+
+def click(qtbot: QtBot, viewer: Viewer, id: int) -> None:
+    ids = viewer._document.shown.result.ids
+    row, column = np.argwhere(ids == id)[0]
+    corner = QPoint((viewer.width() - ids.shape[1]) // 2, (viewer.height() - ids.shape[0]) // 2)
+    qtbot.mouseClick(viewer, Qt.MouseButton.LeftButton, pos=corner + QPoint(int(column), int(row)))
+
+
+def click_divided(qtbot: QtBot, viewer: Viewer) -> int:
+    """Click the largest segment that has two halves to be seen."""
+    document = viewer._document
+    for id in document.shown.result.statistics["id"].tolist():
+        click(qtbot, viewer, id)
+        assert document.selection == {id}
+        settled(qtbot, document)
+        qtbot.waitUntil(lambda: viewer._split.line(document.shown) is not None, timeout=LONG)
+        if drawn_over(viewer).any():
+            return int(id)
+    pytest.fail("no segment has two halves")
+
+
+def settled(qtbot: QtBot, document: Document) -> None:
+    qtbot.waitUntil(lambda: document.shown.look.selected == document.selection, timeout=LONG)
+
+
+def test_the_selected_segment_shows_where_it_would_be_split(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+    assert not drawn_over(viewer).any()
+    id = click_divided(qtbot, viewer)
+    line = drawn_over(viewer)
+    assert (paused.shown.result.ids[line] == id).all()
+    assert set(map(tuple, on_screen(viewer)[line].tolist())) <= {(0, 0, 0), (255, 255, 255)}
+    paused.select([])
+    settled(qtbot, paused)
+    assert not drawn_over(viewer).any()
+
+
+def test_a_past_frame_shows_no_split(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+    click_divided(qtbot, viewer)
+    paused.show(0)
+    qtbot.waitUntil(lambda: paused.index == 0, timeout=LONG)
+    assert not drawn_over(viewer).any()
+    paused.show(paused.trace.frames[-1])
+    qtbot.waitUntil(lambda: paused.index == paused.trace.frames[-1], timeout=LONG)
+    assert drawn_over(viewer).any()
+
+
+def test_several_segments_and_ended_runs_show_none(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+    id = click_divided(qtbot, viewer)
+    paused.select(int(id) for id in paused.shown.result.statistics["id"][:2])
+    settled(qtbot, paused)
+    assert not drawn_over(viewer).any()
+    paused.select([id])
+    qtbot.waitUntil(lambda: bool(drawn_over(viewer).any()), timeout=LONG)
+    paused.worker.cancel()
+    qtbot.waitUntil(lambda: paused.state is State.STOPPED, timeout=LONG)
+    assert not drawn_over(viewer).any()
+
+
+def put_elsewhere(paused: Document, qtbot: QtBot) -> None:
+    """Set the session aside and take it up again, as saving does."""
+    path = paused.session.path
+    paused.set_aside()
+    paused.when_idle(lambda: paused.open_session(path, moved=True))
+    qtbot.waitUntil(lambda: not paused.saving, timeout=LONG)
+    assert paused.state is State.PAUSED
+
+
+def test_a_paused_clip_that_was_saved_still_shows_where_segments_would_be_split(
+    viewer: Viewer, paused: Document, qtbot: QtBot
+) -> None:
+    id, frame = click_divided(qtbot, viewer), paused.index
+    line = drawn_over(viewer)
+    put_elsewhere(paused, qtbot)
+    paused.select([])
+    settled(qtbot, paused)
+    assert not drawn_over(viewer).any()
+    click(qtbot, viewer, id)
+    qtbot.waitUntil(lambda: bool(drawn_over(viewer).any()), timeout=LONG)
+    settled(qtbot, paused)
+    np.testing.assert_array_equal(drawn_over(viewer), line)
+    assert paused.index == frame == paused.trace.frames[-1]
+    # The frames that follow have theirs.
+    paused.pause(False)
+    qtbot.waitUntil(lambda: paused.trace.frames[-1] > frame + 1, timeout=LONG)
+    paused.pause(True)
+    qtbot.waitUntil(lambda: paused.index == len(paused.session) - 1 == paused.trace.frames[-1], timeout=LONG)
+    click_divided(qtbot, viewer)
+
+
+def test_what_is_closed_is_not_kept_to_be_divided(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+    click_divided(qtbot, viewer)
+    held = weakref.ref(paused.worker._halver._at[1])
+    paused.set_aside()
+    qtbot.waitUntil(lambda: not paused.busy, timeout=LONG)
+    assert held() is not None
+    paused.close()
+    gc.collect()
+    assert held() is None
+
+
+class Segmenter:
+    """Counts how often it is asked; segment 1 has two halves, 2 is dead."""
+
+    def __init__(self, second: npt.NDArray[np.bool_]) -> None:
+        self.second, self.asked = second, 0
+
+    def halves(self, id: int) -> npt.NDArray[np.bool_]:
+        self.asked += 1
+        if id == 2:
+            raise KeyError("segment 2 is not alive")
+        return self.second
+
+
+def test_the_engine_is_asked_once_a_frame_and_only_for_a_selected_segment() -> None:
+    result = story((48, 64))[0]
+    own = result.ids == 1
+    columns = np.flatnonzero(own.any(axis=0))
+    segmenter: Any = Segmenter(own & (np.arange(64) >= columns[4]))
+    halver = Halver()
+    halver.move_on((result, segmenter))
+    assert halver.find() is None
+    assert segmenter.asked == 0
+    halver.ask(1)
+    found = halver.find()
+    assert found is not None
+    assert (found.index, found.id) == (0, 1)
+    np.testing.assert_array_equal(found.line, own & (np.arange(64) == columns[3]))
+    assert halver.find() is None
+    halver.ask(2)
+    assert halver.find() is None
+    assert segmenter.asked == 2
+    halver.move_on(None)
+    halver.ask(1)
+    assert halver.find() is None
+
+
+def test_what_is_selected_meanwhile_does_not_keep_the_newest_frame_away(story_document: Document, qtbot: QtBot) -> None:
+    story_document.follow_newest = True
+    story_document.worker.newest.put(story((48, 64))[4])
+    story_document._on_advanced()
+    story_document.select([1])
+    qtbot.waitUntil(lambda: story_document.index == 4 and story_document.shown.look.selected == {1})
