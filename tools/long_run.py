@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.pipeline.run import segment_frames
-from scstream_app.session import Session, record
+from scstream_app.session import Session, write_run
 from scstream_app.settings import Settings
 from scstream_app.sources import Frame, Source
 
@@ -91,7 +91,7 @@ def measure(folder: Path, source: Drift, every: int) -> list[dict[str, float]]:
     rows: list[dict[str, float]] = []
     begin, done_before = perf_counter(), 0
     with Session.create(folder, source, settings, snapshot_every=every) as session:
-        for result in record(session, segment_frames(source, segmenter), segmenter):
+        for result in write_run(session, segment_frames(source, segmenter), segmenter):
             done = result.index + 1
             if done not in marks(source.length):
                 continue

@@ -17,7 +17,7 @@ from scstream_app.headless.session_names import resume_command, session_name, se
 from scstream_app.headless.tally import Listener, Tally
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
-from scstream_app.session import Names, Session, SourceFacts, record
+from scstream_app.session import Names, Session, SourceFacts, write_run
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
@@ -158,7 +158,7 @@ def _fill(run: Run, first: FrameResult, results: Generator[FrameResult], listene
         exporter = stack.enter_context(Exporter(run.out, run.order.formats, job, _failing(run.tally, listener)))
         session = stack.enter_context(run.create())
         session.objects = caught
-        everything = record(session, _with_first(first, results), run.segmenter, listener.cancel)
+        everything = write_run(session, _with_first(first, results), run.segmenter, listener.cancel)
         for result in stack.enter_context(closing(everything)):
             exporter.write(result)
             run.tally.add(result)

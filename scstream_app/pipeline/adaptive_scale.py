@@ -21,7 +21,7 @@ _HELPED = 0.85
 _BLIND = 3
 
 
-class Pace:
+class AdaptiveScale:
     """Says when the engine should work on a smaller or a larger picture to hold a target rate.
 
     The time a frame takes is expected to grow with its pixels. Slowness is acted on within a few frames; a larger size
@@ -38,7 +38,7 @@ class Pace:
 
     Examples
     --------
-    >>> pace = Pace(target=25.0)
+    >>> pace = AdaptiveScale(target=25.0)
     >>> [scale for _ in range(20) if (scale := pace.note(40.0))]
     [0.75]
     >>> pace.scale

@@ -11,19 +11,19 @@ from scstream_app.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class ModelState:
     """What a model is set to, which segments it leaves alone, and whether any were merged or split by hand."""
 
     settings: Settings
     locked: frozenset[int] = frozenset()
     shaped: frozenset[str] = frozenset()
 
-    def after(self, edits: Iterable[Edit]) -> Made:
+    def after(self, edits: Iterable[Edit]) -> ModelState:
         """The same when some edits have been made.
 
-        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
+        >>> ModelState(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
         frozenset({1})
-        >>> Made(Settings()).after([Edit("lock", (1, 2)), Edit("merge", (1, 2))]).shaped
+        >>> ModelState(Settings()).after([Edit("lock", (1, 2)), Edit("merge", (1, 2))]).shaped
         frozenset({'merge'})
         """
         settings, locked, shaped = self.settings, self.locked, self.shaped
@@ -35,10 +35,10 @@ class Made:
                 locked -= set(edit.ids)
             elif edit.kind in ("merge", "split"):
                 shaped |= {edit.kind}
-        return Made(settings, locked, shaped)
+        return ModelState(settings, locked, shaped)
 
 
-class Asked:
+class PendingEdits:
     """Edits that a person asked for, until it is known what became of them.
 
     Attributes
@@ -50,7 +50,7 @@ class Asked:
 
     Examples
     --------
-    >>> asked = Asked(Made(Settings()))
+    >>> asked = PendingEdits(ModelState(Settings()))
     >>> asked.waiting += [Edit("lock", (1,)), Edit("lock", (2,))]
     >>> asked.then.locked
     frozenset({1, 2})
@@ -64,12 +64,12 @@ class Asked:
     frozenset()
     """
 
-    def __init__(self, made: Made) -> None:
+    def __init__(self, made: ModelState) -> None:
         self.made = made
         self.waiting: list[Edit] = []
 
     @property
-    def then(self) -> Made:
+    def then(self) -> ModelState:
         """What the model will be when all is done."""
         return self.made.after(self.waiting)
 
@@ -88,7 +88,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class AbandonedEdits:
     """A session that was closed while edits of it waited for the next frame."""
 
     path: Path

@@ -15,7 +15,7 @@ _FRAMES = 150
 _BYTES = 192 << 20
 
 
-class Recent:
+class ReplayBuffer:
     """Keeps the newest results, as many as fit; from any thread.
 
     Pictures and ids are copied into memory that is taken once and used round and round, apart from all that comes and

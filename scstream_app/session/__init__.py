@@ -19,9 +19,9 @@
 A frame's place in ids.zarr is its index minus the session's start.
 """
 
-from scstream_app.session.live_recorder import Recorded, Recorder, mend
+from scstream_app.session.live_recorder import LiveRecorder, Recorded, mend
 from scstream_app.session.resumption import Resumption, check_source, resume
-from scstream_app.session.run_writer import record, with_arrivals
+from scstream_app.session.run_writer import with_inherited_births, write_run
 from scstream_app.session.session import SUFFIX, UNSAVED, Session
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
@@ -36,17 +36,17 @@ __all__ = [
     "Bookmark",
     "FirstFrame",
     "FrameRecord",
+    "LiveRecorder",
     "Manifest",
     "MarkedObject",
     "Names",
     "Recorded",
-    "Recorder",
     "Resumption",
     "Session",
     "SourceFacts",
     "check_source",
     "mend",
-    "record",
     "resume",
-    "with_arrivals",
+    "with_inherited_births",
+    "write_run",
 ]

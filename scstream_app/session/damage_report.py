@@ -8,13 +8,13 @@ from itertools import pairwise
 from scstream_app.session import Session
 
 
-def told_frames(frames: Sequence[int]) -> str:
+def missing_frames_text(frames: Sequence[int]) -> str:
     """Which frames were left out because the source is damaged there; nothing if none were."""
     gone = missing(frames)
     return f"Damaged in the source and left out: {gone}. All other frames are there." if gone else ""
 
 
-def told_files(session: Session) -> str:
+def damaged_files_text(session: Session) -> str:
     """Which files of a session were put aside, and what to do about it; nothing if all is well."""
     if not session.damage:
         return ""

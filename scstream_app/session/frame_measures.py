@@ -88,7 +88,7 @@ class MeasuringSession(Session):
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class MeasureJob:
     """Frames of a session that nobody measured, ascending."""
 
     session: Session
@@ -96,7 +96,7 @@ class Survey:
     cancel: threading.Event
 
 
-def surveyed(survey: Survey) -> Iterator[tuple[int, dict[str, float]]]:
+def measure_frames(survey: MeasureJob) -> Iterator[tuple[int, dict[str, float]]]:
     """Each frame with its measures; without uncertainty where pictures were not kept."""
     session, wanted = survey.session, frozenset(survey.frames)
     source = _source(session)

@@ -9,7 +9,7 @@ from scstream.sampler.genealogy import Kind
 from scstream_app.pipeline.frame_result import FrameResult
 
 
-def arrivals(result: FrameResult) -> list[Event]:
+def inherited_births(result: FrameResult) -> list[Event]:
     """Births of the segments that a first frame has from before: here their lives begin."""
     born = {event.ids[-1] for event in result.events if event.kind in (Kind.BIRTH, Kind.SPLIT)}
     return [

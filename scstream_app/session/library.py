@@ -16,7 +16,7 @@ from platformdirs import user_data_path
 
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
-from scstream_app.session.reader import saying
+from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import check_file, check_folder
 from scstream_app.session.storage.lock import Lock
 
@@ -157,7 +157,7 @@ def move_session(path: Path, target: Path) -> None:
 
     A SessionError says why that cannot be done; both are then where they were.
     """
-    with saying(f"Cannot save '{target}'"):
+    with reporting_errors(f"Cannot save '{target}'"):
         if target.suffix != SUFFIX:
             raise SessionError(f"Cannot save '{target}': the name of a session ends in {SUFFIX}.")
         if os.path.lexists(target):

@@ -16,8 +16,8 @@ from scstream import Event
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session.inherited_births import arrivals
-from scstream_app.session.reader import saying
+from scstream_app.session.inherited_births import inherited_births
+from scstream_app.session.reader import reporting_errors
 from scstream_app.session.session import Session
 from scstream_app.session.storage import files
 from scstream_app.session.storage.manifest import SourceFacts
@@ -53,7 +53,7 @@ class _Item:
     model: VideoSegmenter | None
 
 
-class Recorder:
+class LiveRecorder:
     """Writes results into a new session, and their pictures into a lossless movie beside the ids.
 
     Frames are numbered from 0 as they are recorded. A frame's line is written when its picture is in the file, so that
@@ -157,7 +157,7 @@ class Recorder:
         if not self._indices:
             self._begin = result.time
             # What happened to segments before is no part of it.
-            events = tuple(arrivals(replace(result, events=())))
+            events = tuple(inherited_births(replace(result, events=())))
         else:
             events = (*self._events, *result.events)
         edits = (*self._edits, *result.edits) if self._indices else ()
@@ -199,7 +199,7 @@ class Recorder:
 
     def _record(self, session: Session) -> None:
         facts, path, written = self._source, self.path / PICTURES, deque[_Item]()
-        with saying(f"Cannot write '{self.path}'"):
+        with reporting_errors(f"Cannot write '{self.path}'"):
             pictures = PictureFile(path, facts.rate, (facts.height, facts.width))
             try:
                 while (item := self._next(session)) is not None:

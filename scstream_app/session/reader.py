@@ -223,12 +223,12 @@ class SessionReader:
     @contextmanager
     def _reading(self, index: int | None = None) -> Iterator[None]:
         what = f"'{self.path}'" if index is None else f"frame {index} of '{self.path}'"
-        with saying(f"Cannot read {what}"):
+        with reporting_errors(f"Cannot read {what}"):
             yield
 
 
 @contextmanager
-def saying(what: str, after: str = "") -> Iterator[None]:
+def reporting_errors(what: str, after: str = "") -> Iterator[None]:
     """Turn what goes wrong into one line: what could not be done, why, and what now."""
     try:
         yield

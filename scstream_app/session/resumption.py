@@ -15,7 +15,7 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import fitted
-from scstream_app.session.run_writer import keep, record, with_arrivals
+from scstream_app.session.run_writer import keep, with_inherited_births, write_run
 from scstream_app.session.session import Session, checksum
 from scstream_app.sources import Source
 
@@ -102,9 +102,9 @@ class Resumption:
             on_notice=on_notice,
         )
         if self.previous is None:
-            results = with_arrivals(results)
+            results = with_inherited_births(results)
         new = self._new(results, cancel, on_repeated or (lambda index: None))
-        yield from record(self.session, new, self.segmenter, cancel)
+        yield from write_run(self.session, new, self.segmenter, cancel)
 
     def _edits(self, new: Callable[[int], Sequence[Edit]] | None) -> Callable[[int], Sequence[Edit]]:
         last = int(self.session.frames[-1]) if len(self.session) else -1

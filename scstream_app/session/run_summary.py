@@ -41,7 +41,7 @@ class Life:
     merged_into: int | None = None
 
 
-class Trace:
+class RunSummary:
     """Grows frame by frame, in order; kept small enough for hours of video.
 
     Attributes

@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session.inherited_births import arrivals
+from scstream_app.session.inherited_births import inherited_births
 from scstream_app.session.session import Session
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
 
 
-def record(
+def write_run(
     session: Session,
     results: Generator[FrameResult],
     segmenter: VideoSegmenter,
@@ -47,11 +47,11 @@ def record(
         session.finish()
 
 
-def with_arrivals(results: Generator[FrameResult]) -> Generator[FrameResult]:
+def with_inherited_births(results: Generator[FrameResult]) -> Generator[FrameResult]:
     """Results from the start of a run on: segments that its model brought along begin to live on the first frame."""
     with closing(results):
         for first in results:
-            yield replace(first, events=(*arrivals(first), *first.events))
+            yield replace(first, events=(*inherited_births(first), *first.events))
             break
         yield from results
 

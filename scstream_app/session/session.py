@@ -18,7 +18,7 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
-from scstream_app.session.reader import SessionReader, saying
+from scstream_app.session.reader import SessionReader, reporting_errors
 from scstream_app.session.storage import bookmark, checks, files, later_measures, marks, statistics
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.files import AppendFile, Invalid
@@ -93,7 +93,7 @@ class Session(SessionReader):
         it as one that may go, unless a person saves it.
         """
         path = Path(path)
-        with saying(f"Cannot create '{path}'"):
+        with reporting_errors(f"Cannot create '{path}'"):
             if path.suffix != SUFFIX:
                 raise Invalid(f"the name of a session ends in {SUFFIX}")
             manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every, export)
@@ -115,7 +115,7 @@ class Session(SessionReader):
     def open(cls, path: str | os.PathLike[str], writable: bool = False) -> Self:
         """Open a session; what a killed process left half-written is passed over, and removed if ``writable``."""
         path = Path(path)
-        with saying(f"Cannot open '{path}'"):
+        with reporting_errors(f"Cannot open '{path}'"):
             if not path.is_dir():
                 raise Invalid("it is no folder" if path.exists() else "there is no such folder")
             files.check_file(path / "manifest.json")
@@ -300,7 +300,7 @@ class Session(SessionReader):
     def _permitted(self) -> Iterator[None]:
         if self._lock is None:
             raise SessionError(f"Cannot write '{self.path}': it is not open for writing.")
-        with saying(f"Cannot write '{self.path}'", f"The {len(self)} frames so far are kept."):
+        with reporting_errors(f"Cannot write '{self.path}'", f"The {len(self)} frames so far are kept."):
             yield
 
     def _files(self) -> tuple[AppendFile, AppendFile]:

@@ -9,7 +9,7 @@ from time import sleep
 
 from helpers.export_scenes import story
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session import Recorder, SourceFacts
+from scstream_app.session import LiveRecorder, SourceFacts
 from scstream_app.settings import Settings
 
 SHAPE = (48, 64)
@@ -24,7 +24,7 @@ def frame(index: int) -> FrameResult:
 def main() -> None:
     """Record one frame after another, none before the one in front is on its way to the disk."""
     facts = SourceFacts("camera:0", "Fake Cam", SHAPE[1], SHAPE[0], 30.0, None, True)
-    recorder = Recorder(Path(sys.argv[1]), facts, Settings(), print)
+    recorder = LiveRecorder(Path(sys.argv[1]), facts, Settings(), print)
     for index in count():
         recorder.put(frame(index))
         while recorder.waiting:

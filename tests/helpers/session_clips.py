@@ -12,7 +12,7 @@ from helpers.clips import moving_square
 from helpers.fake_source import FakeSource, Picture
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import segment_frames
-from scstream_app.session import Session, record
+from scstream_app.session import Session, write_run
 from scstream_app.settings import Settings
 
 QUICK = Settings(max_init_sweeps=10, threads=1)
@@ -40,7 +40,7 @@ def recording(
             masks=session.masks,
             scene_cuts=settings.scene_cuts,
         )
-        for result in record(session, results, segmenter):
+        for result in write_run(session, results, segmenter):
             yield session, result
 
 

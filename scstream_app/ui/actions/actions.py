@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction, QKeySequence
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class ActionSpec:
     """An action: its menu, its title, its keys (the first is shown), whether it is a switch, and its group if any."""
 
     id: str
@@ -25,85 +25,85 @@ class Spec:
     def menu_path(self) -> str:
         """Where it is to be found, whatever keys it has.
 
-        >>> Spec("open", "File", "Open Video…").menu_path
+        >>> ActionSpec("open", "File", "Open Video…").menu_path
         'File > Open Video…'
         """
         return f"{self.menu} > {self.title}"
 
 
 #: In the order of the menus; an empty title is a separator.
-SPECS: tuple[Spec, ...] = (
-    Spec("open", "File", "Open Video…", ("Ctrl+O",)),
-    Spec("open_folder", "File", "Open Image Sequence…", ("Ctrl+Shift+O",)),
-    Spec("open_camera", "File", "Open Camera…"),
-    Spec("open_url", "File", "Open URL…"),
-    Spec("open_session", "File", "Open Session…"),
-    Spec("separator_1", "File", ""),
-    Spec("save", "File", "Save Session", ("Ctrl+S",)),
-    Spec("save_as", "File", "Save Session As…", ("Ctrl+Shift+S",)),
-    Spec("export", "File", "Export…", ("Ctrl+E",)),
-    Spec("separator_7", "File", ""),
-    Spec("save_model", "File", "Save Model…"),
-    Spec("use_model", "File", "Segment Another Clip with This Model…"),
-    Spec("open_model", "File", "Open Video with Model…"),
-    Spec("separator_2", "File", ""),
-    Spec("close", "File", "Close", ("Ctrl+W",)),
-    Spec("quit", "File", "Quit", ("Ctrl+Q",)),
-    Spec("undo", "Edit", "Undo", ("Ctrl+Z",)),
-    Spec("redo", "Edit", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
-    Spec("separator_3", "Edit", ""),
-    Spec("hide", "Edit", "Hide or Show Segments", ("H",)),
-    Spec("isolate", "Edit", "Isolate or Show All"),
-    Spec("rename", "Edit", "Rename…", ("F2",)),
-    Spec("merge", "Edit", "Merge Segments", ("M",)),
-    Spec("split", "Edit", "Split Segment", ("Alt+M",)),
-    Spec("lock", "Edit", "Lock or Unlock Segments"),
-    Spec("group", "Edit", "Add to Object…", ("G",)),
-    Spec("ungroup", "Edit", "Remove from Object", ("Del",)),
-    Spec("separator_6", "Edit", ""),
-    Spec("preferences", "Edit", "Preferences…", ("Ctrl+,",)),
-    Spec("view_original", "View", "Original", ("1",), True, "view"),
-    Spec("view_overlay", "View", "Overlay", ("2",), True, "view"),
-    Spec("view_mean_colour", "View", "Mean Colour", ("3",), True, "view"),
-    Spec("view_boundaries", "View", "Boundaries", ("4",), True, "view"),
-    Spec("view_uncertainty", "View", "Uncertainty", ("5",), True, "view"),
-    Spec("view_matte", "View", "Object Matte", ("6",), True, "view"),
-    Spec("view_side_by_side", "View", "Side by Side", ("7",), True, "view"),
-    Spec("view_wipe", "View", "Wipe", ("8",), True, "view"),
-    Spec("separator_4", "View", ""),
-    Spec("fit", "View", "Fit to Window", ("F",)),
-    Spec("actual_size", "View", "Actual Size", ("Ctrl+0",)),
-    Spec("zoom_in", "View", "Zoom In", ("Ctrl++", "Ctrl+=")),
-    Spec("zoom_out", "View", "Zoom Out", ("Ctrl+-",)),
-    Spec("full_screen", "View", "Full Screen", ("F11",), True),
-    Spec("separator_5", "View", ""),
-    Spec("theme_system", "View", "Colours of the System", (), True, "theme"),
-    Spec("theme_light", "View", "Light", (), True, "theme"),
-    Spec("theme_dark", "View", "Dark", (), True, "theme"),
-    Spec("play", "Playback", "Play or Pause", ("Space",)),
-    Spec("next", "Playback", "Next Frame", ("Right", ".")),
-    Spec("previous", "Playback", "Previous Frame", ("Left", ",")),
-    Spec("forward", "Playback", "Forward 10 Frames", ("Shift+Right",)),
-    Spec("back", "Playback", "Back 10 Frames", ("Shift+Left",)),
-    Spec("start", "Playback", "To the Start", ("Home",)),
-    Spec("end", "Playback", "To the End", ("End",)),
-    Spec("next_event", "Playback", "Next Event", ("N",)),
-    Spec("previous_event", "Playback", "Previous Event", ("P",)),
-    Spec("next_uncertain", "Playback", "Next Uncertain Frame", ("U",)),
-    Spec("previous_uncertain", "Playback", "Previous Uncertain Frame", ("Shift+U",)),
-    Spec("slower", "Playback", "Slower", ("[",)),
-    Spec("faster", "Playback", "Faster", ("]",)),
-    Spec("normal_speed", "Playback", "Normal Speed", ("Backspace",)),
-    Spec("loop", "Playback", "Loop", ("L",), True),
-    Spec("set_in", "Playback", "Set In Point", ("I",)),
-    Spec("set_out", "Playback", "Set Out Point", ("O",)),
-    Spec("clear_range", "Playback", "Clear In and Out"),
-    Spec("pause_segmenting", "Segmentation", "Pause Segmentation", ("Shift+Space",), True),
-    Spec("record", "Segmentation", "Record", ("Ctrl+R", "R"), True),
-    Spec("restart", "Segmentation", "Segment Again"),
-    Spec("guide", "Help", "Guide"),
-    Spec("shortcuts", "Help", "Keys and Mouse", ("F1",)),
-    Spec("about", "Help", "About ScStream Studio"),
+SPECS: tuple[ActionSpec, ...] = (
+    ActionSpec("open", "File", "Open Video…", ("Ctrl+O",)),
+    ActionSpec("open_folder", "File", "Open Image Sequence…", ("Ctrl+Shift+O",)),
+    ActionSpec("open_camera", "File", "Open Camera…"),
+    ActionSpec("open_url", "File", "Open URL…"),
+    ActionSpec("open_session", "File", "Open Session…"),
+    ActionSpec("separator_1", "File", ""),
+    ActionSpec("save", "File", "Save Session", ("Ctrl+S",)),
+    ActionSpec("save_as", "File", "Save Session As…", ("Ctrl+Shift+S",)),
+    ActionSpec("export", "File", "Export…", ("Ctrl+E",)),
+    ActionSpec("separator_7", "File", ""),
+    ActionSpec("save_model", "File", "Save Model…"),
+    ActionSpec("use_model", "File", "Segment Another Clip with This Model…"),
+    ActionSpec("open_model", "File", "Open Video with Model…"),
+    ActionSpec("separator_2", "File", ""),
+    ActionSpec("close", "File", "Close", ("Ctrl+W",)),
+    ActionSpec("quit", "File", "Quit", ("Ctrl+Q",)),
+    ActionSpec("undo", "Edit", "Undo", ("Ctrl+Z",)),
+    ActionSpec("redo", "Edit", "Redo", ("Ctrl+Shift+Z", "Ctrl+Y")),
+    ActionSpec("separator_3", "Edit", ""),
+    ActionSpec("hide", "Edit", "Hide or Show Segments", ("H",)),
+    ActionSpec("isolate", "Edit", "Isolate or Show All"),
+    ActionSpec("rename", "Edit", "Rename…", ("F2",)),
+    ActionSpec("merge", "Edit", "Merge Segments", ("M",)),
+    ActionSpec("split", "Edit", "Split Segment", ("Alt+M",)),
+    ActionSpec("lock", "Edit", "Lock or Unlock Segments"),
+    ActionSpec("group", "Edit", "Add to Object…", ("G",)),
+    ActionSpec("ungroup", "Edit", "Remove from Object", ("Del",)),
+    ActionSpec("separator_6", "Edit", ""),
+    ActionSpec("preferences", "Edit", "Preferences…", ("Ctrl+,",)),
+    ActionSpec("view_original", "View", "Original", ("1",), True, "view"),
+    ActionSpec("view_overlay", "View", "Overlay", ("2",), True, "view"),
+    ActionSpec("view_mean_colour", "View", "Mean Colour", ("3",), True, "view"),
+    ActionSpec("view_boundaries", "View", "Boundaries", ("4",), True, "view"),
+    ActionSpec("view_uncertainty", "View", "Uncertainty", ("5",), True, "view"),
+    ActionSpec("view_matte", "View", "Object Matte", ("6",), True, "view"),
+    ActionSpec("view_side_by_side", "View", "Side by Side", ("7",), True, "view"),
+    ActionSpec("view_wipe", "View", "Wipe", ("8",), True, "view"),
+    ActionSpec("separator_4", "View", ""),
+    ActionSpec("fit", "View", "Fit to Window", ("F",)),
+    ActionSpec("actual_size", "View", "Actual Size", ("Ctrl+0",)),
+    ActionSpec("zoom_in", "View", "Zoom In", ("Ctrl++", "Ctrl+=")),
+    ActionSpec("zoom_out", "View", "Zoom Out", ("Ctrl+-",)),
+    ActionSpec("full_screen", "View", "Full Screen", ("F11",), True),
+    ActionSpec("separator_5", "View", ""),
+    ActionSpec("theme_system", "View", "Colours of the System", (), True, "theme"),
+    ActionSpec("theme_light", "View", "Light", (), True, "theme"),
+    ActionSpec("theme_dark", "View", "Dark", (), True, "theme"),
+    ActionSpec("play", "Playback", "Play or Pause", ("Space",)),
+    ActionSpec("next", "Playback", "Next Frame", ("Right", ".")),
+    ActionSpec("previous", "Playback", "Previous Frame", ("Left", ",")),
+    ActionSpec("forward", "Playback", "Forward 10 Frames", ("Shift+Right",)),
+    ActionSpec("back", "Playback", "Back 10 Frames", ("Shift+Left",)),
+    ActionSpec("start", "Playback", "To the Start", ("Home",)),
+    ActionSpec("end", "Playback", "To the End", ("End",)),
+    ActionSpec("next_event", "Playback", "Next Event", ("N",)),
+    ActionSpec("previous_event", "Playback", "Previous Event", ("P",)),
+    ActionSpec("next_uncertain", "Playback", "Next Uncertain Frame", ("U",)),
+    ActionSpec("previous_uncertain", "Playback", "Previous Uncertain Frame", ("Shift+U",)),
+    ActionSpec("slower", "Playback", "Slower", ("[",)),
+    ActionSpec("faster", "Playback", "Faster", ("]",)),
+    ActionSpec("normal_speed", "Playback", "Normal Speed", ("Backspace",)),
+    ActionSpec("loop", "Playback", "Loop", ("L",), True),
+    ActionSpec("set_in", "Playback", "Set In Point", ("I",)),
+    ActionSpec("set_out", "Playback", "Set Out Point", ("O",)),
+    ActionSpec("clear_range", "Playback", "Clear In and Out"),
+    ActionSpec("pause_segmenting", "Segmentation", "Pause Segmentation", ("Shift+Space",), True),
+    ActionSpec("record", "Segmentation", "Record", ("Ctrl+R", "R"), True),
+    ActionSpec("restart", "Segmentation", "Segment Again"),
+    ActionSpec("guide", "Help", "Guide"),
+    ActionSpec("shortcuts", "Help", "Keys and Mouse", ("F1",)),
+    ActionSpec("about", "Help", "About ScStream Studio"),
 )
 
 #: What titles cannot say, for the status bar.
@@ -145,14 +145,14 @@ class Actions(QObject):
         self._settings = settings
         self._actions = {spec.id: self._make(spec) for spec in SPECS if spec.title}
 
-    def _make(self, spec: Spec) -> QAction:
+    def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(spec.title, self)
         action.setObjectName(spec.id)
         action.setCheckable(spec.checkable)
         self._give(action, spec, self.keys(spec))
         return action
 
-    def _give(self, action: QAction, spec: Spec, keys: Iterable[str]) -> None:
+    def _give(self, action: QAction, spec: ActionSpec, keys: Iterable[str]) -> None:
         action.setShortcuts([QKeySequence(key) for key in keys])
         tip = spec.title.rstrip("…")
         key = action.shortcut().toString()
@@ -174,7 +174,7 @@ class Actions(QObject):
 
     # --- keys
 
-    def keys(self, spec: Spec) -> tuple[str, ...]:
+    def keys(self, spec: ActionSpec) -> tuple[str, ...]:
         """The keys of an action: those that a person chose, else its own."""
         chosen = self._settings.value(f"keys/{spec.id}")
         return spec.keys if chosen is None else tuple(str(chosen).split(" | ")) if chosen else ()
@@ -199,4 +199,4 @@ class Actions(QObject):
         self.keys_changed.emit()
 
 
-BY_ID: Mapping[str, Spec] = MappingProxyType({spec.id: spec for spec in SPECS})
+BY_ID: Mapping[str, ActionSpec] = MappingProxyType({spec.id: spec for spec in SPECS})

@@ -13,7 +13,7 @@ from scstream_app.ui.actions.actions import BY_ID
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class PanelAction:
     """Something that can be done: what it is called, what it does in words, and doing it."""
 
     word: str
@@ -21,7 +21,7 @@ class Deed:
     act: Callable[[], object]
 
 
-class Deeds:
+class PanelActions:
     """The actions of a panel by their names; those that the window has too, under the same name, have its keys.
 
     Parameters
@@ -35,7 +35,11 @@ class Deeds:
     """
 
     def __init__(
-        self, panel: QWidget, deeds: Mapping[str, Deed], lacking: Callable[[str], str], say: Callable[[str], object]
+        self,
+        panel: QWidget,
+        deeds: Mapping[str, PanelAction],
+        lacking: Callable[[str], str],
+        say: Callable[[str], object],
     ) -> None:
         self._deeds, self._lacking, self._say = dict(deeds), lacking, say
         self._words = {name: deed.word for name, deed in deeds.items()}

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from scstream_app.errors import StudioError
 from scstream_app.session import Bookmark, Session
 from scstream_app.ui.actions.actions import SPECS
-from scstream_app.ui.qt.background import Background
+from scstream_app.ui.qt.background import BackgroundWorker
 
 if TYPE_CHECKING:
     from scstream_app.ui.document.document import Document
@@ -23,7 +23,7 @@ _PATIENCE = 5_000
 _VIEWS = frozenset(spec.id.removeprefix("view_") for spec in SPECS if spec.group == "view")
 
 
-class Keeper(Background[tuple[Session, Bookmark]]):
+class BookmarkWriter(BackgroundWorker[tuple[Session, Bookmark]]):
     """Writes bookmarks on a thread of its own: a slow disk is not to stop the window every few seconds."""
 
     def __init__(self) -> None:
@@ -66,13 +66,13 @@ class Keeper(Background[tuple[Session, Bookmark]]):
             self._kept = session, bookmark
 
 
-class Bookmarking(QObject):
+class Bookmarks(QObject):
     """Notes soon after every change, and when the session is left, which frame is shown, how, and what is selected."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
         self._document = document
-        self._keeper = Keeper()
+        self._keeper = BookmarkWriter()
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON)

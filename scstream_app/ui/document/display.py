@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Bookmark, MarkedObject, Names, Session, SourceFacts
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.look import Look, Shown
-from scstream_app.ui.document.renderer import Renderer, Wish
+from scstream_app.ui.document.renderer import DrawRequest, Renderer
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.worker import Worker
 
@@ -59,7 +59,7 @@ class Showing(QObject):
         """Be as before anything was opened; the look stays."""
         self.session: Session | None = None
         self.facts: SourceFacts | None = None
-        self.trace = Trace()
+        self.trace = RunSummary()
         self.state = State.EMPTY
         self.shown: Shown | None = None
         self.selection: frozenset[int] = frozenset()
@@ -115,7 +115,7 @@ class Showing(QObject):
         # The newest frame of a live source is shown before it is noted.
         colour = colour_after(edits, self.colour_at(index))
         following = self.follow_newest and isinstance(frame, FrameResult)
-        self.renderer.wish(Wish(frame, self._full_look(index), colour, following))
+        self.renderer.wish(DrawRequest(frame, self._full_look(index), colour, following))
 
     def colour_at(self, index: int) -> str:
         """The colour space that a frame was segmented in; a person may have changed it on the way."""

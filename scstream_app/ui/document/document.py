@@ -16,15 +16,15 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError, StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.pipeline.pending_edits import Asked, Left, Made, kinds
+from scstream_app.pipeline.pending_edits import AbandonedEdits, ModelState, PendingEdits, kinds
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts, damage_report
 from scstream_app.settings import Settings
-from scstream_app.ui.document.bookmarks import Bookmarking
+from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Showing
-from scstream_app.ui.document.measure_worker import Surveyor
+from scstream_app.ui.document.measure_worker import MeasureWorker
 from scstream_app.ui.document.renderer import Renderer
-from scstream_app.ui.document.session_closer import Closer
+from scstream_app.ui.document.session_closer import SessionCloser
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.worker import Opened, Task, Worker
 
@@ -86,15 +86,15 @@ class Document(Showing):
         self.exporting = 0
         self._waiting: Task | None = None
         self._busy = False
-        self._left: Left | None = None
+        self._left: AbandonedEdits | None = None
         self._when_idle: list[Callable[[], None]] = []
         self._closing: Session | None = None
         self._compiling = False
         self.worker = Worker()
         self.renderer = Renderer()
-        self.surveyor = Surveyor()
-        self._closer = Closer()
-        self._bookmarking = Bookmarking(self)
+        self.surveyor = MeasureWorker()
+        self._closer = SessionCloser()
+        self._bookmarking = Bookmarks(self)
         self._connect()
 
     def _forget(self) -> None:
@@ -102,7 +102,7 @@ class Document(Showing):
         self.saving = False
         self.preview: Preview | None = None
         self.locked: frozenset[int] = frozenset()
-        self._asked = Asked(Made(self.settings))
+        self._asked = PendingEdits(ModelState(self.settings))
         self._first_colour = self.settings.colour
 
     def _connect(self) -> None:
@@ -180,7 +180,7 @@ class Document(Showing):
         waiting, self._asked.waiting = self._asked.waiting, []
         if waiting and self.session is not None and self.facts is not None:
             address = self.session.source_address
-            self._left = Left(self.session.path, address, self.facts.name, tuple(waiting))
+            self._left = AbandonedEdits(self.session.path, address, self.facts.name, tuple(waiting))
 
     def _settle_left(self, task: Task) -> None:
         """Edits that were left wait on, or nothing comes of them, which is said; where all begins anew it is meant."""
@@ -395,14 +395,14 @@ class Document(Showing):
     def _take_settings(self, settings: Settings, edits: Iterable[Edit]) -> None:
         """Those of a session, after what was done on the way; threads belong to the machine."""
         threads = self.settings.threads
-        made = Made(settings).after(edits)
+        made = ModelState(settings).after(edits)
         self._asked.made = replace(made, settings=replace(made.settings, threads=threads))
         then = self._asked.then
         self.settings, self.locked = then.settings, then.locked
 
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
-        gone, torn = damage_report.told_frames(self.trace.frames), damage_report.told_files(session)
+        gone, torn = damage_report.missing_frames_text(self.trace.frames), damage_report.damaged_files_text(session)
         if gone:
             self.noticed.emit(Notice("damaged", self.trace.frames[0], gone))
         if torn:
@@ -414,7 +414,7 @@ class Document(Showing):
             # Closed again before it was open.
             return
         self.facts = facts
-        self._first_colour, self._asked.made = self.settings.colour, Made(self.settings)
+        self._first_colour, self._asked.made = self.settings.colour, ModelState(self.settings)
         self._leave_empty_matte()
         self.opened.emit()
         self.marks_changed.emit()

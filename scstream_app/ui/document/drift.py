@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.document import Document
 
 #: Frames that are read for it at a time, a quarter of a millisecond each: what is beyond is learnt with the next frame
@@ -45,7 +45,7 @@ class Origins:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._known: dict[int, npt.NDArray[np.float64] | None] = {}
-        self._of: Trace | None = None
+        self._of: RunSummary | None = None
 
     def learn(self, rows: npt.NDArray[np.void]) -> None:
         """Get to know the segments of a frame."""

@@ -18,7 +18,7 @@ ABOUT_RATIO = (
 )
 
 
-def told(event: Event, names: Mapping[int, str]) -> str:
+def describe(event: Event, names: Mapping[int, str]) -> str:
     """What happened, with the names that a person gave."""
     first, last = event.ids[0], event.ids[-1]
     text = {
@@ -34,10 +34,10 @@ def _subject(id: int, names: Mapping[int, str]) -> str:
     return names.get(id, f"segment {id}")
 
 
-def told_ratio(event: Event) -> str:
+def describe_ratio(event: Event) -> str:
     """The log Hastings ratio of a split or merge; nothing for others.
 
-    >>> told_ratio(Event(Kind.SPLIT, 3.0, 3, (0, 1), 12.34, (70.0, 30.0)))
+    >>> describe_ratio(Event(Kind.SPLIT, 3.0, 3, (0, 1), 12.34, (70.0, 30.0)))
     '+12.3'
     """
     return f"{event.log_hastings:+.1f}" if math.isfinite(event.log_hastings) else ""

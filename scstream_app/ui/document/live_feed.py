@@ -8,10 +8,10 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.pipeline.adaptive_scale import Pace
+from scstream_app.pipeline.adaptive_scale import AdaptiveScale
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
-from scstream_app.session import FrameRecord, MarkedObject, Recorded, Recorder
+from scstream_app.session import FrameRecord, LiveRecorder, MarkedObject, Recorded
 from scstream_app.sources import is_camera
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -21,7 +21,7 @@ _STOP_SECONDS = 30.0
 TARGETS = (15.0, 20.0, 25.0, 30.0)
 
 
-class Feed(QObject):
+class LiveFeed(QObject):
     """Watches the document while it shows a live source.
 
     ``changed`` says that the rate, the size, the camera's state or the recording is another one; ``recorded`` carries
@@ -47,8 +47,8 @@ class Feed(QObject):
         self._document = document
         self.target = target
         self.scale = 1.0
-        self.recorder: Recorder | None = None
-        self._pace: Pace | None = None
+        self.recorder: LiveRecorder | None = None
+        self._pace: AdaptiveScale | None = None
         self._asked: float | None = None
         self._last = 0.0
         self._stalled = False
@@ -85,7 +85,7 @@ class Feed(QObject):
     def set_target(self, target: float | None) -> None:
         """Hold this rate, or keep to the size of the settings."""
         self.target = target
-        self._pace = None if target is None else Pace(target, self.scale)
+        self._pace = None if target is None else AdaptiveScale(target, self.scale)
         if target is None and self._document.live:
             self._ask(self._document.settings.scale)
         self.changed.emit()
@@ -134,7 +134,7 @@ class Feed(QObject):
         if not document.live or document.facts is None or self.recorder is not None:
             return
         settings = replace(document.settings, scale=self.scale)
-        self.recorder = Recorder(path, document.facts, settings, self._ended.emit)
+        self.recorder = LiveRecorder(path, document.facts, settings, self._ended.emit)
         self._placed, self._all_placed = {}, False
         document.worker.recorder = self.recorder
         self.changed.emit()
@@ -171,7 +171,7 @@ class Feed(QObject):
         self._all_placed = all(final for _, final in found)
         recorder.set_marks(self._document.names, [thing for thing, _ in found])
 
-    def _in_recording(self, thing: MarkedObject, recorder: Recorder) -> tuple[MarkedObject, bool]:
+    def _in_recording(self, thing: MarkedObject, recorder: LiveRecorder) -> tuple[MarkedObject, bool]:
         """What an object is on the first recorded frame at or after that of its marking, and whether that is final."""
         if thing in self._placed:
             return self._placed[thing], True
@@ -193,7 +193,7 @@ class Feed(QObject):
     def _on_opened(self) -> None:
         self._stalled, self._asked, self._last = False, None, monotonic()
         self.scale = self._document.settings.scale
-        self._pace = None if self.target is None else Pace(self.target, self.scale)
+        self._pace = None if self.target is None else AdaptiveScale(self.target, self.scale)
         self.changed.emit()
 
     @Slot()

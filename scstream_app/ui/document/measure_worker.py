@@ -10,8 +10,8 @@ from PySide6.QtCore import Signal
 
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
-from scstream_app.session.frame_measures import Survey, surveyed
-from scstream_app.ui.qt.background import Background
+from scstream_app.session.frame_measures import MeasureJob, measure_frames
+from scstream_app.ui.qt.background import BackgroundWorker
 
 #: A kernel that is being compiled for the first time cannot be interrupted.
 _STOP_MILLISECONDS = 60_000
@@ -19,7 +19,7 @@ _STOP_MILLISECONDS = 60_000
 _PAUSE = 0.25
 
 
-class Surveyor(Background[tuple[Session, Sequence[int]]]):
+class MeasureWorker(BackgroundWorker[tuple[Session, Sequence[int]]]):
     """Measures frames of sessions that were written without: by the command line, or by an earlier program.
 
     ``measured`` carries the session and a mapping from frames to their measures, now and then. The session keeps them,
@@ -37,11 +37,11 @@ class Surveyor(Background[tuple[Session, Sequence[int]]]):
         self._do((session, frames))
 
     def _work(self, task: tuple[Session, Sequence[int]], cancel: threading.Event) -> None:
-        survey = Survey(*task, cancel)
+        survey = MeasureJob(*task, cancel)
         found: dict[int, Mapping[str, float]] = {}
         told = monotonic()
         try:
-            for index, measures in surveyed(survey):
+            for index, measures in measure_frames(survey):
                 found[index] = measures
                 if monotonic() - told > _PAUSE:
                     self._tell(survey, found)
@@ -51,7 +51,7 @@ class Surveyor(Background[tuple[Session, Sequence[int]]]):
             pass
         self._tell(survey, found)
 
-    def _tell(self, survey: Survey, found: Mapping[int, Mapping[str, float]]) -> None:
+    def _tell(self, survey: MeasureJob, found: Mapping[int, Mapping[str, float]]) -> None:
         if not found or survey.cancel.is_set():
             return
         self.measured.emit(survey.session, found)

@@ -10,7 +10,7 @@ from time import monotonic
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 
@@ -421,7 +421,7 @@ class Times:
     ([0.0, 0.5, 0.5, 0.6], 2)
     """
 
-    def __init__(self, trace: Trace | None = None, first: int = 0, rate: float = _DEFAULT_RATE) -> None:
+    def __init__(self, trace: RunSummary | None = None, first: int = 0, rate: float = _DEFAULT_RATE) -> None:
         self.trace, self.first = trace, first
         self._rate = rate
         self._begins = array("d")

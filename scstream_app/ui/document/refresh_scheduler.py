@@ -13,13 +13,13 @@ from scstream_app.ui.document.document import Document
 _STILL = 50
 
 
-class Turn(QObject):
+class PanelRefresh(QObject):
     """A panel's turn to bring itself up to date, which keeps the window busy: ``come`` says that it has come.
 
     It comes when a picture has just been painted, for then it is longest until the next one, or soon if none comes;
     never together with another panel's, and not before so many seconds have passed since the last one.
 
-    >>> Turn(document, 0.5, panel).come.connect(panel.refresh)  # doctest: +SKIP
+    >>> PanelRefresh(document, 0.5, panel).come.connect(panel.refresh)  # doctest: +SKIP
     """
 
     come = Signal()
@@ -50,7 +50,7 @@ class _Round(QObject):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
-        self._waiting: list[Turn] = []
+        self._waiting: list[PanelRefresh] = []
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_STILL)
@@ -58,7 +58,7 @@ class _Round(QObject):
         # Queued: when everybody has heard of the picture, and it is painted.
         document.shown_changed.connect(self._go_on, Qt.ConnectionType.QueuedConnection)
 
-    def enter(self, turn: Turn) -> None:
+    def enter(self, turn: PanelRefresh) -> None:
         if turn not in self._waiting:
             self._waiting.append(turn)
         if not self._timer.isActive():

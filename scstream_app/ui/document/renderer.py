@@ -22,7 +22,7 @@ _STOP_MILLISECONDS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class DrawRequest:
     """A frame to be shown: its index, or the result itself if it is at hand.
 
     ``colour`` is the colour space that it was segmented in. ``following`` says that newer frames, as they come, are
@@ -50,10 +50,10 @@ class Renderer(QObject):
     def __init__(self) -> None:
         super().__init__()
         self.ready: Mailbox[Shown] = Mailbox()
-        self._wishes: Mailbox[Wish] = Mailbox()
+        self._wishes: Mailbox[DrawRequest] = Mailbox()
         #: The last wish while the newest frames are followed, by which the next one can be guessed.
-        self._followed: Wish | None = None
-        self._anticipated: Wish | None = None
+        self._followed: DrawRequest | None = None
+        self._anticipated: DrawRequest | None = None
         #: Held for moments only, by both threads.
         self._gate = threading.Lock()
         self._session: Session | None = None
@@ -88,7 +88,7 @@ class Renderer(QObject):
             # Whoever reads lets go of the source afterwards.
             self._wished.emit()
 
-    def wish(self, wish: Wish) -> None:
+    def wish(self, wish: DrawRequest) -> None:
         """Draw this next, whatever was wished for before."""
         with self._gate:
             coming, self._anticipated = self._anticipated, None
@@ -149,7 +149,7 @@ class Renderer(QObject):
         elif fresh:
             self.drawn.emit()
 
-    def _drawn(self, wish: Wish | None, session: Session | None, loaded: int) -> Shown | None:
+    def _drawn(self, wish: DrawRequest | None, session: Session | None, loaded: int) -> Shown | None:
         with self._reading:
             if loaded != self._held:
                 self._let_go()
@@ -190,11 +190,11 @@ class Renderer(QObject):
         return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))
 
 
-def _index(wish: Wish) -> int:
+def _index(wish: DrawRequest) -> int:
     return wish.frame.index if isinstance(wish.frame, FrameResult) else wish.frame
 
 
-def _same(wish: Wish, other: Wish | None) -> bool:
+def _same(wish: DrawRequest, other: DrawRequest | None) -> bool:
     """Whether there is nothing more to draw; results are told apart by what they are, not by what is in them."""
     if other is None or wish.frame is not other.frame:
         return False

@@ -14,7 +14,7 @@ from scstream_app.session import Session
 _MOMENT = 0.2
 
 
-class Closer(QObject):
+class SessionCloser(QObject):
     """Closes one session at a time.
 
     ``late`` comes when one that took longer than a moment is closed; it carries why that failed, in words, or nothing.

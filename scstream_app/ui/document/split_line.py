@@ -17,7 +17,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Halves:
+class PendingSplit:
     """The line (H, W) along which a segment would be split, on the frame with this index."""
 
     index: int
@@ -25,7 +25,7 @@ class Halves:
     line: Mask
 
 
-class Halver:
+class SplitWatcher:
     """The window says which segment it wants to know about, the engine's thread finds it out."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Halver:
         """The newest frame and the segmenter that has just made it; None: there is none yet."""
         self._at, self._told = at, None
 
-    def find(self) -> Halves | None:
+    def find(self) -> PendingSplit | None:
         """What is wanted, once for each frame and segment; None if there is nothing new to say."""
         # Either may be changed by the window meanwhile.
         id, at = self._wanted, self._at
@@ -51,7 +51,7 @@ class Halver:
         result, segmenter = at
         self._told = result.index, id
         try:
-            return Halves(result.index, id, division(result.ids == id, segmenter.halves(id)))
+            return PendingSplit(result.index, id, division(result.ids == id, segmenter.halves(id)))
         except KeyError:
             # It has died.
             return None

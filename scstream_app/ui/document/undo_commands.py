@@ -19,7 +19,7 @@ from scstream_app.session import MarkedObject, Names
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.abc import AbstractQt
+from scstream_app.ui.qt.abc import AbstractQtMeta
 
 #: What the model does: there has to be a next frame for it to be done before.
 _BY_THE_MODEL = {"merge": "merged", "split": "split", "lock": "locked"}
@@ -94,14 +94,14 @@ def recolour(document: Document, ids: Iterable[int], colour: RGB | None) -> None
     colours = {id: rgb for id, rgb in document.names.colours.items() if id not in chosen}
     if colour is not None:
         colours.update(dict.fromkeys(sorted(chosen), colour))
-    _change(document, replace(document.names, colours=colours), f"Recolour {told(chosen)}")
+    _change(document, replace(document.names, colours=colours), f"Recolour {segments_text(chosen)}")
 
 
 def set_hidden(document: Document, ids: Iterable[int], hidden: bool) -> None:
     """Take the tint off segments, or put it back."""
     chosen, now = frozenset(ids), document.names.hidden
     names = replace(document.names, hidden=now | chosen if hidden else now - chosen)
-    _change(document, names, f"{'Hide' if hidden else 'Show'} {told(chosen)}")
+    _change(document, names, f"{'Hide' if hidden else 'Show'} {segments_text(chosen)}")
 
 
 def isolate(document: Document, ids: Iterable[int]) -> None:
@@ -109,7 +109,7 @@ def isolate(document: Document, ids: Iterable[int]) -> None:
     chosen, now = frozenset(ids), document.isolated
     after = frozenset[int]() if chosen == now else chosen
     if after != now:
-        text = f"Isolate {told(after)}" if after else "Show all segments"
+        text = f"Isolate {segments_text(after)}" if after else "Show all segments"
         document.undo.push(_Isolate(document, text, document.isolate, now, after))
 
 
@@ -151,7 +151,7 @@ def add_to_object(document: Document, name: str, ids: Iterable[int], frame: int 
     begin = document.index if frame is None else frame
     wanted = document.members_of(thing, begin) | chosen
     made_up = _made_up(document, thing, thing.ids | chosen, wanted, begin)
-    _exchange(document, made_up, name, f"Add {told(chosen)} to object '{name}'")
+    _exchange(document, made_up, name, f"Add {segments_text(chosen)} to object '{name}'")
 
 
 def remove_from_objects(document: Document, of: Mapping[str, frozenset[int]]) -> None:
@@ -159,7 +159,7 @@ def remove_from_objects(document: Document, of: Mapping[str, frozenset[int]]) ->
     names, chosen = list(of), frozenset[int]().union(*of.values())
     where = f"object '{names[0]}'" if len(names) == 1 else f"{len(names)} objects"
     left = [_without(document, thing, of.get(thing.name, frozenset())) for thing in document.objects]
-    _regroup(document, left, f"Remove {told(chosen)} from {where}", names[-1])
+    _regroup(document, left, f"Remove {segments_text(chosen)} from {where}", names[-1])
 
 
 def _without(document: Document, thing: MarkedObject, ids: frozenset[int]) -> MarkedObject:
@@ -287,7 +287,7 @@ def keep_split(document: Document) -> None:
             command.lock_parts()
 
 
-class _ModelCommand(QUndoCommand, metaclass=AbstractQt):
+class _ModelCommand(QUndoCommand, metaclass=AbstractQtMeta):
     """An edit of the model.
 
     What still waits for the next frame is withdrawn. What has reached the model stays: undoing it is a second edit, on
@@ -380,20 +380,20 @@ class _ModelCommand(QUndoCommand, metaclass=AbstractQt):
 class _Merge(_ModelCommand):
     def __init__(self, document: Document, ids: Iterable[int]) -> None:
         chosen = tuple(ids)
-        super().__init__(document, f"Merge {told(chosen)} (undone by a split)", chosen)
+        super().__init__(document, f"Merge {segments_text(chosen)} (undone by a split)", chosen)
 
     def _do(self) -> None:
         parts = self._alive()
         if len(parts) < 2:
-            self._give_up(f"There is nothing left to merge of {told(self._ids)}.")
+            self._give_up(f"There is nothing left to merge of {segments_text(self._ids)}.")
         else:
             self._send_locked(Edit("merge", parts))
-            self.promise = f"{told(parts).capitalize()} become one from the next frame on, and stay locked."
+            self.promise = f"{segments_text(parts).capitalize()} become one from the next frame on, and stay locked."
 
     def _take_back(self) -> None:
         parts = self._alive()
         if not parts:
-            self._give_up(f"The merge of {told(self._ids)} cannot be undone: the segment is no longer there.")
+            self._give_up(f"The merge of {segments_text(self._ids)} cannot be undone: the segment is no longer there.")
             return
         whole = max(parts, key=self._size)
         self._document.edit(Edit("split", (whole,)))
@@ -409,7 +409,7 @@ class _Merge(_ModelCommand):
 class _Split(_ModelCommand):
     def __init__(self, document: Document, ids: Iterable[int]) -> None:
         chosen = tuple(ids)
-        super().__init__(document, f"Split {told(chosen)} (undone by a merge)", chosen)
+        super().__init__(document, f"Split {segments_text(chosen)} (undone by a merge)", chosen)
         self._awaited = self._forgotten = False
 
     def begin_at(self, index: int) -> None:
@@ -421,22 +421,28 @@ class _Split(_ModelCommand):
     def _do(self) -> None:
         parts = tuple(id for id in self._ids if id in self._alive())
         if not parts:
-            self._give_up(f"There is nothing left to split of {told(self._ids)}.")
+            self._give_up(f"There is nothing left to split of {segments_text(self._ids)}.")
         else:
             self._frame, self._there = _newest(self._document), frozenset(parts)
             self._awaited, self._forgotten = True, False
             self._send_locked(Edit("split", parts))
             verbs = ("is", "stays") if len(parts) == 1 else ("are", "stay")
-            self.promise = f"{told(parts).capitalize()} {verbs[0]} split from the next frame on, and {verbs[1]} locked."
+            self.promise = (
+                f"{segments_text(parts).capitalize()} {verbs[0]} split from the next frame on, and {verbs[1]} locked."
+            )
 
     def _take_back(self) -> None:
         if self._forgotten:
-            self._give_up(f"The split of {told(self._ids)} cannot be undone: it is too long ago to know its parts.")
+            self._give_up(
+                f"The split of {segments_text(self._ids)} cannot be undone: it is too long ago to know its parts."
+            )
             return
         alive = set(self._alive())
         pairs = [(whole, part) for whole, part in self._parts() if {whole, part} <= alive]
         if not pairs:
-            self._give_up(f"There is nothing to undo: {told(self._ids)} did not split, or no longer can be merged.")
+            self._give_up(
+                f"There is nothing to undo: {segments_text(self._ids)} did not split, or no longer can be merged."
+            )
             return
         for pair in pairs:
             self._document.edit(Edit("merge", pair))
@@ -462,7 +468,7 @@ class _Lock(_ModelCommand):
     def __init__(self, document: Document, ids: Iterable[int], locked: bool) -> None:
         # Those that are locked already stay so when this is undone.
         changed = tuple(id for id in ids if (id in document.locked) != locked)
-        super().__init__(document, f"{'Lock' if locked else 'Unlock'} {told(changed)}", changed)
+        super().__init__(document, f"{'Lock' if locked else 'Unlock'} {segments_text(changed)}", changed)
         self._locked = locked
         self.setObsolete(not changed)
 
@@ -480,10 +486,10 @@ class _Lock(_ModelCommand):
 # --- what commands go by
 
 
-def told(ids: Iterable[int]) -> str:
+def segments_text(ids: Iterable[int]) -> str:
     """Segments in words.
 
-    >>> told([3]), told([5, 3]), told(range(9))
+    >>> segments_text([3]), told([5, 3]), told(range(9))
     ('segment 3', 'segments 3 and 5', '9 segments')
     """
     ordered = sorted(ids)

@@ -15,18 +15,18 @@ import scstream
 from scstream_app.errors import StudioError
 from scstream_app.pipeline.edits import Edit, EditQueue
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.pipeline.replay_buffer import Recent
+from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import IdMap
-from scstream_app.session import Bookmark, FrameRecord, Recorder, Session, SourceFacts, mend, resume
+from scstream_app.session import Bookmark, FrameRecord, LiveRecorder, Session, SourceFacts, mend, resume
 from scstream_app.session.frame_measures import MeasuringSession, measures
 from scstream_app.session.model_transfer import carried_over
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.document.split_line import Halver, Halves
+from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
 from scstream_app.ui.qt.mailbox import Mailbox
-from scstream_app.ui.qt.thread_priority import give_way
+from scstream_app.ui.qt.thread_priority import lower_priority
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -72,7 +72,7 @@ class Opened:
     """
 
     session: Session
-    trace: Trace
+    trace: RunSummary
     edits: Sequence[Edit]
     bookmark: Bookmark | None = None
     trouble: str = ""
@@ -115,13 +115,13 @@ class Worker(QObject):
         super().__init__()
         self.newest: Mailbox[FrameResult] = Mailbox()
         self.preview: Mailbox[Preview] = Mailbox()
-        self.halves: Mailbox[Halves] = Mailbox()
-        self._halver = Halver()
+        self.halves: Mailbox[PendingSplit] = Mailbox()
+        self._halver = SplitWatcher()
         self._cancel, self._aside = threading.Event(), False
         self._paused = threading.Event()
-        self.recent = Recent()
+        self.recent = ReplayBuffer()
         self.on_newest: Callable[[FrameResult], None] | None = None
-        self.recorder: Recorder | None = None
+        self.recorder: LiveRecorder | None = None
         self.dropped = 0
         self._edits = EditQueue()
         self._path: Path | None = None
@@ -187,7 +187,7 @@ class Worker(QObject):
 
     @Slot(object, object)
     def _work(self, task: Task, cancel: threading.Event) -> None:
-        give_way()
+        lower_priority()
         if task.address is not None or not (task.moved or task.path == self._path):
             self._edits.clear()
         self._edits.untell()
@@ -347,7 +347,7 @@ def _record_of(result: FrameResult) -> FrameRecord:
 
 def _read(session: Session, cancel: threading.Event) -> Opened:
     """What a session says of its frames: of hours of them that takes seconds, and no window is to wait for it."""
-    trace, edits, trouble = Trace(), list[Edit](), ""
+    trace, edits, trouble = RunSummary(), list[Edit](), ""
     try:
         for record in session.records():
             if cancel.is_set():

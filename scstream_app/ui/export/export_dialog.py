@@ -27,10 +27,10 @@ from scstream_app.export.movie import Movies
 from scstream_app.headless import Order
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export import export_worker
-from scstream_app.ui.export.export_folder import is_empty, trouble_with
+from scstream_app.ui.export.export_folder import folder_error, is_empty
 from scstream_app.ui.export.export_formats import FormatsTree
 from scstream_app.ui.export.export_options import ExportOptions, Preview
-from scstream_app.ui.export.export_worker import Exporting, ExportTask
+from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
 
 #: What gets lost in a format.
 _WARNINGS: Mapping[str, str] = {
@@ -79,7 +79,7 @@ class ExportDialog(QDialog):
         self._document = document
         self._running = self._closing = False
         self._count, self._began = 0, 0.0
-        self._exporting = Exporting()
+        self._exporting = ExportWorker()
         self._formats = FormatsTree(document)
         self._options = ExportOptions(document, in_out, kept)
         self._about = _text()
@@ -176,7 +176,7 @@ class ExportDialog(QDialog):
             return "There is nothing to export: none of these frames is segmented yet."
         if not self.formats:
             return "Choose at least one format."
-        wrong = trouble_with(self._options.folder_text)
+        wrong = folder_error(self._options.folder_text)
         return wrong or export_worker.trouble(self._document, self.folder, self.order)
 
     def _told_example(self) -> str:
@@ -277,7 +277,7 @@ class ExportDialog(QDialog):
         if not done:
             return
         if done < self._count:
-            left = told_seconds((self._count - done) / rate)
+            left = duration_text((self._count - done) / rate)
             self._status.setText(f"Frame {done} of {self._count}, {rate:.1f} a second, {left} left")
         else:
             self._status.setText("Completing the files…")
@@ -290,7 +290,7 @@ class ExportDialog(QDialog):
     def _on_finished(self, complete: bool) -> None:
         self._exporting.shut_down()
         self._set_running(False)
-        seconds = told_seconds(monotonic() - self._began)
+        seconds = duration_text(monotonic() - self._began)
         failed = bool(self._message.property("error")) and bool(self._message.text())
         self._show.setVisible(complete and not failed)
         self._bar.setVisible(complete and not failed)
@@ -363,10 +363,10 @@ def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], No
     box.open()
 
 
-def told_seconds(seconds: float) -> str:
+def duration_text(seconds: float) -> str:
     """A time in words.
 
-    >>> told_seconds(0.4), told_seconds(42.0), told_seconds(200.0), told_seconds(7300.0)
+    >>> duration_text(0.4), told_seconds(42.0), told_seconds(200.0), told_seconds(7300.0)
     ('1 s', '42 s', '3 min 20 s', '2 h 1 min')
     """
     whole = max(1, round(seconds))

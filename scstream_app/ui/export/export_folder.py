@@ -49,7 +49,7 @@ def is_empty(folder: Path) -> bool:
         return True
 
 
-def trouble_with(text: str) -> str:
+def folder_error(text: str) -> str:
     """What is wrong with a folder that was typed; nothing if it will do."""
     folder = folder_of(text)
     if not text:

@@ -20,7 +20,7 @@ from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import Colouring
 from scstream_app.session import Session
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.background import Background
+from scstream_app.ui.qt.background import BackgroundWorker
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between two words about progress.
@@ -87,7 +87,7 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
     return np.ascontiguousarray(views.draw("overlay" if view == "ids" else view, scene))
 
 
-class Exporting(Background[ExportTask]):
+class ExportWorker(BackgroundWorker[ExportTask]):
     """Does one export at a time.
 
     ``progressed`` carries the number of frames done. ``finished`` comes at the end of every export: whether all

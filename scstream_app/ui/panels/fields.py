@@ -26,13 +26,13 @@ from superqt import QLargeIntSpinBox
 
 from scstream_app.errors import SettingsError
 from scstream_app.settings import SPECS, Spec, remembered_frames
-from scstream_app.ui.qt.abc import AbstractQt
+from scstream_app.ui.qt.abc import AbstractQtMeta
 
 _INT_LIMIT = 2**31 - 1
 _CHOICES: Mapping[str, str] = {"rgb": "RGB", "lab": "Lab", "rbf": "RBF"}
 
 
-class Field(QWidget, metaclass=AbstractQt):
+class Field(QWidget, metaclass=AbstractQtMeta):
     """A control for one setting. `changed` comes when a person changes it."""
 
     changed = Signal()

@@ -169,15 +169,15 @@ def ask_object(
         else:
             _make(document, name, ids, frame)
         if document.objects != before:
-            say(f"{capitalised(undo_commands.told(ids))} added to object '{name}'.")
+            say(f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'.")
         elif thing is not None and ids <= document.members_of(thing, frame):
-            say(f"{capitalised(undo_commands.told(ids))}: in object '{name}' already.")
+            say(f"{capitalised(undo_commands.segments_text(ids))}: in object '{name}' already.")
 
     dialog = ObjectDialog(
         parent,
         document.objects,
         title=BY_ID["group"].title.rstrip("…"),
-        prompt=f"Add {undo_commands.told(ids)} to the object:",
+        prompt=f"Add {undo_commands.segments_text(ids)} to the object:",
         start=start or _likely(document) or undo_commands.last_object(document) or free_name(document.objects),
         existing=bool(document.objects),
         done=_with_selected(document, put),
@@ -237,6 +237,8 @@ def _with_selected(document: Document, put: Callable[[str, frozenset[int], int],
         if left or (known and not document.live):
             put(name, ids, frame)
         if not left:
-            document.noticed.emit(Notice("edit", index, f"There is nothing left of {undo_commands.told(ids)} by now."))
+            document.noticed.emit(
+                Notice("edit", index, f"There is nothing left of {undo_commands.segments_text(ids)} by now.")
+            )
 
     return done

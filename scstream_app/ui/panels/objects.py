@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 
 from scstream_app.session import MarkedObject
 from scstream_app.ui.actions.actions import BY_ID
-from scstream_app.ui.actions.panel_actions import Deed, Deeds
+from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
 from scstream_app.ui.panels.segments_cells import SwatchDelegate
 from scstream_app.ui.qt.widgets import ask_colour, more_button
@@ -55,7 +55,7 @@ class ObjectsPanel(QWidget):
         self._hint = QLabel()
         self._hint.setWordWrap(True)
         self._hint.setMargin(6)
-        self._deeds = Deeds(self, self._make_deeds(), self._lacking, self.said.emit)
+        self._deeds = PanelActions(self, self._make_deeds(), self._lacking, self.said.emit)
         self._bar = self._make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -63,7 +63,7 @@ class ObjectsPanel(QWidget):
         layout.addWidget(self._bar)
         layout.addWidget(self._hint)
         layout.addWidget(self._tree, 1)
-        self._turn = Turn(document, _PAUSE, self)
+        self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._refresh)
         document.shown_changed.connect(self._turn.ask)
         document.closed.connect(self._refresh)
@@ -100,21 +100,21 @@ class ObjectsPanel(QWidget):
         tree.currentItemChanged.connect(self._enable)
         return tree
 
-    def _make_deeds(self) -> dict[str, Deed]:
+    def _make_deeds(self) -> dict[str, PanelAction]:
         return {
-            "group": Deed(
+            "group": PanelAction(
                 BY_ID["group"].title,
                 "Put the selected segments together in an object, a new one or one that is there",
                 self.add_selected,
             ),
-            "ungroup": Deed(
+            "ungroup": PanelAction(
                 BY_ID["ungroup"].title,
                 "Take the selected segments out of the highlighted object, or of all if none is highlighted",
                 self.remove_selected,
             ),
-            "rename": Deed("Rename…", "Call this object something else", self.rename_current),
-            "recolour": Deed("Colour…", "Give this object another colour", self.recolour_current),
-            "delete": Deed("Delete", "Forget this object; its segments stay", self.delete_current),
+            "rename": PanelAction("Rename…", "Call this object something else", self.rename_current),
+            "recolour": PanelAction("Colour…", "Give this object another colour", self.recolour_current),
+            "delete": PanelAction("Delete", "Forget this object; its segments stay", self.delete_current),
         }
 
     # --- what can be done
@@ -157,7 +157,9 @@ class ObjectsPanel(QWidget):
                 self.said.emit(_told_removed(of))
         else:
             where = f"object '{self.current}'" if self.current is not None else "any object"
-            self.said.emit(f"{capitalised(undo_commands.told(document.selection))}: not in {where} on this frame.")
+            self.said.emit(
+                f"{capitalised(undo_commands.segments_text(document.selection))}: not in {where} on this frame."
+            )
 
     def _lacking(self, what: str) -> str:
         """What is missing for this to be done, in words; nothing if it can be done."""
@@ -281,8 +283,8 @@ def _told_removed(of: Mapping[str, frozenset[int]]) -> str:
     "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea'."
     """
     (first, ids), *others = of.items()
-    more = "".join(f", {undo_commands.told(ids)} from object '{name}'" for name, ids in others)
-    return f"{capitalised(undo_commands.told(ids))} removed from object '{first}'{more}."
+    more = "".join(f", {undo_commands.segments_text(ids)} from object '{name}'" for name, ids in others)
+    return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}."
 
 
 class _Tree(QTreeWidget):

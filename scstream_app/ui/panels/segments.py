@@ -33,10 +33,10 @@ from PySide6.QtWidgets import (
 
 from scstream_app.pipeline.run import Notice
 from scstream_app.ui.actions.actions import BY_ID
-from scstream_app.ui.actions.panel_actions import Deed, Deeds
+from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ask_object, if_still_open
 from scstream_app.ui.panels.plots.common import statistics_of
@@ -93,7 +93,7 @@ class SegmentsPanel(QWidget):
         self._plain, self._faded = QStyledItemDelegate(self._table), ShownDelegate(self._table)
         self._swatches = SwatchDelegate(self._table)
         self._names, self._locks = NameDelegate(self._table), LockDelegate(self._table)
-        self._deeds = Deeds(self, self._make_deeds(), partial(undo_commands.lacking, document), self.said.emit)
+        self._deeds = PanelActions(self, self._make_deeds(), partial(undo_commands.lacking, document), self.said.emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -104,7 +104,7 @@ class SegmentsPanel(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._table, 1)
         layout.addWidget(self._count)
-        self._turn = Turn(document, _PAUSE, self)
+        self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._follow)
         self._connect()
         self._follow()
@@ -157,27 +157,31 @@ class SegmentsPanel(QWidget):
         table.selectionModel().selectionChanged.connect(self._on_selected)
         return table
 
-    def _make_deeds(self) -> dict[str, Deed]:
+    def _make_deeds(self) -> dict[str, PanelAction]:
         return {
-            "hide": Deed("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
-            "isolate": Deed("Isolate", "Dim everything but the selected segments, or show all", self.isolate_selected),
-            "recolour": Deed("Colour…", "Give the selected segments a colour of their own", self.recolour_selected),
-            "rename": Deed("Rename", "Give the selected segment a name", self.rename_selected),
-            "merge": Deed(
+            "hide": PanelAction("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
+            "isolate": PanelAction(
+                "Isolate", "Dim everything but the selected segments, or show all", self.isolate_selected
+            ),
+            "recolour": PanelAction(
+                "Colour…", "Give the selected segments a colour of their own", self.recolour_selected
+            ),
+            "rename": PanelAction("Rename", "Give the selected segment a name", self.rename_selected),
+            "merge": PanelAction(
                 "Merge",
                 "Make the selected segments one from the next frame on, and lock it",
                 self.merge_selected,
             ),
-            "split": Deed(
+            "split": PanelAction(
                 "Split",
                 "Divide the selected segments into their sub-clusters, from the next frame on, and lock these; "
                 "the dashed line in the newest frame shows where",
                 self.split_selected,
             ),
-            "lock": Deed(
+            "lock": PanelAction(
                 "Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked
             ),
-            "group": Deed(
+            "group": PanelAction(
                 BY_ID["group"].title,
                 "Put the selected segments together in an object, a new one or one that is there",
                 self.group_selected,
@@ -207,7 +211,7 @@ class SegmentsPanel(QWidget):
             ask_colour(
                 self,
                 self._model.colour(min(chosen)),
-                f"Colour of {undo_commands.told(chosen)}",
+                f"Colour of {undo_commands.segments_text(chosen)}",
                 if_still_open(self._document, lambda colour: undo_commands.recolour(self._document, chosen, colour)),
             )
 

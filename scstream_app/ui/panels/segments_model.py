@@ -16,7 +16,7 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.common import EMPTY, Rows, colour_of
-from scstream_app.ui.qt.indicator import disc
+from scstream_app.ui.qt.indicator import disc_icon
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
@@ -307,7 +307,7 @@ class SegmentsModel(QAbstractTableModel):
     def _disc(self, colour: RGB) -> QIcon:
         """The mark of an object."""
         if colour not in self._discs:
-            self._discs[colour] = disc(QColor(*colour))
+            self._discs[colour] = disc_icon(QColor(*colour))
         return self._discs[colour]
 
     def _text(self, id: int) -> tuple[str | None, ...]:

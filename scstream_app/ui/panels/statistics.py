@@ -7,7 +7,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.plots.common import LOWEST
 from scstream_app.ui.panels.plots.events import EventsTable
 from scstream_app.ui.panels.plots.frame import ColoursPlot, SizesPlot
@@ -40,7 +40,7 @@ class StatisticsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._tabs)
-        self._turn = Turn(document, _PAUSE, self)
+        self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._refresh)
         for signal in (document.shown_changed, document.progressed, document.selection_changed):
             signal.connect(self._turn.ask)

@@ -13,7 +13,7 @@ else:
     _QtMeta = type(QObject)
 
 
-class AbstractQt(ABCMeta, _QtMeta):
+class AbstractQtMeta(ABCMeta, _QtMeta):
     """Metaclass for abstract Qt classes.
 
     `ABC` clashes with Qt's metaclass, and Qt's constructor skips the check for abstract methods.

@@ -8,13 +8,13 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream_app.ui.qt.abc import AbstractQt
-from scstream_app.ui.qt.thread_priority import give_way
+from scstream_app.ui.qt.abc import AbstractQtMeta
+from scstream_app.ui.qt.thread_priority import lower_priority
 
 T = TypeVar("T")
 
 
-class Background(QObject, Generic[T], metaclass=AbstractQt):
+class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
     """Does one task at a time, the newest. Heirs say how in `_work`; their signals are emitted on its thread.
 
     Parameters
@@ -67,7 +67,7 @@ class Background(QObject, Generic[T], metaclass=AbstractQt):
     @Slot(object, object)
     def _run(self, task: T, cancel: threading.Event) -> None:
         self._busy = True
-        give_way()
+        lower_priority()
         try:
             self._work(task, cancel)
         finally:

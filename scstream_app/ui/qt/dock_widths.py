@@ -15,7 +15,7 @@ _LEAST = 340
 _SIDES = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 
 
-class Widths(QObject):
+class DockWidths(QObject):
     """Gives the docks at each side of a window their width back whenever there is room for it.
 
     By itself Qt takes room from docks when there is too little, and never returns it.

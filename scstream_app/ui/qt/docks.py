@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBar, QWidget
 
-from scstream_app.ui.qt.icons import drawn
+from scstream_app.ui.qt.icons import draw_icon
 
 _ICON = 12
 #: Qt's own names of the buttons in a dock's title.
@@ -80,4 +80,4 @@ def _icon(name: str, colour: QColor) -> QIcon:
             painter.drawRect(QRectF(1.5, 4.5, 6.0, 6.0))
             painter.drawPolyline([QPointF(4.5, 2.0), QPointF(10.0, 2.0), QPointF(10.0, 7.5)])
 
-    return drawn(_ICON, draw)
+    return draw_icon(_ICON, draw)

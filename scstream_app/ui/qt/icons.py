@@ -13,7 +13,7 @@ Draw = Callable[[QPainter], object]
 _RATIOS = (1, 2, 3)
 
 
-def drawn(side: int, draw: Draw, disabled: Draw | None = None) -> QIcon:
+def draw_icon(side: int, draw: Draw, disabled: Draw | None = None) -> QIcon:
     """A square icon of so many pixels; ``disabled`` draws it where what it stands for cannot be done.
 
     In a row that is selected it keeps its colours.

@@ -6,12 +6,12 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.ui.qt.icons import drawn
+from scstream_app.ui.qt.icons import draw_icon
 
 _SIZE = 10
 
 
-class Dot(QWidget):
+class Indicator(QWidget):
     """A filled circle in whatever colour it is to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -39,7 +39,7 @@ class Dot(QWidget):
         painter.end()
 
 
-def disc(colour: QColor) -> QIcon:
+def disc_icon(colour: QColor) -> QIcon:
     """A filled circle of this colour."""
 
     def draw(painter: QPainter) -> None:
@@ -47,4 +47,4 @@ def disc(colour: QColor) -> QIcon:
         painter.setBrush(colour)
         painter.drawEllipse(QRectF(0.5, 0.5, _SIZE - 1.0, _SIZE - 1.0))
 
-    return drawn(_SIZE, draw)
+    return draw_icon(_SIZE, draw)

@@ -14,7 +14,7 @@ from scstream_app.errors import StudioError
 T = TypeVar("T")
 
 
-class Chores(QObject):
+class JobQueue(QObject):
     """Does one thing after another.
 
     Attributes

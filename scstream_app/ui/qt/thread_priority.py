@@ -10,7 +10,7 @@ from contextlib import suppress
 _NICENESS = 10
 
 
-def give_way() -> None:
+def lower_priority() -> None:
     """Have a processor only when the window needs it less, from now on; threads that this one starts do so too.
 
     Qt's priorities do nothing on Linux, where a thread has a niceness of its own instead. It cannot be taken back.

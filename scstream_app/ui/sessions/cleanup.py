@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QWidget
 from scstream_app.session import PICTURES
 from scstream_app.session.library import Library, discard
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.job_queue import Chores
+from scstream_app.ui.qt.job_queue import JobQueue
 
 _DELETING, _COUNTING = "Deleting sessions that nobody has saved", "Looking for sessions that nobody has saved"
 
 
-class Tidying(QObject):
+class Cleanup(QObject):
     """``done`` comes when sessions have gone; ``said`` carries a line for people, and whether it is an error.
 
     Parameters
@@ -29,7 +29,7 @@ class Tidying(QObject):
     done = Signal()
     said = Signal(str, str)
 
-    def __init__(self, library: Callable[[], Library], chores: Chores, window: QWidget) -> None:
+    def __init__(self, library: Callable[[], Library], chores: JobQueue, window: QWidget) -> None:
         super().__init__(window)
         self._library, self._chores, self._window = library, chores, window
 

@@ -20,7 +20,7 @@ SUFFIX = ".npz"
 _FILTER = f"Models (*{SUFFIX});;All files (*)"
 
 
-class Models(QObject):
+class ModelFiles(QObject):
     """Asks for files, and does what the menu says.
 
     ``wanted`` carries the address of a clip and the model that it is to be segmented with; ``said`` a line for people,

@@ -10,20 +10,25 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QWidget
 from scstream_app.sources import VIDEO_SUFFIXES
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.sessions.camera_dialog import choose_camera
-from scstream_app.ui.sessions.opening import Opening
-from scstream_app.ui.sessions.recent_files import Addresses
-from scstream_app.ui.sessions.recording import Recording
+from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.recent_files import RecentFiles
+from scstream_app.ui.sessions.recording import RecordingControl
 
 VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
 
 _URL_WIDTH = 560
 
 
-class Choosing(QObject):
+class OpenDialogs(QObject):
     """The dialogs behind the menu's entries that open something; what is chosen is opened."""
 
     def __init__(
-        self, document: Document, addresses: Addresses, opening: Opening, recording: Recording, window: QWidget
+        self,
+        document: Document,
+        addresses: RecentFiles,
+        opening: DocumentOpener,
+        recording: RecordingControl,
+        window: QWidget,
     ) -> None:
         super().__init__(window)
         self._document, self._addresses, self._opening = document, addresses, opening

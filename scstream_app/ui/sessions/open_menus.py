@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from scstream_app.samples import sample_clips
 from scstream_app.sources.addresses import short_name
-from scstream_app.ui.sessions.recent_files import Addresses
+from scstream_app.ui.sessions.recent_files import RecentFiles
 
 
 class OpenMenu(QMenu):
@@ -41,7 +41,7 @@ class RecentMenu(OpenMenu):
 
     cleared = Signal()
 
-    def __init__(self, addresses: Addresses, parent: QWidget) -> None:
+    def __init__(self, addresses: RecentFiles, parent: QWidget) -> None:
         super().__init__("Open Recent", parent)
         self.setObjectName("open_recent")
         self._addresses = addresses

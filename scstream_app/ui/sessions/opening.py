@@ -19,8 +19,8 @@ from scstream_app.settings import Settings
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.job_queue import Chores
-from scstream_app.ui.sessions.recent_files import Addresses
+from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.sessions.recent_files import RecentFiles
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -30,7 +30,7 @@ _WORTH = 120_000.0
 _ALL = 1 << 62
 
 
-class Opening(QObject):
+class DocumentOpener(QObject):
     """Has the document show sources and sessions.
 
     ``leaving`` comes before what is open is closed, ``began`` when the document was asked for another. ``choosing``
@@ -63,9 +63,9 @@ class Opening(QObject):
     def __init__(
         self,
         document: Document,
-        addresses: Addresses,
+        addresses: RecentFiles,
         library: Callable[[], Library],
-        chores: Chores,
+        chores: JobQueue,
         may_leave: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:

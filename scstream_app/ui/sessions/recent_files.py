@@ -15,7 +15,7 @@ _MOST = 12
 _KEY = "recent"
 
 
-class Addresses:
+class RecentFiles:
     """Addresses of sources and paths of sessions, newest first.
 
     A session that nobody has saved is not among them: those have a list of their own.

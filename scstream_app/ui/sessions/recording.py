@@ -11,12 +11,12 @@ from scstream_app.errors import StudioError
 from scstream_app.session import Recorded
 from scstream_app.session.library import Library
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.live_feed import Feed
+from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.message_bar import MessageBar
 
 
-class Recording(QObject):
+class RecordingControl(QObject):
     """Begins and ends recordings. ``wanted`` carries the path of one that a person wants to see.
 
     Parameters
@@ -30,7 +30,7 @@ class Recording(QObject):
     wanted = Signal(object)
 
     def __init__(
-        self, document: Document, feed: Feed, library: Callable[[], Library], message: MessageBar, window: QWidget
+        self, document: Document, feed: LiveFeed, library: Callable[[], Library], message: MessageBar, window: QWidget
     ) -> None:
         super().__init__(window)
         self._document, self._feed, self._library = document, feed, library

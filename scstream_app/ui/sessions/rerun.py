@@ -12,13 +12,13 @@ from scstream_app.session.library import is_unsaved
 from scstream_app.settings import Settings
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.sessions.opening import Opening
+from scstream_app.ui.sessions.opening import DocumentOpener
 
 #: Objects that are told by their names; of more, how many there are.
 _MOST_NAMED = 3
 
 
-class Restarting(QObject):
+class Rerun(QObject):
     """Has the opening segment the same source again; asks first if something would not come along.
 
     What a person marked is about ids, and a run with other settings gives its own: nobody can tell which of them would
@@ -27,7 +27,7 @@ class Restarting(QObject):
 
     began = Signal()
 
-    def __init__(self, document: Document, opening: Opening, window: QWidget) -> None:
+    def __init__(self, document: Document, opening: DocumentOpener, window: QWidget) -> None:
         super().__init__(window)
         self._document, self._opening, self._window = document, opening, window
 
@@ -43,7 +43,7 @@ class Restarting(QObject):
     def _may_restart(self) -> bool:
         document = self._document
         objects = [thing.name for thing in document.objects]
-        marked = told_marks(objects, document.names, document.locked, document.shaped)
+        marked = marks_text(objects, document.names, document.locked, document.shaped)
         if not marked:
             return True
         question = f"Segments may get other ids when the clip is segmented again. {marked} cannot come along."
@@ -60,16 +60,16 @@ class Restarting(QObject):
         return f"What you marked stays with the session that is open now, '{session.path}'."
 
 
-def told_marks(objects: Sequence[str], names: Names, locked: Collection[int] = (), shaped: Collection[str] = ()) -> str:
+def marks_text(objects: Sequence[str], names: Names, locked: Collection[int] = (), shaped: Collection[str] = ()) -> str:
     """What a person marked and did by hand, in words that begin a sentence; nothing if nothing was.
 
-    >>> told_marks(["kite", "sea"], Names({0: "sky"}))
+    >>> marks_text(["kite", "sea"], Names({0: "sky"}))
     "Your objects 'kite' and 'sea' and the names, colours and visibility of segments"
-    >>> told_marks(["kite"], Names(), locked={1, 2}, shaped={"split", "merge"})
+    >>> marks_text(["kite"], Names(), locked={1, 2}, shaped={"split", "merge"})
     "Your object 'kite', 2 locks and merges and splits by hand"
-    >>> told_marks([], Names(), locked={1})
+    >>> marks_text([], Names(), locked={1})
     'One lock'
-    >>> told_marks([], Names())
+    >>> marks_text([], Names())
     ''
     """
     told = [_told_objects(objects)] if objects else []

@@ -16,15 +16,15 @@ from scstream_app.session.library import is_unsaved, keep, move_session
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.folders import own_folder, usable
-from scstream_app.ui.qt.job_queue import Chores
-from scstream_app.ui.sessions.opening import Opening
-from scstream_app.ui.sessions.recent_files import Addresses
+from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.recent_files import RecentFiles
 
 #: What the library puts behind a clip's name to tell unsaved sessions apart.
 _STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d( \(\d+\))?$")
 
 
-class Saving(QObject):
+class SessionSaver(QObject):
     """Asks where, and moves the session there.
 
     Everything stands as before meanwhile and afterwards. ``began`` comes before the session is closed for that,
@@ -36,7 +36,7 @@ class Saving(QObject):
     said = Signal(str, str)
 
     def __init__(
-        self, document: Document, addresses: Addresses, opening: Opening, chores: Chores, window: QWidget
+        self, document: Document, addresses: RecentFiles, opening: DocumentOpener, chores: JobQueue, window: QWidget
     ) -> None:
         super().__init__(window)
         self._document, self._addresses, self._opening, self._chores = document, addresses, opening, chores

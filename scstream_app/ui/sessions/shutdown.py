@@ -11,9 +11,9 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QProgressBar, QVBoxLayout, QWidget
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.live_feed import Feed
-from scstream_app.ui.qt.job_queue import Chores
-from scstream_app.ui.sessions.opening import Opening
+from scstream_app.ui.document.live_feed import LiveFeed
+from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.sessions.opening import DocumentOpener
 
 #: Seconds that sources and disks which hang are waited for, all together. Files that are being moved are waited for
 #: till the end.
@@ -28,7 +28,7 @@ _UNTOLD, _GLANCE = 300, 30
 _WIDEST = 560
 
 
-class Closing:
+class Shutdown:
     """Ends everything behind a window.
 
     Parameters
@@ -40,7 +40,13 @@ class Closing:
     """
 
     def __init__(
-        self, document: Document, opening: Opening, feed: Feed, files: Chores, lists: Chores, window: QWidget
+        self,
+        document: Document,
+        opening: DocumentOpener,
+        feed: LiveFeed,
+        files: JobQueue,
+        lists: JobQueue,
+        window: QWidget,
     ) -> None:
         self._document, self._opening, self._feed, self._window = document, opening, feed, window
         self._files, self._lists = files, lists
@@ -54,7 +60,7 @@ class Closing:
         self._begin = monotonic()
         self._opening.close()
         self._feed.stop()
-        Finishing(self.left, self._window).wait()
+        ShutdownDialog(self.left, self._window).wait()
         # Who is at nothing ends at once; who hangs has had the time there is for all of them.
         rest = max(self._rest(), _GRACE)
         ended = self._document.shut_down(round(1000.0 * rest))
@@ -85,7 +91,7 @@ class Closing:
         return _PATIENCE - (monotonic() - self._begin)
 
 
-class Finishing(QDialog):
+class ShutdownDialog(QDialog):
     """Says what is still being done, and goes when nothing is.
 
     Parameters

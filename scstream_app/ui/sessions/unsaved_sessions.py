@@ -14,7 +14,7 @@ from scstream_app.session.storage import files, marks
 _WRITTEN = ("manifest.json", "frames.jsonl", "objects.json", "names.json")
 
 
-def left_behind(library: Library) -> list[tuple[str, str]]:
+def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
     """What to say of each session that nobody has saved, the one written to last first, and its path.
 
     It takes as long as disks do: nothing for the interface's thread.
@@ -23,17 +23,17 @@ def left_behind(library: Library) -> list[tuple[str, str]]:
     found = []
     for text, path in library.left_behind():
         written = _written(Path(path))
-        lines = [f"{text} · {told_time(written, now)}", *_objects(Path(path))]
+        lines = [f"{text} · {time_text(written, now)}", *_objects(Path(path))]
         found.append((written, "\n".join(lines), path))
     return [(text, path) for _, text, path in sorted(found, reverse=True)]
 
 
-def told_time(when: datetime, now: datetime) -> str:
+def time_text(when: datetime, now: datetime) -> str:
     """When something was, for people.
 
-    >>> told_time(datetime(2026, 3, 1, 9, 5), datetime(2026, 3, 1, 20, 0))
+    >>> time_text(datetime(2026, 3, 1, 9, 5), datetime(2026, 3, 1, 20, 0))
     'today 09:05'
-    >>> told_time(datetime(2026, 2, 28, 9, 5), datetime(2026, 3, 1, 20, 0))
+    >>> time_text(datetime(2026, 2, 28, 9, 5), datetime(2026, 3, 1, 20, 0))
     '2026-02-28 09:05'
     """
     return f"today {when:%H:%M}" if when.date() == now.date() else f"{when:%Y-%m-%d %H:%M}"

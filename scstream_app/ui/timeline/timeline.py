@@ -23,12 +23,12 @@ from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.event_text import TITLES
 from scstream_app.ui.document.player import Player, timecode
-from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.timeline.timeline_layer import BAR, CELL, LANE, LANES, TOP, Layer, Ticks
 
@@ -60,7 +60,7 @@ class Timeline(QWidget):
         self._document, self._player = document, player
         self._layer: QPixmap | None = None
         self._outgrown = self._fresh = False
-        self._turn = Turn(document, _PAUSE, self)
+        self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._catch_up)
         self._forget()
         self._head: float | None = None
@@ -85,7 +85,7 @@ class Timeline(QWidget):
         self._domain = (0, 1)
 
     @property
-    def trace(self) -> Trace:
+    def trace(self) -> RunSummary:
         """What there is to be shown."""
         return self._document.trace
 
@@ -243,8 +243,10 @@ class Timeline(QWidget):
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"
 
     def _words(self, event: Event) -> str:
-        ratio = event_text.told_ratio(event)
-        return event_text.told(event, self._document.names.names) + (f" (log Hastings ratio {ratio})" if ratio else "")
+        ratio = event_text.describe_ratio(event)
+        return event_text.describe(event, self._document.names.names) + (
+            f" (log Hastings ratio {ratio})" if ratio else ""
+        )
 
     # --- mouse
 

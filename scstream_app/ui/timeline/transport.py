@@ -14,7 +14,7 @@ from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.player import SPEEDS, Player, timecode
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.icons import drawn
+from scstream_app.ui.qt.icons import draw_icon
 from scstream_app.ui.qt.readout import Readout
 
 _ICON = 18
@@ -291,7 +291,7 @@ def _line(parent: QWidget) -> QFrame:
 def _icon(shape: QPainterPath, colour: QColor) -> QIcon:
     faded = QColor(colour)
     faded.setAlphaF(_FADED)
-    return drawn(_ICON, partial(_fill, shape, colour), disabled=partial(_fill, shape, faded))
+    return draw_icon(_ICON, partial(_fill, shape, colour), disabled=partial(_fill, shape, faded))
 
 
 def _fill(shape: QPainterPath, ink: QColor, painter: QPainter) -> None:

@@ -55,14 +55,14 @@ class Hover:
 
     def __str__(self) -> str:
         swatch = QColor(*self.colour).name()
-        sure = "" if math.isnan(self.probability) else f" · {told_share(self.probability)} sure"
+        sure = "" if math.isnan(self.probability) else f" · {share_text(self.probability)} sure"
         return f"{self.title} · {self.pixels:,} px · {swatch}{sure} · x {self.x}, y {self.y}"
 
 
-def told_share(share: float) -> str:
+def share_text(share: float) -> str:
     """A probability in per cent that never pretends to be certain.
 
-    >>> told_share(0.876), told_share(0.9999), told_share(0.0001)
+    >>> share_text(0.876), told_share(0.9999), told_share(0.0001)
     ('88 %', '> 99 %', '< 1 %')
     """
     if share > 0.99:

@@ -12,9 +12,9 @@ from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.live_feed import TARGETS, Feed
+from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.indicator import Dot
+from scstream_app.ui.qt.indicator import Indicator
 from scstream_app.ui.qt.readout import Readout
 from scstream_app.ui.viewer.viewer import Viewer
 
@@ -72,7 +72,7 @@ class LiveBar(QWidget):
     """
 
     def __init__(
-        self, document: Document, feed: Feed, viewer: Viewer, record: QAction, parent: QWidget | None = None
+        self, document: Document, feed: LiveFeed, viewer: Viewer, record: QAction, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.setObjectName("liveBar")
@@ -80,7 +80,7 @@ class LiveBar(QWidget):
         self._document, self._feed, self._viewer = document, feed, viewer
         self._meter = Meter()
         self._seen: int | None = None
-        self._dot = Dot(self)
+        self._dot = Indicator(self)
         self._name, self._state = QLabel(self), QLabel(self)
         self._name.setAccessibleName("Camera")
         self._state.setAccessibleName("State of the camera")

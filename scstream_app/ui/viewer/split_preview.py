@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
-from scstream_app.ui.document.split_line import Halves, Mask
+from scstream_app.ui.document.split_line import Mask, PendingSplit
 
 #: Frames whose lines are kept: the frame on the screen is a little behind the engine.
 _KEPT = 8
@@ -24,7 +24,7 @@ class SplitPreview(QObject):
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._halves: dict[int, Halves] = {}
+        self._halves: dict[int, PendingSplit] = {}
         document.selection_changed.connect(self._ask)
         document.state_changed.connect(self._ask)
         document.opened.connect(self._ask)

@@ -40,7 +40,7 @@ from scstream_app.ui.viewer.viewer_painting import (
     paint_note,
     paint_words,
 )
-from scstream_app.ui.viewer.viewport import MAX_SCALE, Placement
+from scstream_app.ui.viewer.viewport import MAX_SCALE, Viewport
 from scstream_app.warmup_messages import PREPARING
 
 #: The picture's longer side on the screen, at least.
@@ -86,7 +86,7 @@ class Viewer(QWidget):
         self._averaged: tuple[Picture, QImage] | None = None
         self._split = SplitPreview(document, self)
         self._dashes: tuple[Mask, Picture] | None = None
-        self._placement = Placement()
+        self._placement = Viewport()
         self._placed_in = QSize()
         self._fitting = True
         self._mouse: QPointF | None = None
@@ -149,7 +149,7 @@ class Viewer(QWidget):
         """Show all of the picture, also when the viewer's size changes."""
         self._fitting = True
         if self._image is not None:
-            self._place(Placement.fitting(self._image.size(), self._view()))
+            self._place(Viewport.fitting(self._image.size(), self._view()))
 
     @Slot()
     def actual_size(self) -> None:
@@ -170,7 +170,7 @@ class Viewer(QWidget):
         self._fitting = False
         self._place(self._placement.scaled(scale, point * self.devicePixelRatioF()))
 
-    def _place(self, placement: Placement) -> None:
+    def _place(self, placement: Viewport) -> None:
         if self._image is not None:
             placement = placement.kept_in(self._image.size(), self._view())
         changed = placement.scale != self._placement.scale

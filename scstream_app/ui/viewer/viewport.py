@@ -13,7 +13,7 @@ _KEPT_IN_SIGHT = 48.0
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class Viewport:
     """Where a picture is on the screen: screen pixels for one of its own, and where its corner is.
 
     Examples
@@ -31,28 +31,28 @@ class Placement:
     top: float = 0.0
 
     @classmethod
-    def fitting(cls, picture: QSize, view: QSize) -> Placement:
+    def fitting(cls, picture: QSize, view: QSize) -> Viewport:
         """All of the picture, as large as it goes."""
         scale = min(view.width() / picture.width(), view.height() / picture.height(), MAX_SCALE)
         return cls.centred(scale, picture, view)
 
     @classmethod
-    def centred(cls, scale: float, picture: QSize, view: QSize) -> Placement:
+    def centred(cls, scale: float, picture: QSize, view: QSize) -> Viewport:
         """The picture's middle in the view's."""
         left = (view.width() - scale * picture.width()) / 2.0
         return cls(scale, left, (view.height() - scale * picture.height()) / 2.0)
 
-    def scaled(self, scale: float, at: QPointF) -> Placement:
+    def scaled(self, scale: float, at: QPointF) -> Viewport:
         """Closer or farther, with the point ``at`` of the screen where it is."""
         factor = scale / self.scale
         left, top = at.x() - factor * (at.x() - self.left), at.y() - factor * (at.y() - self.top)
-        return Placement(scale, left, top)
+        return Viewport(scale, left, top)
 
-    def moved(self, by: QPointF) -> Placement:
+    def moved(self, by: QPointF) -> Viewport:
         """Shifted on the screen."""
         return replace(self, left=self.left + by.x(), top=self.top + by.y())
 
-    def kept_in(self, picture: QSize, view: QSize) -> Placement:
+    def kept_in(self, picture: QSize, view: QSize) -> Viewport:
         """Shifted so that some of the picture is in sight."""
         width, height = self.scale * picture.width(), self.scale * picture.height()
         x, y = min(_KEPT_IN_SIGHT, width), min(_KEPT_IN_SIGHT, height)

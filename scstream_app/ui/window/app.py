@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from scstream_app import __version__
 from scstream_app.assets import asset
-from scstream_app.ui.window.gc_timer import Collector, spare_searches
+from scstream_app.ui.window.gc_timer import GcTimer, spare_searches
 from scstream_app.ui.window.main_window import MainWindow
 
 #: How often Python gets a chance to notice Ctrl-C while Qt's loop runs.
@@ -61,7 +61,7 @@ def application(arguments: Sequence[str] = ()) -> QApplication:
     QGuiApplication.setDesktopFileName("scstream-studio")
     QPixmapCache.setCacheLimit(_PIXMAP_KILOBYTES)
     app.setWindowIcon(QIcon(str(asset("icon.svg"))))
-    Collector.start(app)
+    GcTimer.start(app)
     return app
 
 

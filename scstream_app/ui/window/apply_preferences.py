@@ -13,7 +13,7 @@ from scstream_app.ui.document.undo_commands import can_edit
 from scstream_app.ui.window.preferences import AS_BEFORE, Preferences
 
 
-class Preferring(QObject):
+class PreferenceApplier(QObject):
     """Puts into force what the document can do something about, at the start and when it changes."""
 
     def __init__(self, preferences: Preferences, document: Document) -> None:

@@ -8,14 +8,14 @@ from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QSettings, 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
 
-from scstream_app.ui.qt.dock_widths import Widths
+from scstream_app.ui.qt.dock_widths import DockWidths
 from scstream_app.ui.qt.docks import Dock, mark_front
 
 #: Of the height of the window, for the panel that lies below.
 _BELOW_SHARE = 0.46
 
 
-class Panels(QObject):
+class DockLayout(QObject):
     """Docks at the right of a window: one lies below, of the others only one is seen at a time.
 
     Parameters
@@ -41,7 +41,7 @@ class Panels(QObject):
                 window.tabifyDockWidget(self._front, dock)
         self._front.raise_()
         window.setCorner(Qt.Corner.BottomRightCorner, Qt.DockWidgetArea.RightDockWidgetArea)
-        self._widths = Widths(window, list(self._docks.values()))
+        self._widths = DockWidths(window, list(self._docks.values()))
         self._original: QByteArray | None = None
 
     def _dock(self, title: str, widget: QWidget) -> Dock:

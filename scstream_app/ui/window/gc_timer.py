@@ -15,7 +15,7 @@ _INTERVAL, _REST = 1000, 1000.0
 _LOADING = (State.EMPTY, State.OPENING, State.WARMING)
 
 
-class Collector(QObject):
+class GcTimer(QObject):
     """Searches for garbage now and then, and keeps Python from doing it by itself.
 
     Python searches on whatever thread happens to need memory. Widgets that it finds there are destroyed there, beside

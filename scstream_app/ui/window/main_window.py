@@ -21,7 +21,7 @@ from scstream_app.pipeline.run import Notice
 from scstream_app.session.library import Library, is_unsaved
 from scstream_app.ui.actions.actions import SPECS, Actions
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.live_feed import TARGETS, Feed
+from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
 from scstream_app.ui.document.player import Player
 from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
@@ -31,29 +31,29 @@ from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.statistics import StatisticsPanel
 from scstream_app.ui.qt import theme
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.job_queue import Chores
+from scstream_app.ui.qt.job_queue import JobQueue
 from scstream_app.ui.qt.message_bar import MessageBar
-from scstream_app.ui.sessions.cleanup import Tidying
-from scstream_app.ui.sessions.model_files import Models
-from scstream_app.ui.sessions.open_dialogs import Choosing
+from scstream_app.ui.sessions.cleanup import Cleanup
+from scstream_app.ui.sessions.model_files import ModelFiles
+from scstream_app.ui.sessions.open_dialogs import OpenDialogs
 from scstream_app.ui.sessions.open_menus import RecentMenu, SamplesMenu
-from scstream_app.ui.sessions.opening import Opening
-from scstream_app.ui.sessions.recent_files import Addresses
-from scstream_app.ui.sessions.recording import Recording
-from scstream_app.ui.sessions.rerun import Restarting
-from scstream_app.ui.sessions.saving import Saving
-from scstream_app.ui.sessions.shutdown import Closing
-from scstream_app.ui.sessions.unsaved_sessions import left_behind
+from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.recent_files import RecentFiles
+from scstream_app.ui.sessions.recording import RecordingControl
+from scstream_app.ui.sessions.rerun import Rerun
+from scstream_app.ui.sessions.saving import SessionSaver
+from scstream_app.ui.sessions.shutdown import Shutdown
+from scstream_app.ui.sessions.unsaved_sessions import unsaved_sessions
 from scstream_app.ui.timeline.timeline import Timeline
 from scstream_app.ui.timeline.transport import Transport
 from scstream_app.ui.viewer.live_bar import LiveBar
 from scstream_app.ui.viewer.viewer import Viewer
 from scstream_app.ui.window import help_dialogs
-from scstream_app.ui.window.apply_preferences import Preferring
-from scstream_app.ui.window.dock_layout import Panels
+from scstream_app.ui.window.apply_preferences import PreferenceApplier
+from scstream_app.ui.window.dock_layout import DockLayout
 from scstream_app.ui.window.guide import show_guide
 from scstream_app.ui.window.preferences import Preferences, PreferencesDialog
-from scstream_app.ui.window.status_bar import Status
+from scstream_app.ui.window.status_bar import StatusBar
 from scstream_app.ui.window.welcome import Welcome
 
 #: Frames a second that a live source is to be held at before anybody says otherwise.
@@ -80,27 +80,27 @@ class MainWindow(QMainWindow):
         self.library = self._own_library
         self.document = Document(self)
         self.player = Player(self.document)
-        self.feed = Feed(self.document, _target(settings), self)
+        self.feed = LiveFeed(self.document, _target(settings), self)
         self.actions_ = Actions(self, settings)
-        self.models = Models(self.document, self)
-        self.addresses = Addresses(settings)
+        self.models = ModelFiles(self.document, self)
+        self.addresses = RecentFiles(settings)
         # A list of sessions is not to wait until a large one has been moved.
-        self._files, self._lists = Chores(self), Chores(self)
+        self._files, self._lists = JobQueue(self), JobQueue(self)
         self.message = MessageBar()
-        self.recording = Recording(self.document, self.feed, lambda: self.library, self.message, self)
+        self.recording = RecordingControl(self.document, self.feed, lambda: self.library, self.message, self)
         may_leave = partial(self.recording.may_end, "Open")
-        self.opening = Opening(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
-        self.choosing = Choosing(self.document, self.addresses, self.opening, self.recording, self)
-        self.restarting = Restarting(self.document, self.opening, self)
-        self.tidying = Tidying(lambda: self.library, self._files, self)
-        self.closing = Closing(self.document, self.opening, self.feed, self._files, self._lists, self)
+        self.opening = DocumentOpener(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
+        self.choosing = OpenDialogs(self.document, self.addresses, self.opening, self.recording, self)
+        self.restarting = Rerun(self.document, self.opening, self)
+        self.tidying = Cleanup(lambda: self.library, self._files, self)
+        self.closing = Shutdown(self.document, self.opening, self.feed, self._files, self._lists, self)
         self._is_closing = False
         self.ended = True
-        self.saving = Saving(self.document, self.addresses, self.opening, self._files, self)
+        self.saving = SessionSaver(self.document, self.addresses, self.opening, self._files, self)
         self._build_centre()
         self._build_panels()
         self._build_menus()
-        self.status = Status(self.document, self.statusBar())
+        self.status = StatusBar(self.document, self.statusBar())
         self._bind_actions()
         self._connect()
         self.panels.restore(settings if self.preferences["remember_layout"] else None)
@@ -147,7 +147,7 @@ class MainWindow(QMainWindow):
             "controls": self.controls,
             "statistics": self.statistics,
         }
-        self.panels = Panels(self, widgets, below="statistics")
+        self.panels = DockLayout(self, widgets, below="statistics")
 
     def _build_menus(self) -> None:
         menus = {name: self.menuBar().addMenu(name) for name in dict.fromkeys(spec.menu for spec in SPECS)}
@@ -313,7 +313,7 @@ class MainWindow(QMainWindow):
         """What holds from the start."""
         self._apply_theme()
         self._apply_library()
-        self.preferring = Preferring(self.preferences, self.document)
+        self.preferring = PreferenceApplier(self.preferences, self.document)
         self.opening.choosing.connect(self.preferring.use_preset)
         days = self.preferences["keep_days"]
         if days is not None:
@@ -468,7 +468,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fill_welcome(self) -> None:
         self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(partial(left_behind, self.library), self.welcome.set_recovered, what="Looking for sessions")
+        self._lists.do(partial(unsaved_sessions, self.library), self.welcome.set_recovered, what="Looking for sessions")
 
     @Slot()
     def _on_look(self) -> None:

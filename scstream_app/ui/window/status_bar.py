@@ -36,7 +36,7 @@ _NEXT = {
 _LONG = 3_000
 
 
-class Status(QObject):
+class StatusBar(QObject):
     """Fills a status bar, and keeps it as the document is."""
 
     def __init__(self, document: Document, bar: QStatusBar) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QWidget
 
 from scstream_app.session.run_summary import SETTLED_CHURN, SETTLED_FRAMES
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.indicator import Dot
+from scstream_app.ui.qt.indicator import Indicator
 from scstream_app.ui.qt.readout import Readout
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)
@@ -23,7 +23,7 @@ class SettledLight(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._dot, self._text = Dot(), Readout("Settled", widest=_CHANGING)
+        self._dot, self._text = Indicator(), Readout("Settled", widest=_CHANGING)
         row = QHBoxLayout(self)
         row.setContentsMargins(4, 0, 4, 0)
         row.setSpacing(5)

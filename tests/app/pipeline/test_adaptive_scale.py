@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from scstream_app.pipeline.adaptive_scale import LADDER, Pace
+from scstream_app.pipeline.adaptive_scale import LADDER, AdaptiveScale
 
 
 def by_pixels(full: float, fixed: float = 0.0) -> Callable[[float], float]:
@@ -13,7 +13,7 @@ def by_pixels(full: float, fixed: float = 0.0) -> Callable[[float], float]:
     return lambda scale: fixed + full * scale**2
 
 
-def driven(pace: Pace, frames: int, engine: Callable[[float], float]) -> list[float]:
+def driven(pace: AdaptiveScale, frames: int, engine: Callable[[float], float]) -> list[float]:
     """The sizes that were gone to."""
     changes = []
     for _ in range(frames):
@@ -24,36 +24,36 @@ def driven(pace: Pace, frames: int, engine: Callable[[float], float]) -> list[fl
 
 
 def test_an_engine_that_is_quick_enough_is_left_alone() -> None:
-    assert driven(Pace(25.0), 500, by_pixels(23.0)) == []
+    assert driven(AdaptiveScale(25.0), 500, by_pixels(23.0)) == []
 
 
 @pytest.mark.parametrize(("full", "size"), [(40.0, 0.75), (80.0, 0.5), (150.0, 0.35), (350.0, 0.25)])
 def test_the_largest_size_that_holds_the_rate_is_found_at_once(full: float, size: float) -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     assert driven(pace, 40, by_pixels(full)) == [size]
     assert by_pixels(full)(pace.scale) <= pace.budget
 
 
 def test_slowness_is_acted_on_within_ten_frames() -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     driven(pace, 100, by_pixels(15.0))
     assert driven(pace, 10, by_pixels(80.0)) == [0.5]
 
 
 def test_single_slow_frames_change_nothing() -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     rng = np.random.default_rng(0)
     assert driven(pace, 400, lambda scale: 300.0 if rng.random() < 0.1 else 20.0) == []
 
 
 def test_it_goes_up_again_when_there_is_time() -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     assert driven(pace, 20, by_pixels(450.0)) == [0.25]
     assert driven(pace, 1000, by_pixels(10.0)) == [0.35, 0.5, 0.75, 1.0]
 
 
 def test_a_scene_at_the_limit_does_not_flip_to_and_fro() -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     # Larger sizes cost more than their pixels: every attempt is followed by a way back.
     changes = driven(pace, 5000, lambda scale: 40.0 if scale > 0.75 else 10.0)
     tries = changes.count(1.0)
@@ -62,7 +62,7 @@ def test_a_scene_at_the_limit_does_not_flip_to_and_fro() -> None:
 
 
 def test_a_size_that_has_proved_itself_is_tried_readily_again() -> None:
-    pace = Pace(25.0, scale=0.75)
+    pace = AdaptiveScale(25.0, scale=0.75)
     driven(pace, 400, lambda scale: 40.0 if scale > 0.75 else 10.0)
     driven(pace, 3000, by_pixels(15.0))
     assert pace.scale == 1.0
@@ -72,18 +72,18 @@ def test_a_size_that_has_proved_itself_is_tried_readily_again() -> None:
 
 
 def test_smaller_sizes_that_do_not_help_are_not_tried() -> None:
-    assert driven(Pace(30.0), 300, lambda scale: 60.0) == [0.5]
+    assert driven(AdaptiveScale(30.0), 300, lambda scale: 60.0) == [0.5]
 
 
 def test_it_stays_on_the_ladder_and_at_its_end() -> None:
-    pace = Pace(30.0, scale=0.6)
+    pace = AdaptiveScale(30.0, scale=0.6)
     changes = driven(pace, 500, by_pixels(5000.0, 1.0))
     assert set(changes) <= set(LADDER)
     assert pace.scale == LADDER[-1]
 
 
 def test_frames_on_their_way_during_a_change_do_not_count() -> None:
-    pace = Pace(25.0)
+    pace = AdaptiveScale(25.0)
     assert driven(pace, 9, by_pixels(40.0)) == [0.75]
     assert [pace.note(500.0) for _ in range(3)] == [None] * 3
     assert driven(pace, 30, by_pixels(40.0)) == []

@@ -20,7 +20,7 @@ from scstream_app.errors import SettingsError
 from scstream_app.pipeline.edits import Edit, EditQueue
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
-from scstream_app.session import Session, record, resume
+from scstream_app.session import Session, resume, write_run
 from scstream_app.settings import Settings
 
 COUNT = 8
@@ -39,7 +39,7 @@ def planned(index: int) -> Sequence[Edit]:
 def edited(path: Path, stop_after: int = COUNT, every: int = 50) -> list[FrameResult]:
     source, segmenter = FakeSource(clip(COUNT, cut=None)), QUICK.segmenter()
     with Session.create(path, source, QUICK, snapshot_every=every) as session:
-        results = record(session, segment_frames(source, segmenter, edits=planned), segmenter)
+        results = write_run(session, segment_frames(source, segmenter, edits=planned), segmenter)
         return [result for result, _ in zip(results, range(stop_after), strict=False)]
 
 
@@ -73,7 +73,7 @@ def test_a_resumed_run_makes_them_again(after: int, every: int, tmp_path: Path) 
     edited(tmp_path / "whole.scstream")
     source, segmenter = FakeSource(clip(COUNT, cut=None)), QUICK.segmenter()
     with Session.create(tmp_path / "run.scstream", source, QUICK, snapshot_every=every) as session:
-        running = record(session, segment_frames(source, segmenter, edits=planned), segmenter)
+        running = write_run(session, segment_frames(source, segmenter, edits=planned), segmenter)
         for _ in range(after):
             next(running)
         # As a killed process leaves it.

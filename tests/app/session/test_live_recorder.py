@@ -25,21 +25,21 @@ from scstream_app import headless
 from scstream_app.errors import SessionError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.pipeline.replay_buffer import Recent
+from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.session import (
     PICTURES,
     FrameRecord,
+    LiveRecorder,
     MarkedObject,
     Names,
     Recorded,
-    Recorder,
     Session,
     SourceFacts,
     live_recorder,
     mend,
     resume,
 )
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import VideoFile, open_source
 
@@ -47,7 +47,7 @@ SHAPE = (24, 32)
 FACTS = SourceFacts("camera:0", "Fake Cam", SHAPE[1], SHAPE[0], 30.0, None, True)
 LONG = 20.0
 
-Begin = Callable[[Path], Recorder]
+Begin = Callable[[Path], LiveRecorder]
 
 
 @pytest.fixture
@@ -58,10 +58,10 @@ def ends() -> Queue[Recorded]:
 @pytest.fixture
 def begin(ends: Queue[Recorded]) -> Iterator[Begin]:
     """Begins recordings, and sees that they end."""
-    begun: list[Recorder] = []
+    begun: list[LiveRecorder] = []
 
-    def begin_(path: Path) -> Recorder:
-        begun.append(Recorder(path, FACTS, Settings(), ends.put))
+    def begin_(path: Path) -> LiveRecorder:
+        begun.append(LiveRecorder(path, FACTS, Settings(), ends.put))
         return begun[-1]
 
     yield begin_
@@ -127,7 +127,7 @@ def test_the_first_frame_begins_everything(begin: Begin, ends: Queue[Recorded], 
     results = live_story()
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, results)
-    trace = Trace()
+    trace = RunSummary()
     with Session.open(path) as session:
         trace.extend(session.records())
     assert {id: life.born for id, life in trace.lives.items()} == {0: 0, 1: 0, 2: 0, 3: 2}
@@ -348,8 +348,8 @@ def test_a_recording_is_not_resumed(begin: Begin, ends: Queue[Recorded], tmp_pat
 
 def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
     results = [result(n, live_story()[0].ids) for n in range(30)]
-    by_number = Recent(frames=10)
-    by_bytes = Recent(bytes=5 * results[0].nbytes)
+    by_number = ReplayBuffer(frames=10)
+    by_bytes = ReplayBuffer(bytes=5 * results[0].nbytes)
     for each in results:
         by_number.add(each)
         by_bytes.add(each)
@@ -361,7 +361,7 @@ def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
 
 def test_a_recent_frame_that_somebody_looks_at_stays_as_it_was() -> None:
     """Its place in memory becomes another's as frames come."""
-    recent, told = Recent(frames=2), live_story()
+    recent, told = ReplayBuffer(frames=2), live_story()
     recent.add(told[0])
     looked_at = recent.at(told[0].index)
     for each in told[1:]:
@@ -378,7 +378,7 @@ def test_a_recent_frame_that_somebody_looks_at_stays_as_it_was() -> None:
 
 
 def test_recent_frames_are_of_one_size() -> None:
-    recent = Recent(frames=5)
+    recent = ReplayBuffer(frames=5)
     for index, shape in enumerate([(4, 6), (4, 6), (8, 6), (8, 6)]):
         recent.add(result(index, np.full(shape, index, np.int32)))
     assert len(recent) == 2
@@ -386,7 +386,7 @@ def test_recent_frames_are_of_one_size() -> None:
 
 
 def test_one_frame_is_kept_however_large() -> None:
-    recent = Recent(bytes=1)
+    recent = ReplayBuffer(bytes=1)
     for each in live_story():
         recent.add(each)
     assert len(recent) == 1
@@ -394,7 +394,7 @@ def test_one_frame_is_kept_however_large() -> None:
 
 def test_an_endless_trace_forgets_but_for_the_living() -> None:
     told = story(SHAPE)
-    trace = Trace()
+    trace = RunSummary()
     for each in told:
         trace.add(FrameRecord.of(each, (0, 0), (0, len(each.statistics), 0)))
     trace.forget_before(3)

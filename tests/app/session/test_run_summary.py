@@ -9,7 +9,7 @@ from scstream import Event
 from scstream.sampler.genealogy import Kind
 from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 
 
 def noted(index: int, *events: Event, cut: bool = False, edits: tuple[Edit, ...] = ()) -> FrameRecord:
@@ -20,9 +20,9 @@ def split(index: int, whole: int, part: int) -> Event:
     return Event(Kind.SPLIT, float(index), 1, (whole, part), 1.0, (5.0, 5.0))
 
 
-def story(frames: int = 8) -> Trace:
+def story(frames: int = 8) -> RunSummary:
     """Segment 0 gives birth to 1, 2, 3, ... by splits, one a frame."""
-    trace = Trace()
+    trace = RunSummary()
     trace.extend(noted(index, *([split(index, 0, index)] if index else [])) for index in range(frames))
     return trace
 

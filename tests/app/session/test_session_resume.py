@@ -17,7 +17,7 @@ from helpers.fake_source import FakeSource, Picture, readers_alive
 from helpers.session_clips import QUICK, clip, recorded, recording, volume
 from scstream_app.errors import PipelineError, SessionError, SourceError
 from scstream_app.pipeline.run import Notice, segment_frames
-from scstream_app.session import FrameRecord, Session, record, resume
+from scstream_app.session import FrameRecord, Session, resume, write_run
 from scstream_app.sources import DamagedFrame, ImageSequence, Source, open_source
 
 COUNT = 12
@@ -163,7 +163,7 @@ def test_cancelling_keeps_what_was_done_and_goes_on_later(unbroken: Session, tmp
     source, segmenter, cancel = FakeSource(clip(COUNT)), QUICK.segmenter(), threading.Event()
     path = tmp_path / "a.scstream"
     with Session.create(path, source, QUICK) as session:
-        for result in record(session, segment_frames(source, segmenter, cancel=cancel), segmenter, cancel):
+        for result in write_run(session, segment_frames(source, segmenter, cancel=cancel), segmenter, cancel):
             if result.index == 4:
                 cancel.set()
         assert not session.manifest.complete
@@ -260,7 +260,7 @@ def test_a_source_that_has_become_shorter_is_noticed(tmp_path: Path) -> None:
 def test_what_was_live_cannot_be_resumed(tmp_path: Path) -> None:
     source, segmenter = FakeSource(clip(3, cut=None), live=True), QUICK.segmenter()
     with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
-        assert len(list(record(session, segment_frames(source, segmenter), segmenter))) == 3
+        assert len(list(write_run(session, segment_frames(source, segmenter), segmenter))) == 3
         with pytest.raises(SessionError, match="live"):
             resume(session, source)
 
@@ -292,7 +292,7 @@ def _interrupted(folder: Path, after: int) -> Path:
 def _recorded(session: Session, source: Source, index: int, accident: Callable[[], object]) -> None:
     """Record the source; after frame ``index`` something happens to it."""
     segmenter = QUICK.segmenter()
-    for result in record(session, segment_frames(source, segmenter), segmenter):
+    for result in write_run(session, segment_frames(source, segmenter), segmenter):
         if result.index == index:
             accident()
 
@@ -326,7 +326,7 @@ def test_a_video_that_was_cut_off_from_the_start_completes(tmp_path: Path) -> No
     os.truncate(path, path.stat().st_size // 2)
     with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
         segmenter = QUICK.segmenter()
-        for _ in record(session, segment_frames(source, segmenter), segmenter):
+        for _ in write_run(session, segment_frames(source, segmenter), segmenter):
             pass
         assert 0 < len(session) < 50
         assert session.manifest.complete

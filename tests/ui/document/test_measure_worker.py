@@ -19,8 +19,8 @@ from scstream_app.pipeline.edits import Edit, colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.session.frame_measures import colour_at, mean_uncertainty
-from scstream_app.session.inherited_births import arrivals
-from scstream_app.session.run_summary import SETTLED_FRAMES, Trace
+from scstream_app.session.inherited_births import inherited_births
+from scstream_app.session.run_summary import SETTLED_FRAMES, RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document import measure_worker
@@ -31,8 +31,8 @@ from scstream_app.ui.window.status_widgets import SettledLight
 LONG = 20_000
 
 
-def traced(churn: list[float], doubt: list[float] | None = None) -> Trace:
-    trace = Trace()
+def traced(churn: list[float], doubt: list[float] | None = None) -> RunSummary:
+    trace = RunSummary()
     for index, value in enumerate(churn):
         measures = {"churn": value, "uncertainty": 0.1 if doubt is None else doubt[index]}
         trace.add(FrameRecord(index, index / 25, False, 0.0, {}, (), 0, 0, 0, 3, 0, measures=measures))
@@ -150,9 +150,9 @@ def test_the_mean_of_a_few_pixels_is_that_of_all() -> None:
 
 def test_segments_of_another_clip_begin_to_live_on_the_first_frame() -> None:
     first: FrameResult = story((48, 64))[0]
-    assert arrivals(first) == []
+    assert inherited_births(first) == []
     known = replace(first, events=first.events[:1])
-    assert [event.ids for event in arrivals(known)] == [(id,) for id in known.statistics["id"] if id != 0]
+    assert [event.ids for event in inherited_births(known)] == [(id,) for id in known.statistics["id"] if id != 0]
 
 
 def test_the_colour_space_is_the_one_in_force() -> None:

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from scstream_app.ui.document import refresh_scheduler
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.refresh_scheduler import Turn
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 
 
 class Panels(QObject):
@@ -20,7 +20,7 @@ class Panels(QObject):
         self.had: list[str] = []
         self.turns = {}
         for name in ("first", "second"):
-            self.turns[name] = Turn(document, pause, self)
+            self.turns[name] = PanelRefresh(document, pause, self)
             self.turns[name].come.connect(lambda name=name: self.had.append(name))
             document.shown_changed.connect(self.turns[name].ask)
 

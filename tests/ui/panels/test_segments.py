@@ -475,7 +475,7 @@ def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Docu
     pair = ids(panel)[:2]
     running.select(pair)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
-    assert running.undo.undoText() == f"Merge {undo_commands.told(pair)} (undone by a split)"
+    assert running.undo.undoText() == f"Merge {undo_commands.segments_text(pair)} (undone by a split)"
     advance(running, qtbot)
     merges = [event for _, event in running.trace.events if event.kind is Kind.MERGE]
     assert set(merges[0].ids) == set(pair)
@@ -589,7 +589,9 @@ def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd:
     panel.said.connect(said.append)
     running.select(odd)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
-    assert said == [f"{undo_commands.told(odd).capitalize()} become one from the next frame on, and stay locked."]
+    assert said == [
+        f"{undo_commands.segments_text(odd).capitalize()} become one from the next frame on, and stay locked."
+    ]
     run_on(running, qtbot, 6)
     (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == set(odd))
     assert splits_of(running, merge.ids[0]) == []
@@ -687,7 +689,9 @@ def test_a_merge_that_is_forgotten_is_not_undone_where_nothing_is_left_of_it(run
     run_on(running, qtbot, 2)
     running._forget_before(running.trace.frames[-1])
     running.undo.undo()
-    told = f"The merge of {undo_commands.told([second, third])} cannot be undone: the segment is no longer there."
+    told = (
+        f"The merge of {undo_commands.segments_text([second, third])} cannot be undone: the segment is no longer there."
+    )
     assert notices[-1].text == told
 
 

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from helpers.counting import Counter
 from helpers.export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
-from scstream_app.session.run_summary import Life, Trace
+from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.lives import important
 from scstream_app.ui.panels.plots.pyramid import Pyramid
@@ -271,7 +271,7 @@ def test_pyramids_tell_least_and_greatest_of_any_part() -> None:
 
 
 def test_the_most_important_lives_and_those_asked_for() -> None:
-    trace = Trace()
+    trace = RunSummary()
     for index in range(100):
         trace.add(record(index, {}))
     for id in range(90):

@@ -13,7 +13,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands import _ModelCommand
 from scstream_app.ui.panels.fields import Field
 from scstream_app.ui.panels.plots.page import Page
-from scstream_app.ui.qt.background import Background
+from scstream_app.ui.qt.background import BackgroundWorker
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from scstream_app.ui.qt.background import Background
     [
         (Page, "_filled, _take_in"),
         (Field, "put, value"),
-        (Background, "_work"),
+        (BackgroundWorker, "_work"),
         (_ModelCommand, "_do, _take_back"),
     ],
 )

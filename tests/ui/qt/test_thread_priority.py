@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui.qt.background import Background
+from scstream_app.ui.qt.background import BackgroundWorker
 from scstream_app.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="niceness of threads is Linux's")
 
 
-class Asked(Background[list[int]]):
+class Asked(BackgroundWorker[list[int]]):
     """Notes the niceness of its thread, and of one that it starts."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
 from scstream_app.ui.sessions import opening, saving
-from scstream_app.ui.sessions.recent_files import Addresses
+from scstream_app.ui.sessions.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
@@ -785,8 +785,8 @@ def test_an_address_that_makes_no_sense_is_said(window: MainWindow, qtbot: QtBot
 
 
 def test_addresses_come_back_however_many_there_are(tmp_path: Path) -> None:
-    def kept() -> Addresses:
-        return Addresses(QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat))
+    def kept() -> RecentFiles:
+        return RecentFiles(QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat))
 
     assert kept().recent() == []
     kept().remember("a")

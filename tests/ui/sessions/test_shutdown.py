@@ -17,7 +17,7 @@ from scstream_app.sources import Source, open_source
 from scstream_app.ui.document import renderer, undo_commands, worker
 from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions import shutdown
-from scstream_app.ui.sessions.shutdown import Finishing
+from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window import main_window
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -67,7 +67,7 @@ def told(window: MainWindow) -> Iterator[set[str]]:
     lines: set[str] = set()
 
     def look() -> None:
-        for dialog in window.findChildren(Finishing):
+        for dialog in window.findChildren(ShutdownDialog):
             if dialog.isVisible():
                 lines.update(dialog.text.splitlines())
 

@@ -19,7 +19,7 @@ from helpers.clips import moving_square, write_video
 from helpers.export_scenes import story
 from scstream_app.settings import Settings
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.split_line import Halver
+from scstream_app.ui.document.split_line import SplitWatcher
 from scstream_app.ui.document.state import State
 from scstream_app.ui.viewer.viewer import Viewer
 
@@ -183,7 +183,7 @@ def test_the_engine_is_asked_once_a_frame_and_only_for_a_selected_segment() -> N
     own = result.ids == 1
     columns = np.flatnonzero(own.any(axis=0))
     segmenter: Any = Segmenter(own & (np.arange(64) >= columns[4]))
-    halver = Halver()
+    halver = SplitWatcher()
     halver.move_on((result, segmenter))
     assert halver.find() is None
     assert segmenter.asked == 0

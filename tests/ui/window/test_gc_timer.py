@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window import gc_timer
-from scstream_app.ui.window.gc_timer import Collector, spare_searches
+from scstream_app.ui.window.gc_timer import GcTimer, spare_searches
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
@@ -38,7 +38,7 @@ def allocate() -> None:
 def test_a_widget_is_destroyed_on_the_windows_thread_whoever_needs_memory(qtbot: QtBot) -> None:
     gc.enable()
     program, destroyed_on = QObject(), list[int]()
-    Collector.start(program)
+    GcTimer.start(program)
     Knot(destroyed_on)
     thread = Thread(target=allocate)
     thread.start()
@@ -51,13 +51,13 @@ def test_a_widget_is_destroyed_on_the_windows_thread_whoever_needs_memory(qtbot:
 def test_one_is_enough(qtbot: QtBot) -> None:
     program = QObject()
     for _ in range(2):
-        Collector.start(program)
-    assert len(program.findChildren(Collector)) == 1
+        GcTimer.start(program)
+    assert len(program.findChildren(GcTimer)) == 1
 
 
 def test_a_search_that_takes_long_is_followed_by_a_long_rest(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> None:
     program, now, searched = QObject(), [100.0], list[float]()
-    collector = Collector(program)
+    collector = GcTimer(program)
 
     def collect() -> None:
         searched.append(now[0])

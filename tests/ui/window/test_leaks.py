@@ -26,7 +26,7 @@ from helpers.clips import moving_square, write_video
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.session.library import Library
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.mailbox import Mailbox
@@ -222,7 +222,7 @@ def test_a_mailbox_lets_go_of_what_nobody_took() -> None:
 
 def test_a_trace_keeps_a_few_numbers_a_frame() -> None:
     record = FrameRecord(0, 0.0, False, 0.0, {"decode": 1.0, "engine": 1.0}, (), 0, 0, 0, 0, 0)
-    trace, frames = Trace(), 5_000
+    trace, frames = RunSummary(), 5_000
     trace.add(record)
     gc.collect()
     tracemalloc.start()

@@ -31,10 +31,10 @@ from scstream_app.errors import SourceError
 from scstream_app.session import Names, Session
 from scstream_app.session.library import Library
 from scstream_app.ui.document import worker
-from scstream_app.ui.document.live_feed import Feed
+from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions import opening, recording, saving
-from scstream_app.ui.sessions.shutdown import Finishing
+from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window import app, help_dialogs, status_bar
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -149,7 +149,7 @@ def test_the_file_menu_asks_while_a_recording_runs(
     opened(window, qtbot, clip)
     session, asked = window.document.session, []
     with monkeypatch.context() as patched:
-        patched.setattr(Feed, "recording", True)
+        patched.setattr(LiveFeed, "recording", True)
         patched.setattr(recording, "confirm", lambda _window, _question, deed: asked.append(deed))
         choose(qtbot, submenu(window, qtbot, title), entry)
     assert asked == ["Stop Recording and Open"]
@@ -464,7 +464,7 @@ def close_and_watch(window: MainWindow, qtbot: QtBot, gate: Gate) -> str:
     said: list[str] = []
 
     def look() -> None:
-        dialog = window.findChild(Finishing)
+        dialog = window.findChild(ShutdownDialog)
         if dialog is None or not dialog.isVisible():
             return
         timer.stop()
@@ -527,7 +527,7 @@ def test_closing_says_nothing_when_there_is_nothing_to_wait_for(window: MainWind
     opened(window, qtbot, clip)
     qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
     window.close()
-    assert not any(dialog.isVisible() for dialog in window.findChildren(Finishing))
+    assert not any(dialog.isVisible() for dialog in window.findChildren(ShutdownDialog))
 
 
 def test_the_window_comes_back_as_it_was(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from scstream.sampler.genealogy import Kind
 from scstream_app.session.event_log import Entry, EventLog
-from scstream_app.session.run_summary import Trace
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.page import Page
@@ -39,7 +39,7 @@ class EventsModel(QAbstractTableModel):
         # Places in the trace's log.
         self._rows = array("q")
         self._taken = self._forgotten = 0
-        self._of: Trace | None = None
+        self._of: RunSummary | None = None
 
     def choose(self, kind: Kind | None) -> None:
         """List only events of this kind; None: all."""
@@ -96,9 +96,9 @@ class EventsModel(QAbstractTableModel):
         frame, event = entry
         if role == Role.DisplayRole:
             names = self._document.names.names
-            return (str(frame), event_text.told(event, names), event_text.told_ratio(event))[index.column()]
+            return (str(frame), event_text.describe(event, names), event_text.describe_ratio(event))[index.column()]
         if role == Role.ToolTipRole and index.column() == _WHAT:
-            return event_text.told(event, self._document.names.names)
+            return event_text.describe(event, self._document.names.names)
         return _RIGHT if role == Role.TextAlignmentRole and index.column() != _WHAT else None
 
 

@@ -10,7 +10,7 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
-from scstream_app.session.run_summary import Life, Trace
+from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.common import GREEN, RED, add_line, clicked, colour_of, html, ink, paint_axes, pairs
 from scstream_app.ui.panels.plots.page import Page
@@ -111,7 +111,7 @@ class LivesPlot(Page):
                 self._document.select([self.ids[row]])
 
 
-def important(trace: Trace, most: int, always: Iterable[int] = ()) -> list[Life]:
+def important(trace: RunSummary, most: int, always: Iterable[int] = ()) -> list[Life]:
     """The lives that lasted longest, and those asked for; each below the one that it split off from."""
     end = trace.frames[-1] + 1 if len(trace) else 0
     asked = frozenset(always)

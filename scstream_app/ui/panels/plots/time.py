@@ -13,7 +13,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QFontInfo, QGuiApplication, QPalette
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea
 
-from scstream_app.session.run_summary import MEASURES, Trace
+from scstream_app.session.run_summary import MEASURES, RunSummary
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.common import (
     BLUE,
@@ -71,7 +71,7 @@ class TimePlots(Page):
     def __init__(self, document: Document) -> None:
         super().__init__(document, _NOTHING)
         self._series: dict[str, Pyramid] = {}
-        self._of: Trace | None = None
+        self._of: RunSummary | None = None
         self._first = self._filled_up = 0
         self._whole = True
         self._view = pg.GraphicsLayoutWidget()
@@ -156,7 +156,7 @@ class TimePlots(Page):
         # At once: while they are painted, new ranges would have everything painted a second time.
         self._view.scene().prepareForPaint()
 
-    def _take(self, trace: Trace, start: int, stop: int) -> None:
+    def _take(self, trace: RunSummary, start: int, stop: int) -> None:
         """Numbers of the frames from place ``start`` to before place ``stop``."""
         for name in ("segments", "log_posterior"):
             self._series[name].put(start, trace.between(name, start, stop))
@@ -167,11 +167,11 @@ class TimePlots(Page):
             total = total + np.nan_to_num(trace.between(stage, start, stop))
             self._series[stage].put(start, total)
 
-    def _take_measures(self, trace: Trace, start: int, stop: int) -> None:
+    def _take_measures(self, trace: RunSummary, start: int, stop: int) -> None:
         for name in MEASURES:
             self._series[name].put(start, 100.0 * trace.between(name, start, stop))
 
-    def _take_later(self, trace: Trace) -> None:
+    def _take_later(self, trace: RunSummary) -> None:
         """What has become known since of frames that were there."""
         late = trace.filled[self._filled_up :]
         self._filled_up += len(late)
@@ -289,7 +289,7 @@ class TimePlots(Page):
                 return
 
 
-def _frames(trace: Trace, places: npt.NDArray[np.int64]) -> Array:
+def _frames(trace: RunSummary, places: npt.NDArray[np.int64]) -> Array:
     """The frames at these places."""
     # The view on the trace's own memory is gone before the trace grows again.
     return np.frombuffer(trace.frames, np.int64)[places].astype(np.float64)
