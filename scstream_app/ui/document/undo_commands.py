@@ -489,7 +489,7 @@ class _Lock(_ModelCommand):
 def segments_text(ids: Iterable[int]) -> str:
     """Segments in words.
 
-    >>> segments_text([3]), told([5, 3]), told(range(9))
+    >>> segments_text([3]), segments_text([5, 3]), segments_text(range(9))
     ('segment 3', 'segments 3 and 5', '9 segments')
     """
     ordered = sorted(ids)

@@ -366,7 +366,7 @@ def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], No
 def duration_text(seconds: float) -> str:
     """A time in words.
 
-    >>> duration_text(0.4), told_seconds(42.0), told_seconds(200.0), told_seconds(7300.0)
+    >>> duration_text(0.4), duration_text(42.0), duration_text(200.0), duration_text(7300.0)
     ('1 s', '42 s', '3 min 20 s', '2 h 1 min')
     """
     whole = max(1, round(seconds))

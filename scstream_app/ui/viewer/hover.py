@@ -62,7 +62,7 @@ class Hover:
 def share_text(share: float) -> str:
     """A probability in per cent that never pretends to be certain.
 
-    >>> share_text(0.876), told_share(0.9999), told_share(0.0001)
+    >>> share_text(0.876), share_text(0.9999), share_text(0.0001)
     ('88 %', '> 99 %', '< 1 %')
     """
     if share > 0.99:

@@ -18,7 +18,7 @@ class Viewport:
 
     Examples
     --------
-    >>> placed = Placement.fitting(QSize(100, 50), QSize(400, 400))
+    >>> placed = Viewport.fitting(QSize(100, 50), QSize(400, 400))
     >>> placed.scale, placed.left, placed.top
     (4.0, 0.0, 100.0)
     >>> closer = placed.scaled(8.0, QPointF(40.0, 140.0))
