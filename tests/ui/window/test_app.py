@@ -10,18 +10,18 @@ import pytest
 _SCRIPT = """
 import resource, threading
 import numpy as np
-from scstream_app import render
-from scstream_app.ui.app import application
+from scstream_app.render import views
+from scstream_app.ui.window.app import application
 
 application()
 rgb = np.zeros((480, 854, 3), np.uint8)
 ids = np.zeros((480, 854), np.int32)
 
 def draw():
-    pictures = [render.overlay(rgb, ids) for _ in range(4)]
+    pictures = [views.overlay(rgb, ids) for _ in range(4)]
     begin = resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
     for _ in range(20):
-        pictures = [*pictures[1:], render.overlay(rgb, ids)]
+        pictures = [*pictures[1:], views.overlay(rgb, ids)]
     print((resource.getrusage(resource.RUSAGE_THREAD).ru_minflt - begin) / 20)
 
 thread = threading.Thread(target=draw)
