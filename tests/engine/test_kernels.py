@@ -24,6 +24,9 @@ from reference import (
 )
 from scstream import kernels
 from scstream.components import Gaussian, Multinomial
+from scstream.kernels import noise
+from scstream.kernels._jit import FAST
+from scstream.kernels.scalar_math import LOG1P_TINY_MAX, exp32, lgamma64, log1p32, log1p64, log1p_tiny, log64
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.sweep import mode_densities
 from scstream.threads import queue_of
@@ -32,36 +35,36 @@ Floats = npt.NDArray[np.float32]
 
 
 # As the loops over pixels have them: what may be reordered there must be exact all the same.
-@numba.njit(fastmath=kernels._FAST)
+@numba.njit(fastmath=FAST)
 def apply_log1p(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
-        out[n] = kernels.log1p32(x[n])
+        out[n] = log1p32(x[n])
 
 
-@numba.njit(fastmath=kernels._FAST)
+@numba.njit(fastmath=FAST)
 def apply_log1p_tiny(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
-        out[n] = kernels._log1p_tiny(x[n])
+        out[n] = log1p_tiny(x[n])
 
 
-@numba.njit(fastmath=kernels._FAST)
+@numba.njit(fastmath=FAST)
 def apply_exp(x, out):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
-        out[n] = kernels.exp32(x[n])
+        out[n] = exp32(x[n])
 
 
-@numba.njit(fastmath=kernels._FAST)
+@numba.njit(fastmath=FAST)
 def apply_doubles(x, log1p, log, lgamma):  # type: ignore[no-untyped-def]
     for n in range(len(x)):
-        log1p[n] = kernels.log1p64(x[n])
-        log[n] = kernels.log64(x[n])
-        lgamma[n] = kernels.lgamma64(x[n])
+        log1p[n] = log1p64(x[n])
+        log[n] = log64(x[n])
+        lgamma[n] = lgamma64(x[n])
 
 
 @numba.njit
 def apply_hash(key, out):  # type: ignore[no-untyped-def]
     for n in range(len(out)):
-        out[n] = kernels.hash_uniform(key, n)
+        out[n] = noise.hash_uniform(key, n)
 
 
 def ulps(found: Floats, exact: Array) -> Array:
@@ -81,7 +84,7 @@ def test_log1p_is_accurate_from_tiny_to_huge() -> None:
 
 
 def test_the_short_logarithm_is_accurate_as_far_as_it_goes() -> None:
-    x = np.concatenate([np.linspace(0.0, kernels.TINY, 100_001), np.logspace(-30, -2, 1_001)]).astype(np.float32)
+    x = np.concatenate([np.linspace(0.0, LOG1P_TINY_MAX, 100_001), np.logspace(-30, -2, 1_001)]).astype(np.float32)
     out = np.empty_like(x)
     apply_log1p_tiny(x, out)
     assert out[0] == 0.0
@@ -358,12 +361,3 @@ def test_uncertainty_is_what_the_best_cluster_leaves(size: tuple[int, int], cons
     found = cut.uncertainty(densities.parameters, densities.log_weight)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found.ravel(), 1.0 - best, atol=2e-4)
-
-
-def test_without_a_folder_to_write_to_nothing_is_cached(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_locator(**_: object) -> object:
-        raise RuntimeError("cannot cache function: no locator available")
-
-    assert kernels._can_cache()
-    monkeypatch.setattr(kernels.numba, "njit", no_locator)
-    assert not kernels._can_cache()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from scstream import kernels
+from scstream.kernels.queue import next_piece
 from scstream.threads import queue_of, run, share
 
 
@@ -60,7 +61,7 @@ def test_no_piece_is_taken_twice() -> None:
     def take(queue: kernels.Queue) -> None:
         mine: list[int] = []
         taken.append(mine)
-        while (piece := kernels.next_piece(queue)) >= 0:
+        while (piece := next_piece(queue)) >= 0:
             mine.append(piece)
 
     share(4, queue, take)

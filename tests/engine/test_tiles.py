@@ -18,6 +18,9 @@ from reference import Array, clip_frames, gaussian_row, lab, pixel_noise, rgb_pi
 from scstream import VideoSegmenter, kernels
 from scstream.components import Gaussian
 from scstream.components.gaussian import Whitened
+from scstream.kernels.bounds import bound_scores, prepare_row_terms
+from scstream.kernels.layout import ROW_TERMS
+from scstream.kernels.pixel_scores import score_tile
 from scstream.pixels import tiles
 from scstream.pixels.tiles import Tiles, gumbel_noise, pack
 from scstream.sampler.sweep import Densities, draw_densities, mode_densities
@@ -214,7 +217,7 @@ def test_the_edge_is_the_outermost_pixels(size: tuple[int, int], stride: int) ->
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-def test_sampled_labels_have_the_best_disturbed_score(kind: str) -> None:
+def test_sampled_labels_have_the_best_perturbed_score(kind: str) -> None:
     rng = np.random.default_rng(16)
     cut = Tiles(FRAMES[kind](rng, 21, 37))
     points = cut.points()
@@ -374,15 +377,15 @@ def test_a_long_tail_of_hopeless_clusters_changes_no_draw(K: int) -> None:
 
 
 @numba.njit
-def bounds(first, t, low, high, table, common, upper):  # type: ignore[no-untyped-def]
+def bounds(first, t, low, high, table, row_terms, upper):  # type: ignore[no-untyped-def]
     """Of tile t, in a row of tiles that begins with the first."""
-    kernels._prepare_bounds(low[first], high[first], table, common)
-    kernels._bounds(low[t], high[t], table, common, upper)
+    prepare_row_terms(low[first], high[first], table, row_terms)
+    bound_scores(low[t], high[t], table, row_terms, upper)
 
 
 @numba.njit
-def score_tile(pixels, form, across, out):  # type: ignore[no-untyped-def]
-    kernels._score_tile(pixels, form, 0, 256, across, out)
+def score_whole_tile(pixels, form, column_terms, out):  # type: ignore[no-untyped-def]
+    score_tile(pixels, form, 0, 256, column_terms, out)
 
 
 @pytest.mark.parametrize("dof", [0.0, 1.5, 300.0, 1e5])
@@ -397,11 +400,11 @@ def test_bounds_hold_for_every_pixel_to_the_last_bit(dof: float) -> None:
         centre = point - np.abs(rng.normal(0.0, 0.04, (K, 5)))
         whole = Whitened(root[:, :, None] * np.eye(5), -root * centre, np.full(K, 3.0), np.full(K, dof))
         forms = pack(whole, np.zeros(K))
-        upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
-        common = np.empty((kernels.COMMON, K), np.float32)
-        bounds(0, 0, cut.low, cut.high, np.ascontiguousarray(forms.T), common, upper)
+        upper, scores = np.empty(K, np.float32), np.empty(256, np.float32)
+        row_terms, column_terms = np.empty((ROW_TERMS, K), np.float32), np.empty((4, 16), np.float32)
+        bounds(0, 0, cut.low, cut.high, np.ascontiguousarray(forms.T), row_terms, upper)
         for k in range(K):
-            score_tile(cut.pixels[0], forms[k], across, scores)
+            score_whole_tile(cut.pixels[0], forms[k], column_terms, scores)
             assert scores.max() <= upper[k]
 
 
@@ -414,13 +417,13 @@ def test_bounds_hold_in_all_tiles_of_a_row_and_are_not_loose(dof: float) -> None
     A = np.tril(rng.normal(0.0, 10.0, (K, 5, 5)))
     centre = rng.uniform(0.0, 1.0, (K, 5))
     forms = pack(Whitened(A, -np.einsum("kij,kj->ki", A, centre), np.zeros(K), np.full(K, dof)), np.zeros(K))
-    table, common = np.ascontiguousarray(forms.T), np.empty((kernels.COMMON, K), np.float32)
-    upper, scores, across = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
+    table, row_terms = np.ascontiguousarray(forms.T), np.empty((ROW_TERMS, K), np.float32)
+    upper, scores, column_terms = np.empty(K, np.float32), np.empty(256, np.float32), np.empty((4, 16), np.float32)
     bounded = 0
     for t in range(12):
-        bounds(t - t % 4, t, cut.low, cut.high, table, common, upper)
+        bounds(t - t % 4, t, cut.low, cut.high, table, row_terms, upper)
         for k in range(K):
-            score_tile(cut.pixels[t], forms[k], across, scores)
+            score_whole_tile(cut.pixels[t], forms[k], column_terms, scores)
             assert scores.max() <= upper[k]
         bounded += int(np.count_nonzero(upper < -1.0))
     assert bounded > 100

@@ -1,0 +1,77 @@
+"""Compiled functions of the engine, one topic a file: scores, bounds, labelling, statistics, random numbers.
+
+All kernels release the interpreter's lock and none uses numba's threading layer. Callers map them over independent
+ranges with ordinary threads, or hand a `Queue` of pieces to several threads.
+
+A Gaussian score, with drawn parameters or predictive, is always kept in *whitened form* ``(A, b, c, dof)``::
+
+    q(x) = |A x + b|^2          A lower triangular, A' A the precision matrix
+    score(x) = c - q / 2                                      dof = 0: a Gaussian with drawn parameters
+    score(x) = c - (dof + D) / 2 * log(1 + q / dof)           dof > 0: a Student t, the posterior predictive
+
+The log weight of the cluster is part of ``c``. Symmetric matrices are stored as their lower triangle, row by row.
+
+For pixels a whitened form is one row of FORM float32s: the lower triangle of A, b, c and ``power``. A and b are scaled
+so that the score is c - q (power 0), or c - power * log(1 + q) of a Student t. Kernels that loop over pixels take such
+rows; kernels that loop over clusters take the transposed table.
+
+Letters in shapes: N points, K clusters, D dimensions, P statistics of a group. A first dimension of 2 K belongs to
+sub-clusters: those of cluster k are 2 k and 2 k + 1.
+
+Files::
+
+    _jit                                     decorators: compile, and cache with a stamp of the whole package
+    layout, queue, workspace                 sizes of tiles and forms, pieces of work, scratch memory
+    intrinsics, scalar_math, linalg, noise   LLVM operations, exp and log, small matrices, random numbers
+    pixels, moments, images                  frames into tiles, their statistics, pictures
+    pixel_scores, bounds, contest            scores of pixels, bounds of the scores, the best cluster of each pixel
+    label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
+    niw, niw_merge, gaussian, diagonal       points under Gaussians
+    dirichlet, counts                        points that are counts
+    points, history                          labels from a table of scores, records of past batches
+
+Imports between the files go one way; pyproject.toml lists the layers.
+"""
+
+from __future__ import annotations
+
+from scstream.kernels.counts import (
+    code_pairs,
+    count_statistics,
+    rising_own_scores,
+    rising_table,
+    sparse_rows,
+    table_own_scores,
+    table_scores,
+)
+from scstream.kernels.diagonal import diagonal_scores, diagonal_statistics
+from scstream.kernels.dirichlet import dirichlet_log_marginal, dirichlet_mergeable, dirichlet_shares
+from scstream.kernels.gaussian import (
+    gaussian_axis,
+    gaussian_halve,
+    gaussian_own_scores,
+    gaussian_scores,
+    gaussian_statistics,
+    gaussian_translate,
+)
+from scstream.kernels.history import drift, weighted_sum
+from scstream.kernels.images import enlarge, shrink, untile
+from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
+from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
+from scstream.kernels.niw import niw_draw, niw_log_marginal, niw_predictive
+from scstream.kernels.niw_merge import niw_mergeable
+from scstream.kernels.noise import Noise
+from scstream.kernels.pixel_scores import pack_forms
+from scstream.kernels.pixels import fill_tiles
+from scstream.kernels.points import label_halves, label_points
+from scstream.kernels.queue import Queue
+
+__all__ = [
+    "BANDS", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "code_pairs",
+    "count_statistics", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
+    "dirichlet_shares", "drift", "enlarge", "fill_tiles", "gaussian_axis", "gaussian_halve", "gaussian_own_scores",
+    "gaussian_scores", "gaussian_statistics", "gaussian_translate", "label_halves", "label_points", "label_tiles",
+    "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms", "rising_own_scores",
+    "rising_table", "shrink", "sparse_rows", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty",
+    "untile", "weighted_sum",
+]  # fmt: skip

@@ -1,0 +1,185 @@
+"""Points under full-covariance Gaussians: scores, statistics, cuts in two, translation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from scstream.kernels._jit import FAST, kernel, leaf
+from scstream.kernels.intrinsics import vectorise
+from scstream.kernels.layout import uint
+from scstream.kernels.linalg import symmetric_eigen
+from scstream.kernels.scalar_math import log1p64
+
+
+@kernel(fastmath=FAST)
+def gaussian_scores(XT, A, b, c, dof, first, last, out):
+    """Scores out[:, first:last] of the points [first, last) under each whitened Gaussian or Student t.
+
+    q = |A x + b|^2; score = c - q / 2, or c - (dof + D) / 2 log(1 + q / dof) if dof > 0.
+    XT (D, N), A (K, D, D), b (K, D), c, dof (K,), out (K, N) float64.
+    """
+    y = np.empty(last - first)
+    for k in range(c.shape[0]):
+        _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+
+
+@leaf(fastmath=FAST)
+def _score_points(XT, first, A, b, c, dof, y, q):
+    """Scores q (n,) of the points XT[:, first : first + n] under one cluster; see `gaussian_scores`.
+
+    XT (D, N), A (D, D), b (D,) float64; y (n,) is scratch.
+    """
+    vectorise()
+    D = XT.shape[0]
+    for n in range(uint(q.shape[0])):
+        y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
+        q[n] = y0 * y0
+    for i in range(1, D):
+        for n in range(uint(q.shape[0])):
+            y[n] = b[i] + A[i, 0] * XT[0, uint(first) + n]
+        for j in range(1, i):
+            for n in range(uint(q.shape[0])):
+                y[n] += A[i, j] * XT[j, uint(first) + n]
+        for n in range(uint(q.shape[0])):
+            last = y[n] + A[i, i] * XT[i, uint(first) + n]
+            q[n] += last * last
+    if dof > 0:
+        scale, inverse = 0.5 * (dof + D), 1.0 / dof
+        for n in range(uint(q.shape[0])):
+            q[n] = c - scale * log1p64(q[n] * inverse)
+    else:
+        for n in range(uint(q.shape[0])):
+            q[n] = c - 0.5 * q[n]
+
+
+@kernel
+def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
+    """Scores out[:, first:last] of points under the two sub-clusters of their own cluster.
+
+    out[j, n] is the score of point n under sub-cluster 2 labels[n] + j, as in `gaussian_scores`.
+    XT (D, N), A (2 K, D, D), b (2 K, D), c, dof (2 K,), out (2, N) float64, labels (N,) int32.
+    """
+    D = XT.shape[0]
+    for n in range(first, last):
+        for side in range(2):
+            k = 2 * labels[n] + side
+            q = 0.0
+            for i in range(D):
+                y = b[k, i]
+                for j in range(i + 1):
+                    y += A[k, i, j] * XT[j, n]
+                q += y * y
+            out[side, n] = c[k] - (0.5 * (dof[k] + D) * log1p64(q / dof[k]) if dof[k] > 0 else 0.5 * q)
+
+
+@kernel
+def gaussian_statistics(X, weight, groups, out):
+    """out[groups[n]] += weight[n] (1, x, lower triangle of x x') for each point x = X[n].
+
+    X (N, D), weight (N,), out (groups, P) float64, groups (N,) int32.
+    """
+    D = X.shape[1]
+    for n in range(X.shape[0]):
+        S = out[groups[n]]
+        w = weight[n]
+        S[0] += w
+        e = 1 + D
+        for i in range(D):
+            v = w * X[n, i]
+            S[1 + i] += v
+            for j in range(i + 1):
+                S[e] += v * X[n, j]
+                e += 1
+
+
+@kernel
+def gaussian_axis(S, unit, normal, principal, out):
+    """Normal out (D,) of a plane that cuts a cluster with statistics S (P,) in two.
+
+    The principal axis, or a random one: sum_j v_j normal[j] / sqrt(lambda_j) over the eigenvectors v_j and eigenvalues
+    lambda_j of the covariance, normal (D,) standard normals. Features are measured in ``unit`` (D,). Directions with
+    almost no variance are left out: rounding errors dominate there. All float64.
+    """
+    D = unit.shape[0]
+    M = np.empty((D, D))
+    V = np.empty((D, D))
+    n = max(S[0], 1e-300)
+    e = 1 + D
+    for i in range(D):
+        for j in range(i + 1):
+            M[i, j] = (S[e] / n - S[1 + i] / n * (S[1 + j] / n)) / (unit[i] * unit[j])
+            M[j, i] = M[i, j]
+            e += 1
+    symmetric_eigen(M, V)
+    top = 0
+    for i in range(D):
+        top = i if M[i, i] > M[top, top] else top
+    for i in range(D):
+        out[i] = V[i, top] / unit[i] if principal else 0.0
+    if principal:
+        return
+    for j in range(D):
+        if M[j, j] > 1e-6 * M[top, top]:
+            for i in range(D):
+                out[i] += V[i, j] * normal[j] / math.sqrt(M[j, j]) / unit[i]
+
+
+@kernel
+def gaussian_halve(S, axis, out):
+    """Statistics out (M, P) of one half of each Gaussian with statistics S (M, P), cut by a plane through its mean.
+
+    The half has n / 2 points and the mean m + s, s = Sigma axis sqrt(2 / (pi axis' Sigma axis)), for the plane's normal
+    axis (D,); the other half, S - out, has the mean m - s. All float64.
+    """
+    D = axis.shape[0]
+    mean = np.empty(D)
+    shift = np.empty(D)
+    for r in range(S.shape[0]):
+        n = max(S[r, 0], 1e-300)
+        for i in range(D):
+            mean[i] = S[r, 1 + i] / n
+            shift[i] = 0.0
+        e = 1 + D
+        for i in range(D):
+            for j in range(i + 1):
+                covariance = S[r, e] / n - mean[i] * mean[j]
+                shift[i] += covariance * axis[j]
+                if i != j:
+                    shift[j] += covariance * axis[i]
+                e += 1
+        variance = 0.0
+        for i in range(D):
+            variance += shift[i] * axis[i]
+        scale = math.sqrt(2.0 / math.pi / max(variance, 1e-300)) if variance > 0 else 0.0
+        half = 0.5 * S[r, 0]
+        out[r, 0] = half
+        e = 1 + D
+        for i in range(D):
+            out[r, 1 + i] = 0.5 * S[r, 1 + i] + half * scale * shift[i]
+            for j in range(i + 1):
+                moved = mean[i] * shift[j] + shift[i] * mean[j]
+                out[r, e] = 0.5 * S[r, e] + half * scale * moved
+                e += 1
+
+
+@kernel
+def gaussian_translate(records, n_records, way):
+    """Translate groups of points, given by their statistics, by way (M, D), in place.
+
+    For x -> x + w: sum x += n w and sum x x' += w (sum x)' + (sum x) w' + n w w'. Applies to all parts of the first M
+    groups in the first n_records of records (records, groups, parts, P) float64.
+    """
+    D = way.shape[1]
+    for r in range(n_records):
+        for g in range(way.shape[0]):
+            for part in range(records.shape[2]):
+                S = records[r, g, part]
+                e = 1 + D
+                for i in range(D):
+                    for j in range(i + 1):
+                        S[e] += way[g, i] * S[1 + j] + S[1 + i] * way[g, j] + S[0] * way[g, i] * way[g, j]
+                        e += 1
+                for i in range(D):
+                    S[1 + i] += S[0] * way[g, i]

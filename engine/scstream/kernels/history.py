@@ -1,0 +1,31 @@
+"""Records of past batches: their weighted sum, and how far clusters have moved since."""
+
+from __future__ import annotations
+
+from scstream.kernels._jit import kernel
+
+
+@kernel
+def drift(past, now, steady, fewest, out):
+    """Displacement out (M, D) of groups with the statistics past and now (M, P), which begin with (n, sum of x).
+
+    out = (mean now - mean past) n / (n + steady), n the points of now: few points say little about where a group went.
+    0 if n < fewest N, N the points of past. All float64.
+    """
+    for g in range(out.shape[0]):
+        n, N = now[g, 0], past[g, 0]
+        known = n > 0.0 and N > 0.0 and n >= fewest * N
+        for i in range(out.shape[1]):
+            out[g, i] = (now[g, 1 + i] / n - past[g, 1 + i] / N) * (n / (n + steady)) if known else 0.0
+
+
+@kernel
+def weighted_sum(weights, records, out):
+    """out = sum over r of weights[r] records[r], in a fixed order.
+
+    weights (R,), out (M,) float64; records may have more rows and columns than are summed.
+    """
+    out[:] = 0.0
+    for r in range(weights.shape[0]):
+        for i in range(out.shape[0]):
+            out[i] += weights[r] * records[r, i]

@@ -1,0 +1,136 @@
+"""LLVM operations that numba does not offer: bit patterns, minima, fused products, hints for vectors."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.extending import intrinsic
+
+from scstream.kernels.layout import TILE
+
+
+@intrinsic
+def float_to_bits(typingctx, value):
+    """Reinterpret a float32 as its int32 bit pattern."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.int32))
+
+    return types.int32(types.float32), codegen
+
+
+@intrinsic
+def bits_to_float(typingctx, value):
+    """Reinterpret an int32 bit pattern as a float32."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.float32))
+
+    return types.float32(types.int32), codegen
+
+
+@intrinsic
+def double_to_bits(typingctx, value):
+    """Reinterpret a float64 as its int64 bit pattern."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.int64))
+
+    return types.int64(types.float64), codegen
+
+
+@intrinsic
+def bits_to_double(typingctx, value):
+    """Reinterpret an int64 bit pattern as a float64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.bitcast(args[0], context.get_value_type(types.float64))
+
+    return types.float64(types.int64), codegen
+
+
+def _binary_intrinsic(name):
+    """Intrinsic for an LLVM operation on two floats, neither of them nan; loops over it vectorise, over `min` not."""
+
+    @intrinsic
+    def choose(typingctx, x, y):
+        def codegen(context, builder, signature, args):
+            kind = context.get_value_type(x)
+            function = builder.module.declare_intrinsic(name, [kind], ir.FunctionType(kind, [kind] * 2))
+            return builder.call(function, args, fastmath=("nnan", "nsz"))
+
+        return x(x, x), codegen
+
+    return choose
+
+
+#: Smaller and larger of two floats of one type, neither of them nan.
+smaller = _binary_intrinsic("llvm.minnum")
+larger = _binary_intrinsic("llvm.maxnum")
+
+
+@intrinsic
+def min_difference(typingctx, these, i, those, j):
+    """Minimum over n < TILE of these[i + n] - those[j + n].
+
+    these and those are contiguous float32 arrays without nan, i and j uint64 indices; returns a float32.
+    """
+
+    def codegen(context, builder, signature, args):
+        row = ir.VectorType(ir.FloatType(), TILE)
+        parts = []
+        for n in (0, 2):
+            array = context.make_array(signature.args[n])(context, builder, args[n])
+            place = builder.bitcast(builder.gep(array.data, [args[n + 1]]), row.as_pointer())
+            parts.append(builder.load(place, align=4))
+        name = f"llvm.vector.reduce.fmin.v{TILE}f32"
+        least = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.FloatType(), [row]), name)
+        return builder.call(least, [builder.fsub(*parts)], fastmath=("nnan", "nsz"))
+
+    return types.float32(these, i, those, j), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, bits):
+    """Position (int32) of the lowest bit that is set in an int32 other than 0."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.int32(types.int32), codegen
+
+
+@intrinsic
+def muladd(typingctx, x, y, z):
+    """x * y + z of float32s, fused (rounded once) where the processor can.
+
+    Written out, the result does not depend on which products the compiler chooses to fuse.
+    """
+
+    def codegen(context, builder, signature, args):
+        kind = context.get_value_type(types.float32)
+        function = builder.module.declare_intrinsic("llvm.fmuladd", [kind], ir.FunctionType(kind, [kind] * 3))
+        return builder.call(function, args)
+
+    return types.float32(types.float32, types.float32, types.float32), codegen
+
+
+@intrinsic
+def vectorise(typingctx):
+    """Help the loops of the calling function to vectorise.
+
+    Declares that the function's array arguments do not overlap, so that loops need no test for it, and allows vectors
+    of 512 bits, which LLVM avoids by default for the sake of older processors.
+    """
+
+    def codegen(context, builder, signature, args):
+        # llvmlite's own `add` rejects attributes of one processor family; other processors ignore this one.
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')
+        # The first two arguments are the places of the return value and of the exception.
+        for argument in builder.function.args[2:]:
+            if isinstance(argument.type, ir.PointerType):
+                argument.add_attribute("noalias")
+        return context.get_dummy_value()
+
+    return types.none(), codegen
