@@ -40,7 +40,7 @@ def hash_uniform(key: int, index: int) -> float:
 
 
 def pixel_noise(values: npt.NDArray[np.float32], key: int, height: int, width: int, K: int) -> Array:
-    """What disturbs the scores of a picture's pixels under K clusters, (height * width, K), looked up one by one."""
+    """Noise (height * width, K) that perturbs the scores of pixels under K clusters, looked up one by one."""
     n_rows = len(values) // 16 - 16
     across = -(-width // 16)
     stretch = max(16 * across, 2048)

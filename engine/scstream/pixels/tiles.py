@@ -19,7 +19,7 @@ from scstream.threads import queue_of, share
 #: number of threads must not change the order.
 _PIECES = 32
 
-#: So many numbers disturb the scores of pixels: with fewer, rare labels would be rarer than they should be.
+#: Numbers that perturb the scores of pixels: with fewer, rare labels would be rarer than they should be.
 _NOISE = 2**20
 
 
