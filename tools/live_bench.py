@@ -81,7 +81,7 @@ class Eye(QObject):
         window.viewer.painted.connect(self._on_painted)
 
     def _on_painted(self) -> None:
-        now, shown = monotonic(), self._window.document.shown
+        now, shown = monotonic(), self._window.document.display.shown
         if shown is not None and shown.result.captured > self._last:
             self._last = shown.result.captured
             self.seen.append((now, now - self._last, stolen()))
@@ -133,7 +133,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
 def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]:
     """The figures, from the moment that the first frame has settled."""
     # The first frame was old when it had settled.
-    spend(window, until=lambda: len(window.document.trace) > 2)
+    spend(window, until=lambda: len(window.document.summary) > 2)
     if arguments.record:
         window.actions_["record"].trigger()
     eye, begin = Eye(window), monotonic()
@@ -158,7 +158,7 @@ def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]
         },
         "over_150_ms": {"all": int((late > 1000.0 * _LATE).sum()), "robbed": robbed(eye.seen)},
         "stolen_seconds": round(eye.seen[-1][2] - eye.seen[0][2], 2),
-        "engine_ms": round(float(np.nanmedian(window.document.trace.column("engine"))), 1),
+        "engine_ms": round(float(np.nanmedian(window.document.summary.column("engine"))), 1),
         "dropped": window.feed.dropped,
         "left_out_of_recording": None if recorder is None else recorder.dropped,
         "seconds_at_size": dict(sizes),

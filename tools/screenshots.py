@@ -111,17 +111,17 @@ def done(window: MainWindow) -> None:
 
 def go_to(window: MainWindow, index: int) -> None:
     """Show a frame."""
-    window.document.show(index)
-    wait(lambda: window.document.index == index)
+    window.document.display.show(index)
+    wait(lambda: window.document.display.index == index)
 
 
 def surfer(window: MainWindow) -> frozenset[int]:
     """Segments that lie mostly on the surfer, by the clip's ground truth, on the frame that is shown."""
     with np.load(CLIP.with_name(f"{CLIP.stem}_ids.npz")) as truth:
         about = json.loads(str(truth["about"]))
-        inside = np.isin(truth["ids"][window.document.index], about["objects"]["surfer"])
-    assert window.document.shown is not None
-    ids = window.document.shown.result.ids
+        inside = np.isin(truth["ids"][window.document.display.index], about["objects"]["surfer"])
+    assert window.document.display.shown is not None
+    ids = window.document.display.shown.result.ids
     return frozenset(int(id) for id in np.unique(ids[inside]) if inside[ids == id].mean() > 0.5)
 
 
@@ -137,7 +137,7 @@ def segmented(window: MainWindow) -> None:
 def show(window: MainWindow, view: str) -> None:
     """Choose a view, as from the menu."""
     window.actions_[f"view_{view}"].trigger()
-    wait(lambda: window.document.shown is not None and window.document.shown.look.view == view)
+    wait(lambda: window.document.display.shown is not None and window.document.display.shown.look.view == view)
     settle()
 
 
@@ -169,14 +169,14 @@ def document(folder: Path, size: tuple[int, int]) -> None:
 
 def _only_picture(window: MainWindow, width: int = 384) -> Picture:
     """What is shown of the frame, without the viewer's margins; what is clear lies on checkers, as in the viewer."""
-    assert window.document.shown is not None
-    found = window.document.shown.picture
+    assert window.document.display.shown is not None
+    found = window.document.display.shown.picture
     height = round(width * found.shape[0] / found.shape[1])
     small = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
     if found.shape[2] == 4:
         small = _on_checkers(small)
     # Two frames side by side are not as high as one.
-    rows, columns = window.document.shown.result.ids.shape
+    rows, columns = window.document.display.shown.result.ids.shape
     spare = round(width * rows / columns) - height
     return np.pad(small, ((spare // 2, spare - spare // 2), (0, 0), (0, 0)), constant_values=255)
 
@@ -252,11 +252,11 @@ def tour(window: MainWindow, path: Path) -> None:
     samples = window.welcome.samples
     (item,) = [samples.item(row) for row in range(samples.count()) if "Kite" in samples.item(row).text()]
     QTest.mouseClick(samples.viewport(), Qt.MouseButton.LeftButton, pos=samples.visualItemRect(item).center(), delay=10)
-    wait(lambda: document.preview is not None or len(document.trace) > 0)
+    wait(lambda: document.preview is not None or len(document.summary) > 0)
     settle(60)
     film.take(300)
     for index in (0, 6, 12, 18, 24, 30, 36):
-        wait(lambda index=index: (document.index or 0) >= index and document.shown is not None)
+        wait(lambda index=index: (document.display.index or 0) >= index and document.display.shown is not None)
         film.take(160)
     done(window)
     go_to(window, FRAME)
@@ -279,10 +279,10 @@ def tour(window: MainWindow, path: Path) -> None:
 def _click_surfer(window: MainWindow) -> None:
     """Click every segment of the surfer, the first one plainly, others with Ctrl."""
     document = window.document
-    assert document.shown is not None
+    assert document.display.shown is not None
     modifier = Qt.KeyboardModifier.NoModifier
     for id in sorted(surfer(window)):
-        rows, columns = np.nonzero(document.shown.result.ids == id)
+        rows, columns = np.nonzero(document.display.shown.result.ids == id)
         middle = np.argmin((rows - rows.mean()) ** 2 + (columns - columns.mean()) ** 2)
         QTest.mouseClick(
             window.viewer, Qt.MouseButton.LeftButton, modifier, _place(window, columns[middle], rows[middle])
@@ -293,8 +293,8 @@ def _click_surfer(window: MainWindow) -> None:
 def _place(window: MainWindow, column: float, row: float) -> QPoint:
     """Where in the viewer a pixel of the frame is, when the frame fills it."""
     viewer = window.viewer
-    assert window.document.shown is not None
-    height, width = window.document.shown.picture.shape[:2]
+    assert window.document.display.shown is not None
+    height, width = window.document.display.shown.picture.shape[:2]
     scale = viewer.scale / viewer.devicePixelRatioF()
     left, top = (viewer.width() - scale * width) / 2, (viewer.height() - scale * height) / 2
     return QPointF(left + scale * (column + 0.5), top + scale * (row + 0.5)).toPoint()

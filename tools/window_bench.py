@@ -154,7 +154,7 @@ class Paints(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """See Qt."""
-        shown = self._window.document.shown
+        shown = self._window.document.display.shown
         if event.type() == QEvent.Type.Paint and shown is not None and shown is not self._last:
             self._last = shown
             self.times.append(time())
@@ -172,8 +172,8 @@ def interface(clip: Path, folder: Path, slots: Slots | None) -> dict[str, Any]:
     with window_on(folder) as window:
         document, pulse = window.document, Pulse()
         window.open_address(str(long))
-        wait(lambda: document.state is State.SEGMENTING and document.shown is not None)
-        begin, first = perf_counter(), len(document.trace)
+        wait(lambda: document.state is State.SEGMENTING and document.display.shown is not None)
+        begin, first = perf_counter(), len(document.summary)
         pulse.start()
         if slots is not None:
             slots.watching = True
@@ -181,10 +181,10 @@ def interface(clip: Path, folder: Path, slots: Slots | None) -> dict[str, Any]:
         if slots is not None:
             slots.watching = False
         pulse.stop()
-        rate = (len(document.trace) - first) / (perf_counter() - begin)
-        segmenting = {**pulse.told(), "frames_per_second": round(rate, 1), "frames": len(document.trace)}
+        rate = (len(document.summary) - first) / (perf_counter() - begin)
+        segmenting = {**pulse.told(), "frames_per_second": round(rate, 1), "frames": len(document.summary)}
         window.player.to_start()
-        wait(lambda: document.index == 0)
+        wait(lambda: document.display.index == 0)
         paints, pulse = Paints(window), Pulse()
         pulse.start()
         window.player.play()
@@ -194,7 +194,7 @@ def interface(clip: Path, folder: Path, slots: Slots | None) -> dict[str, Any]:
         playing = {
             "frames_per_second": round(len(gaps) / float(gaps.sum()), 2),
             "painted": len(paints.frames),
-            "of": len(document.trace),
+            "of": len(document.summary),
             "gap_p99_ms": round(1000.0 * float(np.quantile(gaps, 0.99)), 1),
             "late_p99_ms": pulse.told()["p99"],
         }
@@ -239,7 +239,7 @@ def start(clip: Path, folder: Path, begun: float) -> dict[str, float]:
         paints = Paints(window)
         window.open_address(str(clip))
         wait(lambda: any(n > 1 for n in paints.segments))
-        wait(lambda: len(window.document.trace) > 0)
+        wait(lambda: len(window.document.summary) > 0)
         settled = time()
     segments = next(t for t, n in zip(paints.times, paints.segments, strict=True) if n > 1)
     return {
@@ -256,8 +256,8 @@ def memory(clip: Path, folder: Path, frames: int) -> list[dict[str, float]]:
     with window_on(folder) as window:
         window.open_address(str(long))
         for mark in range(_EVERY, frames + 1, _EVERY):
-            wait(lambda mark=mark: len(window.document.trace) >= mark)
-            rows.append({"frames": len(window.document.trace), "resident_mib": round(resident(), 1)})
+            wait(lambda mark=mark: len(window.document.summary) >= mark)
+            rows.append({"frames": len(window.document.summary), "resident_mib": round(resident(), 1)})
             print(rows[-1], file=sys.stderr, flush=True)
     return rows
 
@@ -269,10 +269,10 @@ def leftovers(clip: Path, folder: Path, clips: int) -> dict[str, Any]:
 
         def open_and_close() -> None:
             window.open_address(str(clip))
-            wait(lambda: len(document.trace) >= 3 and document.shown is not None)
+            wait(lambda: len(document.summary) >= 3 and document.display.shown is not None)
             document.close()
             done: list[bool] = []
-            document.when_idle(lambda: done.append(True))
+            document.run.when_idle(lambda: done.append(True))
             wait(lambda: bool(done))
 
         for _ in range(_FIRST_CLIPS):

@@ -73,6 +73,16 @@ class PendingEdits:
         """What the model will be when all is done."""
         return self.made.after(self.waiting)
 
+    @property
+    def locked(self) -> frozenset[int]:
+        """Ids of the segments that will be locked when all edits are made."""
+        return self.then.locked
+
+    @property
+    def shaped(self) -> frozenset[str]:
+        """Which of "merge" and "split" were made by hand, or wait to be."""
+        return self.then.shaped
+
     def withdraw(self, edit: Edit) -> None:
         """It was taken back: the one that was asked for last, if there are several alike."""
         places = [place for place, other in enumerate(self.waiting) if other == edit]

@@ -110,7 +110,7 @@ def open_results(qtbot: QtBot, document: Document, finished_session: MakeSession
     """Has the document show the first of the results given."""
 
     def open_(results: Sequence[FrameResult]) -> Document:
-        with qtbot.waitSignal(document.shown_changed):
+        with qtbot.waitSignal(document.display.shown_changed):
             document.open_session(finished_session(results))
         qtbot.waitUntil(lambda: document.state is State.DONE)
         return document

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from scstream_app.errors import StudioError
 from scstream_app.session import Bookmark, Session
 from scstream_app.ui.actions.actions import SPECS
+from scstream_app.ui.document.display import Display
+from scstream_app.ui.document.state import OpenClip
 from scstream_app.ui.qt.background import BackgroundWorker
-
-if TYPE_CHECKING:
-    from scstream_app.ui.document.document import Document
 
 #: Milliseconds from a change to when it is kept: after a crash, nobody is further from where they were.
 _SOON = 5_000
@@ -69,28 +67,28 @@ class BookmarkWriter(BackgroundWorker[tuple[Session, Bookmark]]):
 class Bookmarks(QObject):
     """Notes soon after every change, and when the session is left, which frame is shown, how, and what is selected."""
 
-    def __init__(self, document: Document) -> None:
-        super().__init__(document)
-        self._document = document
+    def __init__(self, clip: OpenClip, display: Display, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clip, self._display = clip, display
         self._keeper = BookmarkWriter()
         self._soon = QTimer(self)
         self._soon.setSingleShot(True)
         self._soon.setInterval(_SOON)
         self._soon.timeout.connect(self._keep)
-        for signal in (document.shown_changed, document.look_changed, document.selection_changed):
+        for signal in (display.shown_changed, display.look_changed, display.selection_changed):
             signal.connect(self._note)
 
     @Slot()
     def _note(self) -> None:
         # Not put off by what follows: frames that are played go on changing.
-        if self._document.session is not None and not self._soon.isActive():
+        if self._clip.session is not None and not self._soon.isActive():
             self._soon.start()
 
     @Slot()
     def _keep(self) -> None:
         """Have written where a person is now; of a session that is just being moved, later."""
-        session, bookmark = self._document.session, self._document.bookmark
-        if self._document.saving:
+        session, bookmark = self._clip.session, self._display.bookmark
+        if self._clip.saving:
             self._soon.start()
         elif session is not None and bookmark is not None:
             self._keeper.start(session, bookmark)
@@ -98,8 +96,8 @@ class Bookmarks(QObject):
     def leave(self) -> None:
         """Write where a person is before the session is closed, which from now on is left alone."""
         self._soon.stop()
-        if self._document.session is not None:
-            self._keeper.leave(self._document.session, self._document.bookmark)
+        if self._clip.session is not None:
+            self._keeper.leave(self._clip.session, self._display.bookmark)
 
     @property
     def busy(self) -> bool:
@@ -114,13 +112,12 @@ class Bookmarks(QObject):
     def take_view(self, bookmark: Bookmark | None) -> None:
         """Look at a session as when it was left; one that says nothing sensible about it is looked at as before."""
         if bookmark is not None and bookmark.view in _VIEWS:
-            self._document.set_look(view=bookmark.view)
+            self._display.set_look(view=bookmark.view)
 
     def come_back(self, bookmark: Bookmark | None) -> None:
         """Show the frame at which a session was left, and select what was; its first frame if that is not known."""
-        document = self._document
         if bookmark is None:
-            document.show(document.trace.frames[0])
+            self._display.show(self._clip.summary.frames[0])
         else:
-            document.select(bookmark.selected & document.trace.lives.keys())
-            document.show(bookmark.frame)
+            self._display.select(bookmark.selected & self._clip.summary.lives.keys())
+            self._display.show(bookmark.frame)

@@ -1,4 +1,4 @@
-"""What is on the screen: the frame at hand, how it is to look, and what is selected in it."""
+"""What is on the screen: the frame shown, its look, and the selection."""
 
 from __future__ import annotations
 
@@ -10,178 +10,177 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session import Bookmark, MarkedObject, Names, Session, SourceFacts
-from scstream_app.session.run_summary import RunSummary
+from scstream_app.pipeline.replay_buffer import ReplayBuffer
+from scstream_app.session import Bookmark, MarkedObject
 from scstream_app.ui.document.look import Look, Shown
 from scstream_app.ui.document.renderer import DrawRequest, Renderer
-from scstream_app.ui.document.state import State
-from scstream_app.ui.document.worker import Worker
+from scstream_app.ui.document.state import OpenClip, State
 
 
-class Showing(QObject):
-    """The part of `Document` that shows: it has the renderer draw frames, as the look, marks and selection say.
+class Display(QObject):
+    """Shows frames of the open clip: a renderer draws them according to the look, the marks and the selection.
 
-    It cannot be used alone. `Document` makes ``worker`` and ``renderer``, calls `_show_nothing` before anything else,
-    says in ``_first_colour`` which colour space a clip begins in, connects the renderer's ``drawn`` to `_on_drawn`, and
-    sets ``session``, ``facts``, ``trace``, ``state``, ``names`` and ``objects`` as they change.
+    Parameters
+    ----------
+    clip : OpenClip
+        The document.
+    recent : ReplayBuffer
+        The last frames of a live source.
+    parent : QObject, optional
 
     Attributes
     ----------
-    session : Session or None
-    facts : SourceFacts or None
-        Of the source.
-    trace : Trace
-        Numbers and events of every frame so far.
+    renderer : Renderer
+        Draws frames on its own thread.
     shown : Shown or None
         The frame on the screen.
     look : Look
-        How frames are shown, without what follows from marks and selection.
+        How frames are drawn, without marks and selection.
     selection : frozenset of int
+        Ids of the selected segments.
     isolated : frozenset of int
-        If there are any, everything else is dimmed.
+        Ids of the isolated segments; unless empty, all others are dimmed.
     follow_newest : bool
-        Whether the newest frame is shown as it comes.
+        Whether each new frame is shown as soon as it is segmented.
     """
 
     shown_changed = Signal()
     selection_changed = Signal()
     look_changed = Signal()
 
-    worker: Worker
-    renderer: Renderer
-    _first_colour: str
-
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, clip: OpenClip, recent: ReplayBuffer, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._clip, self._recent = clip, recent
+        self.renderer = Renderer()
         self.look = Look()
+        self.clear()
+        self.renderer.drawn.connect(self._on_drawn)
 
-    def _show_nothing(self) -> None:
-        """Be as before anything was opened; the look stays."""
-        self.session: Session | None = None
-        self.facts: SourceFacts | None = None
-        self.trace = RunSummary()
-        self.state = State.EMPTY
+    def clear(self) -> None:
+        """Forget the frame, the selection and the isolated segments; the look stays."""
         self.shown: Shown | None = None
         self.selection: frozenset[int] = frozenset()
         self.isolated: frozenset[int] = frozenset()
         self.follow_newest = True
-        self.names = Names()
-        self.objects: tuple[MarkedObject, ...] = ()
-        self._coming: int | FrameResult | None = None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is something to be seen: a session, or a live source."""
-        return self.facts is not None
-
-    @property
-    def live(self) -> bool:
-        """Whether a live source is shown as it comes: only its last frames can be gone back to."""
-        return self.facts is not None and self.session is None
+        # The frame that the user asked for, or the newest one, until it is drawn.
+        self._requested: int | FrameResult | None = None
 
     @property
     def index(self) -> int | None:
-        """The frame on the screen."""
+        """Index of the frame on the screen."""
         return None if self.shown is None else self.shown.result.index
 
     @property
     def bookmark(self) -> Bookmark | None:
-        """Where a person is: the frame that was asked for last, its view, the selection; None before there is any."""
-        coming = self.index if self._coming is None else self._coming
-        index = coming.index if isinstance(coming, FrameResult) else coming
-        return None if index is None or not len(self.trace) else Bookmark(index, self.look.view, self.selection)
+        """The frame requested last, its view and the selection; None while no frame is segmented."""
+        requested = self.index if self._requested is None else self._requested
+        index = requested.index if isinstance(requested, FrameResult) else requested
+        return None if index is None or not len(self._clip.summary) else Bookmark(index, self.look.view, self.selection)
+
+    # --- which frame
 
     def show(self, index: int) -> None:
-        """Show a frame that has been segmented; newer ones no longer push it aside."""
-        if self.live:
+        """Show a segmented frame and stop following new ones, unless it is the newest."""
+        if self._clip.live:
             self._show_recent(index)
-        elif len(self.trace):
-            frames = self.trace.frames
+        elif len(self._clip.summary):
+            frames = self._clip.summary.frames
             index = min(max(index, frames[0]), frames[-1])
-            self.follow_newest = index == frames[-1] and self.state in (State.SEGMENTING, State.SETTLING)
-            self._coming = index
-            self._wish(index)
+            self.follow_newest = index == frames[-1] and self._clip.state in (State.SEGMENTING, State.SETTLING)
+            self._requested = index
+            self.draw(index)
 
     def _show_recent(self, index: int) -> None:
-        """Of a live source that was paused, or has ended, the nearest frame that is still there."""
-        result = self.worker.recent.at(index)
-        if result is not None and self.state in (State.PAUSED, State.STOPPED):
+        """Show the nearest buffered frame of a live source that is paused or has ended."""
+        result = self._recent.at(index)
+        if result is not None and self._clip.state in (State.PAUSED, State.STOPPED):
             self.follow_newest = False
-            self._coming = result
-            self._wish(result)
+            self._requested = result
+            self.draw(result)
 
-    def _wish(self, frame: int | FrameResult) -> None:
+    def show_newest(self, result: FrameResult) -> None:
+        """Show the newest frame if the display follows new frames."""
+        if self.follow_newest:
+            # The renderer draws frames of a live source ahead of this call.
+            self._requested = None if self.shown is not None and self.shown.result is result else result
+            self.draw(result)
+
+    def draw(self, frame: int | FrameResult) -> None:
+        """Draw a frame now; a frame that the user requested is still shown afterwards."""
         index, edits = (frame.index, frame.edits) if isinstance(frame, FrameResult) else (frame, ())
-        # The newest frame of a live source is shown before it is noted.
-        colour = colour_after(edits, self.colour_at(index))
+        # The newest frame of a live source is drawn before the summary contains it.
+        colour = colour_after(edits, self._clip.colour_at(index))
         following = self.follow_newest and isinstance(frame, FrameResult)
-        self.renderer.wish(DrawRequest(frame, self._full_look(index), colour, following))
+        self.renderer.request(DrawRequest(frame, self.full_look(index), colour, following))
 
-    def colour_at(self, index: int) -> str:
-        """The colour space that a frame was segmented in; a person may have changed it on the way."""
-        return self.trace.colour(index, self._first_colour)
+    def redraw(self) -> None:
+        """Draw the frame again, because its look, the marks or the selection changed."""
+        # A requested frame that is not drawn yet must not be lost.
+        if self._requested is not None:
+            self.draw(self._requested)
+        elif self.shown is not None:
+            self.draw(self.shown.result)
+
+    @Slot()
+    def _on_drawn(self) -> None:
+        shown = self.renderer.ready.take()
+        if shown is not None and self._clip.facts is not None:
+            self.shown = shown
+            requested = self._requested
+            if shown.result.index == (requested.index if isinstance(requested, FrameResult) else requested):
+                self._requested = None
+            self.shown_changed.emit()
+
+    # --- how it looks
 
     def set_look(self, **changes: Any) -> None:
-        """Change the view, its opacity, the palette, the divider."""
+        """Change fields of the look: view, opacity, palette, divider."""
         self.look = replace(self.look, **changes)
         self.look_changed.emit()
-        self._draw_again()
+        self.redraw()
 
     def select(self, ids: Iterable[int]) -> None:
-        """Select these segments and no others."""
+        """Select exactly these segments."""
         chosen = frozenset(ids)
         if chosen != self.selection:
             self.selection = chosen
             self.selection_changed.emit()
-            self._draw_again()
+            self.redraw()
 
     def isolate(self, ids: Iterable[int]) -> None:
-        """Dim everything but these segments; none of them: nothing."""
+        """Dim all segments but these; without ids, dim none."""
         self.isolated = frozenset(ids)
         self.look_changed.emit()
-        self._draw_again()
+        self.redraw()
 
-    def _full_look(self, index: int) -> Look:
-        """How a frame is to look, with what objects consist of there."""
-        members = frozenset[int]().union(*(self.members_of(thing, index) for thing in self.objects))
+    def full_look(self, index: int) -> Look:
+        """Return the look of a frame with its marks, the members of objects and the selection."""
+        members = frozenset[int]().union(*(self.members_of(object_, index) for object_ in self._clip.objects))
         return replace(
             self.look,
-            colours=self.names.colours,
-            hidden=self.names.hidden,
+            colours=self._clip.names.colours,
+            hidden=self._clip.names.hidden,
             members=members,
             selected=self.selection,
             isolated=self.isolated,
         )
 
-    def _draw_again(self) -> None:
-        # A frame that was asked for, or is the newest, and is not there yet must not be lost.
-        if self._coming is not None:
-            self._wish(self._coming)
-        elif self.shown is not None:
-            self._wish(self.shown.result)
-
-    def members(self) -> dict[str, frozenset[int]]:
-        """The ids of every object on the frame that is shown."""
-        return {thing.name: self.members_of(thing) for thing in self.objects}
-
-    def members_of(self, thing: MarkedObject, index: int | None = None) -> frozenset[int]:
-        """The ids of an object on a frame, by default the one that is shown; none before it was marked."""
-        index = self.index if index is None else index
-        if index is None:
-            return thing.ids
-        return frozenset() if index < thing.frame else self.trace.followed(thing.ids, thing.frame, index)
-
-    def _leave_empty_matte(self) -> None:
-        """A clip without objects would be an empty matte, as if nothing were segmented."""
-        if self.look.view == "matte" and not self.objects:
+    def leave_empty_matte(self) -> None:
+        """Switch from the matte to the overlay if there are no objects, because the matte would be empty."""
+        if self.look.view == "matte" and not self._clip.objects:
             self.set_look(view="overlay")
 
-    @Slot()
-    def _on_drawn(self) -> None:
-        shown = self.renderer.ready.take()
-        if shown is not None and self.is_open:
-            self.shown = shown
-            coming = self._coming
-            if shown.result.index == (coming.index if isinstance(coming, FrameResult) else coming):
-                self._coming = None
-            self.shown_changed.emit()
+    # --- objects
+
+    def members(self) -> dict[str, frozenset[int]]:
+        """Return the ids of every object on the frame shown."""
+        return {object_.name: self.members_of(object_) for object_ in self._clip.objects}
+
+    def members_of(self, object_: MarkedObject, index: int | None = None) -> frozenset[int]:
+        """Return the ids of an object on a frame, by default the one shown; none before the object's first frame."""
+        index = self.index if index is None else index
+        if index is None:
+            return object_.ids
+        if index < object_.frame:
+            return frozenset()
+        return self._clip.summary.followed(object_.ids, object_.frame, index)

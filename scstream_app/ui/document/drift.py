@@ -49,14 +49,14 @@ class Origins:
 
     def learn(self, rows: npt.NDArray[np.void]) -> None:
         """Get to know the segments of a frame."""
-        trace, session = self._document.trace, self._document.session
-        if trace is not self._of:
-            self._of, self._known = trace, {}
+        summary, session = self._document.summary, self._document.session
+        if summary is not self._of:
+            self._of, self._known = summary, {}
         if session is None:
             # Of a stream that is not recorded only what one sees is known, and it may go on for ever.
             self._known = {int(row["id"]): self._known.get(int(row["id"]), _features(row)) for row in rows}
         # What is just being saved cannot be read, and would count as unknown for good.
-        if session is None or not len(trace) or self._document.saving:
+        if session is None or not len(summary) or self._document.saving:
             return
         if len(self._known) > _MOST_KNOWN:
             shown = frozenset(rows["id"].tolist())
@@ -64,8 +64,8 @@ class Origins:
         births: dict[int, list[int]] = {}
         for id in rows["id"].tolist():
             if id not in self._known:
-                life = trace.lives.get(id)
-                births.setdefault(trace.frames[0] if life is None else life.born, []).append(id)
+                life = summary.lives.get(id)
+                births.setdefault(summary.frames[0] if life is None else life.born, []).append(id)
         for frame in sorted(births)[:_MOST_READS]:
             self._read(frame, births[frame])
 

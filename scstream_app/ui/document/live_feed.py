@@ -61,7 +61,7 @@ class LiveFeed(QObject):
         document.marks_changed.connect(self._keep_marks)
         document.forgetting.connect(self._on_forgetting)
         document.state_changed.connect(self._on_state)
-        document.worker.noted.connect(self._on_noted)
+        document.run.worker.noted.connect(self._on_noted)
         self._ended.connect(self._on_ended)
 
     @property
@@ -78,7 +78,7 @@ class LiveFeed(QObject):
     @property
     def dropped(self) -> int:
         """Frames that were passed over because newer ones had come."""
-        return self._document.worker.dropped
+        return self._document.run.worker.dropped
 
     # --- the rate
 
@@ -94,7 +94,7 @@ class LiveFeed(QObject):
         if scale != self.scale or self._asked is not None:
             self._asked = scale
             # Not through the document: the settings are what a person chose.
-            self._document.worker.edit(Edit("change", values={"scale": scale}))
+            self._document.run.worker.edit(Edit("change", values={"scale": scale}))
 
     @Slot(object)
     def _on_noted(self, record: FrameRecord) -> None:
@@ -126,7 +126,7 @@ class LiveFeed(QObject):
     @property
     def recording(self) -> bool:
         """Whether frames are being recorded; False while the last ones are written."""
-        return self.recorder is not None and self._document.worker.recorder is self.recorder
+        return self.recorder is not None and self._document.run.worker.recorder is self.recorder
 
     def record(self, path: Path) -> None:
         """Keep frames and ids from now on, in a new session."""
@@ -136,14 +136,14 @@ class LiveFeed(QObject):
         settings = replace(document.settings, scale=self.scale)
         self.recorder = LiveRecorder(path, document.facts, settings, self._ended.emit)
         self._placed, self._all_placed = {}, False
-        document.worker.recorder = self.recorder
+        document.run.worker.recorder = self.recorder
         self.changed.emit()
 
     @Slot()
     def stop(self) -> None:
         """End the recording; `recorded` follows when all of it is on the disk."""
         self._keep_marks()
-        self._document.worker.recorder = None
+        self._document.run.worker.recorder = None
         if self.recorder is not None:
             self.recorder.stop()
 
@@ -155,7 +155,7 @@ class LiveFeed(QObject):
 
     @Slot(object)
     def _on_ended(self, recorded: Recorded) -> None:
-        self._document.worker.recorder = None
+        self._document.run.worker.recorder = None
         self.recorder = None
         self.changed.emit()
         self.recorded.emit(recorded)
@@ -175,16 +175,16 @@ class LiveFeed(QObject):
         """What an object is on the first recorded frame at or after that of its marking, and whether that is final."""
         if thing in self._placed:
             return self._placed[thing], True
-        (place, index), trace = recorder.place(thing.frame), self._document.trace
-        if index is None or index > trace.frames[-1]:
+        (place, index), summary = recorder.place(thing.frame), self._document.summary
+        if index is None or index > summary.frames[-1]:
             return replace(thing, frame=place), False
-        self._placed[thing] = replace(thing, frame=place, ids=trace.followed(thing.ids, thing.frame, index))
+        self._placed[thing] = replace(thing, frame=place, ids=summary.followed(thing.ids, thing.frame, index))
         return self._placed[thing], True
 
     @Slot(int)
     def _on_forgetting(self, index: int) -> None:
         """The document has its objects begin later then, but in the recording they stay where they are."""
-        later = self._document.trace.carried(self._placed, index)
+        later = self._document.summary.carried(self._placed, index)
         self._placed = dict(zip(later, self._placed.values(), strict=True))
 
     # --- what the document says

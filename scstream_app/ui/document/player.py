@@ -67,7 +67,7 @@ class Player(QObject):
         self._asked: int | None = None
         self._asked_at = 0.0
         self._overtaken: set[int] = set()
-        self._here = document.index
+        self._here = document.display.index
         self._lost = True
         self._wall = self._media = 0.0
         self._known = Times()
@@ -77,7 +77,7 @@ class Player(QObject):
         self._timer.timeout.connect(self._go_on)
         document.opened.connect(self._reset)
         document.closed.connect(self._reset)
-        document.shown_changed.connect(self._on_shown)
+        document.display.shown_changed.connect(self._on_shown)
         document.progressed.connect(self._on_progress)
         document.state_changed.connect(self._on_progress)
         document.failed.connect(self._on_failed)
@@ -96,7 +96,7 @@ class Player(QObject):
             first, last = self._bounds()
             at_end = place == last and not self._more_to_come()
             # A person who watches the newest frames come has not seen any of it in time yet.
-            if not first <= place <= last or at_end or self._document.follow_newest:
+            if not first <= place <= last or at_end or self._document.display.follow_newest:
                 self._jump(first)
             else:
                 self._anchor(place)
@@ -151,22 +151,22 @@ class Player(QObject):
     @Slot()
     def next_event(self) -> None:
         """The next frame in which something happened."""
-        self._seek_event(self._document.trace.next_event)
+        self._seek_event(self._document.summary.next_event)
 
     @Slot()
     def previous_event(self) -> None:
         """The last frame before this one in which something happened."""
-        self._seek_event(self._document.trace.previous_event)
+        self._seek_event(self._document.summary.previous_event)
 
     @Slot()
     def next_uncertain(self) -> None:
         """The next frame on which segments are least certain."""
-        self._seek_event(self._document.trace.next_uncertain)
+        self._seek_event(self._document.summary.next_uncertain)
 
     @Slot()
     def previous_uncertain(self) -> None:
         """The last frame before this one on which segments are least certain."""
-        self._seek_event(self._document.trace.previous_uncertain)
+        self._seek_event(self._document.summary.previous_uncertain)
 
     def _seek_event(self, find: Callable[[int], int | None]) -> None:
         place = self._place()
@@ -209,14 +209,14 @@ class Player(QObject):
 
     def set_in(self, index: int | None = None) -> None:
         """Play from this frame on, by default from the one on the screen; a range that would be empty loses its end."""
-        index = self._document.index if index is None else index
+        index = self._document.display.index if index is None else index
         if index is not None:
             out = None if self.out_point is None or self.out_point < index else self.out_point
             self._set_range(index, out)
 
     def set_out(self, index: int | None = None) -> None:
         """Play up to this frame, by default to the one on the screen; a range that would be empty loses its begin."""
-        index = self._document.index if index is None else index
+        index = self._document.display.index if index is None else index
         if index is not None:
             begin = None if self.in_point is None or self.in_point > index else self.in_point
             self._set_range(begin, index)
@@ -256,11 +256,11 @@ class Player(QObject):
 
     @property
     def _frames(self) -> array[int]:
-        return self._document.trace.frames
+        return self._document.summary.frames
 
     def _place(self) -> int | None:
         """Where among the frames the one is that was asked for last, else the one on the screen."""
-        index = self._document.index if self._asked is None else self._asked
+        index = self._document.display.index if self._asked is None else self._asked
         frames = self._frames
         if index is None or not len(frames):
             return None
@@ -293,11 +293,11 @@ class Player(QObject):
 
     def _times(self) -> Times:
         """When frames are shown."""
-        trace, facts = self._document.trace, self._document.facts
-        first = trace.frames[0] if len(trace) else 0
-        if (trace, first) != (self._known.trace, self._known.first) or len(self._known) > len(trace):
-            self._known = Times(trace, first, _DEFAULT_RATE if facts is None else facts.rate)
-        self._known.take(trace.tail("time", len(self._known)))
+        summary, facts = self._document.summary, self._document.facts
+        first = summary.frames[0] if len(summary) else 0
+        if (summary, first) != (self._known.summary, self._known.first) or len(self._known) > len(summary):
+            self._known = Times(summary, first, _DEFAULT_RATE if facts is None else facts.rate)
+        self._known.take(summary.tail("time", len(self._known)))
         return self._known
 
     # --- going on
@@ -310,10 +310,10 @@ class Player(QObject):
         if self._asked is not None:
             self._overtaken.add(self._asked)
         self._asked, self._asked_at = self._frames[place], self._clock()
-        self._document.show(self._asked)
+        self._document.display.show(self._asked)
         if self.playing:
             # The document would push newer frames as they come, and not in time.
-            self._document.follow_newest = False
+            self._document.display.follow_newest = False
 
     @Slot()
     def _go_on(self) -> None:
@@ -378,7 +378,7 @@ class Player(QObject):
     @Slot()
     def _on_shown(self) -> None:
         """The way is free for the next frame; one that somebody else asked for is where playback goes on."""
-        index = self._document.index
+        index = self._document.display.index
         here, self._here = self._here, index
         if index in self._overtaken and index != self._asked:
             return
@@ -421,8 +421,8 @@ class Times:
     ([0.0, 0.5, 0.5, 0.6], 2)
     """
 
-    def __init__(self, trace: RunSummary | None = None, first: int = 0, rate: float = _DEFAULT_RATE) -> None:
-        self.trace, self.first = trace, first
+    def __init__(self, summary: RunSummary | None = None, first: int = 0, rate: float = _DEFAULT_RATE) -> None:
+        self.summary, self.first = summary, first
         self._rate = rate
         self._begins = array("d")
         self._even = False

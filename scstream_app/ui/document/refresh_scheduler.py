@@ -56,7 +56,7 @@ class _Round(QObject):
         self._timer.setInterval(_STILL)
         self._timer.timeout.connect(self._go_on)
         # Queued: when everybody has heard of the picture, and it is painted.
-        document.shown_changed.connect(self._go_on, Qt.ConnectionType.QueuedConnection)
+        document.display.shown_changed.connect(self._go_on, Qt.ConnectionType.QueuedConnection)
 
     def enter(self, turn: PanelRefresh) -> None:
         if turn not in self._waiting:

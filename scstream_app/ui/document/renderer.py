@@ -36,7 +36,7 @@ class DrawRequest:
 
 
 class Renderer(QObject):
-    """Draws what was wished for last; wishes that were overtaken are left out.
+    """Draws what was wished for last; requests that were overtaken are left out.
 
     ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none. Neither is ever about another
     session than the one that was loaded last.
@@ -45,13 +45,13 @@ class Renderer(QObject):
     drawn = Signal()
     failed = Signal(str)
 
-    _wished = Signal()
+    _requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
         self.ready: Mailbox[Shown] = Mailbox()
-        self._wishes: Mailbox[DrawRequest] = Mailbox()
-        #: The last wish while the newest frames are followed, by which the next one can be guessed.
+        self._requests: Mailbox[DrawRequest] = Mailbox()
+        #: The last request while the newest frames are followed, by which the next one can be guessed.
         self._followed: DrawRequest | None = None
         self._anticipated: DrawRequest | None = None
         #: Held for moments only, by both threads.
@@ -66,7 +66,7 @@ class Renderer(QObject):
         self._thread = QThread()
         self._thread.setObjectName("rendering")
         self.moveToThread(self._thread)
-        self._wished.connect(self._work)
+        self._requested.connect(self._work)
         self._thread.start()
 
     # --- called from the window's thread
@@ -77,7 +77,7 @@ class Renderer(QObject):
             self._session = session
             self._loaded += 1
             self._followed = self._anticipated = None
-            self._wishes.take()
+            self._requests.take()
             self.ready.take()
         if self._reading.acquire(blocking=False):
             try:
@@ -86,19 +86,19 @@ class Renderer(QObject):
                 self._reading.release()
         else:
             # Whoever reads lets go of the source afterwards.
-            self._wished.emit()
+            self._requested.emit()
 
-    def wish(self, wish: DrawRequest) -> None:
+    def request(self, request: DrawRequest) -> None:
         """Draw this next, whatever was wished for before."""
         with self._gate:
             coming, self._anticipated = self._anticipated, None
-            self._followed = wish if wish.following else None
-            if wish.following and coming is not None and _index(coming) > _index(wish):
+            self._followed = request if request.following else None
+            if request.following and coming is not None and _index(coming) > _index(request):
                 # Who follows the newest frames is not to go back to an older one.
-                wish, self._anticipated = replace(wish, frame=coming.frame), coming
-            fresh = not _same(wish, coming) and self._wishes.put(wish)
+                request, self._anticipated = replace(request, frame=coming.frame), coming
+            fresh = not _same(request, coming) and self._requests.put(request)
         if fresh:
-            self._wished.emit()
+            self._requested.emit()
 
     @property
     def busy(self) -> bool:
@@ -115,27 +115,27 @@ class Renderer(QObject):
     # --- called from the worker's thread
 
     def anticipate(self, result: FrameResult) -> None:
-        """Draw a frame that the window will wish for in a moment, as for the one before: it may be busy until then.
+        """Draw a frame that the window will request for in a moment, as for the one before: it may be busy until then.
 
-        If it wishes for anything else, that is drawn in its place.
+        If it requests for anything else, that is drawn in its place.
         """
         with self._gate:
             if self._followed is None:
                 return
             self._anticipated = replace(self._followed, frame=result)
-            fresh = self._wishes.put(self._anticipated)
+            fresh = self._requests.put(self._anticipated)
         if fresh:
-            self._wished.emit()
+            self._requested.emit()
 
     # --- on the renderer's thread
 
     @Slot()
     def _work(self) -> None:
         with self._gate:
-            wish, session, loaded = self._wishes.take(), self._session, self._loaded
+            request, session, loaded = self._requests.take(), self._session, self._loaded
         shown, trouble = None, ""
         try:
-            shown = self._drawn(wish, session, loaded)
+            shown = self._drawn(request, session, loaded)
         except StudioError as error:
             trouble = str(error)
         except Exception as error:
@@ -149,16 +149,16 @@ class Renderer(QObject):
         elif fresh:
             self.drawn.emit()
 
-    def _drawn(self, wish: DrawRequest | None, session: Session | None, loaded: int) -> Shown | None:
+    def _drawn(self, request: DrawRequest | None, session: Session | None, loaded: int) -> Shown | None:
         with self._reading:
             if loaded != self._held:
                 self._let_go()
                 self._held = loaded
-            result = None if wish is None else self._result(wish.frame, session)
-        if wish is None or result is None:
+            result = None if request is None else self._result(request.frame, session)
+        if request is None or result is None:
             return None
-        doubt = _doubt(result, wish.colour) if wish.look.view == "uncertainty" else None
-        return draw(result, wish.look, doubt)
+        doubt = _doubt(result, request.colour) if request.look.view == "uncertainty" else None
+        return draw(result, request.look, doubt)
 
     def _let_go(self) -> None:
         source, self._source, self._last = self._source, None, None
@@ -190,15 +190,15 @@ class Renderer(QObject):
         return FrameResult(frame.index, frame.time, frame.rgb, nowhere, (), np.empty(0, STATISTICS))
 
 
-def _index(wish: DrawRequest) -> int:
-    return wish.frame.index if isinstance(wish.frame, FrameResult) else wish.frame
+def _index(request: DrawRequest) -> int:
+    return request.frame.index if isinstance(request.frame, FrameResult) else request.frame
 
 
-def _same(wish: DrawRequest, other: DrawRequest | None) -> bool:
+def _same(request: DrawRequest, other: DrawRequest | None) -> bool:
     """Whether there is nothing more to draw; results are told apart by what they are, not by what is in them."""
-    if other is None or wish.frame is not other.frame:
+    if other is None or request.frame is not other.frame:
         return False
-    return (wish.look, wish.colour) == (other.look, other.colour)
+    return (request.look, request.colour) == (other.look, other.colour)
 
 
 def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:

@@ -1,8 +1,12 @@
-"""What a document is doing, in one word."""
+"""The state of a document, and the part of a document that its components read."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Protocol
+
+from scstream_app.session import MarkedObject, Names, Session, SourceFacts
+from scstream_app.session.run_summary import RunSummary
 
 
 class State(StrEnum):
@@ -16,3 +20,42 @@ class State(StrEnum):
     PAUSED = "paused"
     STOPPED = "stopped"
     DONE = "done"
+
+
+class OpenClip(Protocol):
+    """The open clip, read-only: what `Display` and `Bookmarks` need to know of their `Document`."""
+
+    @property
+    def session(self) -> Session | None:
+        """The open session; None for a live source, and if nothing is open."""
+
+    @property
+    def facts(self) -> SourceFacts | None:
+        """Facts about the source; None if nothing is open."""
+
+    @property
+    def summary(self) -> RunSummary:
+        """Numbers and events of every frame so far."""
+
+    @property
+    def state(self) -> State:
+        """What the document is doing."""
+
+    @property
+    def names(self) -> Names:
+        """Names, colours and visibility of segments."""
+
+    @property
+    def objects(self) -> tuple[MarkedObject, ...]:
+        """The user's objects."""
+
+    @property
+    def saving(self) -> bool:
+        """Whether the session is closed because it is being moved."""
+
+    @property
+    def live(self) -> bool:
+        """Whether the source is live and has no session."""
+
+    def colour_at(self, index: int) -> str:
+        """Return the colour space in which a frame was segmented."""

@@ -41,13 +41,13 @@ SAVING = "Wait until the session is saved"
 
 def lacking(document: Document, what: str) -> str:
     """What is missing for this to be done to the selected segments, in words; nothing if it can be done."""
-    count = len(document.selection)
+    count = len(document.display.selection)
     # Only what is written has to wait.
     if document.saving and what != "isolate":
         return SAVING
     if what in _BY_THE_MODEL and not can_edit(document):
         return f"Segments can be {_BY_THE_MODEL[what]} only while frames are being segmented{_way_out(document, what)}"
-    if what == "isolate" and document.isolated:
+    if what == "isolate" and document.display.isolated:
         return ""
     if not count or (what == "merge" and count < 2) or (what == "rename" and count > 1):
         return _WANTED[what]
@@ -73,8 +73,8 @@ def can_edit(document: Document) -> bool:
 
 def can_group(document: Document) -> bool:
     """Whether objects can be made of the selection: ids are not final while a first frame settles."""
-    index = document.index
-    return bool(document.selection) and index is not None and document.trace.place(index) is not None
+    index = document.display.index
+    return bool(document.display.selection) and index is not None and document.summary.place(index) is not None
 
 
 # --- names, colours, visibility
@@ -106,11 +106,11 @@ def set_hidden(document: Document, ids: Iterable[int], hidden: bool) -> None:
 
 def isolate(document: Document, ids: Iterable[int]) -> None:
     """Dim everything but these segments; none of them, or those that are alone already: show all again."""
-    chosen, now = frozenset(ids), document.isolated
+    chosen, now = frozenset(ids), document.display.isolated
     after = frozenset[int]() if chosen == now else chosen
     if after != now:
         text = f"Isolate {segments_text(after)}" if after else "Show all segments"
-        document.undo.push(_Isolate(document, text, document.isolate, now, after))
+        document.undo.push(_Isolate(document, text, document.display.isolate, now, after))
 
 
 def has_marked(document: Document) -> bool:
@@ -130,7 +130,7 @@ def _change(document: Document, names: Names, text: str) -> None:
 def make_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
     """Put segments of a frame, by default the one at hand, together under a name."""
     red, green, blue = (int(level) for level in palette.colours(len(document.objects) + 1)[-1])
-    begin = document.index if frame is None else frame
+    begin = document.display.index if frame is None else frame
     thing = MarkedObject(name, (red, green, blue), begin or 0, frozenset(ids))
     _regroup(document, (*document.objects, thing), f"Make object '{name}'", name)
 
@@ -148,8 +148,8 @@ def recolour_object(document: Document, name: str, colour: RGB) -> None:
 def add_to_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
     """Have segments of a frame, by default the one at hand, belong to an object."""
     thing, chosen = _object(document, name), frozenset(ids)
-    begin = document.index if frame is None else frame
-    wanted = document.members_of(thing, begin) | chosen
+    begin = document.display.index if frame is None else frame
+    wanted = document.display.members_of(thing, begin) | chosen
     made_up = _made_up(document, thing, thing.ids | chosen, wanted, begin)
     _exchange(document, made_up, name, f"Add {segments_text(chosen)} to object '{name}'")
 
@@ -164,8 +164,8 @@ def remove_from_objects(document: Document, of: Mapping[str, frozenset[int]]) ->
 
 def _without(document: Document, thing: MarkedObject, ids: frozenset[int]) -> MarkedObject:
     """The object when segments of the frame at hand are taken out."""
-    wanted = document.members_of(thing) - ids
-    return _made_up(document, thing, thing.ids - ids, wanted, document.index) if ids else thing
+    wanted = document.display.members_of(thing) - ids
+    return _made_up(document, thing, thing.ids - ids, wanted, document.display.index) if ids else thing
 
 
 def delete_object(document: Document, name: str) -> None:
@@ -191,7 +191,7 @@ def _made_up(
     Where ``ids`` on its own frame lead to just that, it keeps its past; else it begins anew on that frame.
     """
     kept = replace(thing, ids=ids)
-    if index is None or (index >= thing.frame and document.members_of(kept, index) == wanted):
+    if index is None or (index >= thing.frame and document.display.members_of(kept, index) == wanted):
         return kept
     return replace(thing, frame=index, ids=wanted)
 
@@ -244,8 +244,8 @@ class _Regroup(_Swap):
 
     def begin_at(self, index: int) -> None:
         """Have objects begin at this frame where they would begin earlier."""
-        trace = self._document.trace
-        self._before, self._after = trace.carried(self._before, index), trace.carried(self._after, index)
+        summary = self._document.summary
+        self._before, self._after = summary.carried(self._before, index), summary.carried(self._after, index)
 
 
 # --- the model
@@ -335,7 +335,7 @@ class _ModelCommand(QUndoCommand, metaclass=AbstractQtMeta):
     def begin_at(self, index: int) -> None:
         """Go by what has become of the segments at this frame; see `document.HoldsPast`."""
         if self._frame < index:
-            self._there = self._document.trace.followed(self._there, self._frame, index)
+            self._there = self._document.summary.followed(self._there, self._frame, index)
             self._frame = index
 
     def fail(self) -> None:
@@ -353,7 +353,7 @@ class _ModelCommand(QUndoCommand, metaclass=AbstractQtMeta):
         self._send(edit)
 
     def _lock(self, ids: Iterable[int]) -> None:
-        free = tuple(id for id in ids if id not in self._document.locked)
+        free = tuple(id for id in ids if id not in self._document.pending.locked)
         if free:
             self._locks.append(Edit("lock", free))
             self._document.edit(self._locks[-1])
@@ -367,7 +367,7 @@ class _ModelCommand(QUndoCommand, metaclass=AbstractQtMeta):
 
     def _alive(self) -> tuple[int, ...]:
         """What has become of the segments meanwhile, parts included."""
-        return tuple(sorted(self._document.trace.followed(self._there, self._frame, _newest(self._document))))
+        return tuple(sorted(self._document.summary.followed(self._there, self._frame, _newest(self._document))))
 
     def _note(self, text: str) -> None:
         self._document.noticed.emit(Notice("edit", _newest(self._document), text))
@@ -401,7 +401,7 @@ class _Merge(_ModelCommand):
         self._note(f"A merge cannot be unmade: segment {whole} is split instead; one part gets a new id{more}.")
 
     def _size(self, id: int) -> int:
-        shown = self._document.shown
+        shown = self._document.display.shown
         rows = None if shown is None else shown.result.statistics
         return 0 if rows is None else int(rows["pixels"][rows["id"] == id].sum())
 
@@ -458,7 +458,7 @@ class _Split(_ModelCommand):
     def _parts(self) -> list[tuple[int, int]]:
         """The first split of each segment since the command was given: the segment, and its new part."""
         found: dict[int, int] = {}
-        for event in self._document.trace.happened(self._frame, _newest(self._document)):
+        for event in self._document.summary.happened(self._frame, _newest(self._document)):
             if event.kind is Kind.SPLIT and event.ids[0] in self._ids:
                 found.setdefault(event.ids[0], event.ids[1])
         return list(found.items())
@@ -467,7 +467,7 @@ class _Split(_ModelCommand):
 class _Lock(_ModelCommand):
     def __init__(self, document: Document, ids: Iterable[int], locked: bool) -> None:
         # Those that are locked already stay so when this is undone.
-        changed = tuple(id for id in ids if (id in document.locked) != locked)
+        changed = tuple(id for id in ids if (id in document.pending.locked) != locked)
         super().__init__(document, f"{'Lock' if locked else 'Unlock'} {segments_text(changed)}", changed)
         self._locked = locked
         self.setObsolete(not changed)
@@ -512,4 +512,4 @@ def _near_end(document: Document) -> bool:
 
 
 def _newest(document: Document) -> int:
-    return document.trace.frames[-1] if len(document.trace) else -1
+    return document.summary.frames[-1] if len(document.summary) else -1

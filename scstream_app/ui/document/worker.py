@@ -72,7 +72,7 @@ class Opened:
     """
 
     session: Session
-    trace: RunSummary
+    summary: RunSummary
     edits: Sequence[Edit]
     bookmark: Bookmark | None = None
     trouble: str = ""
@@ -347,17 +347,17 @@ def _record_of(result: FrameResult) -> FrameRecord:
 
 def _read(session: Session, cancel: threading.Event) -> Opened:
     """What a session says of its frames: of hours of them that takes seconds, and no window is to wait for it."""
-    trace, edits, trouble = RunSummary(), list[Edit](), ""
+    summary, edits, trouble = RunSummary(), list[Edit](), ""
     try:
         for record in session.records():
             if cancel.is_set():
                 break
-            trace.add(record)
+            summary.add(record)
             edits.extend(record.edits)
         for index, found in session.measured():
-            trace.fill(index, found)
+            summary.fill(index, found)
     except StudioError as error:
         trouble = str(error)
     except Exception as error:
         trouble = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
-    return Opened(session, trace, edits, session.bookmark, trouble)
+    return Opened(session, summary, edits, session.bookmark, trouble)

@@ -135,7 +135,7 @@ class ExportDialog(QDialog):
         self._exporting.progressed.connect(self._on_progress)
         self._exporting.failed.connect(self._on_failed)
         self._exporting.finished.connect(self._on_finished)
-        self._document.shown_changed.connect(self._draw)
+        self._document.display.shown_changed.connect(self._draw)
         self._document.closed.connect(self._on_document_closed)
 
     # --- what is chosen
@@ -180,7 +180,7 @@ class ExportDialog(QDialog):
         return wrong or export_worker.trouble(self._document, self.folder, self.order)
 
     def _told_example(self) -> str:
-        shown = self._document.shown
+        shown = self._document.display.shown
         if shown is None or self._document.facts is None:
             return ""
         name = next((name for name in self.formats if not issubclass(FORMATS[name], Movies)), "ids")

@@ -118,7 +118,7 @@ class FormatsTree(QTreeWidget):
 
     def _fitting(self) -> str:
         """The format that shows what is on the screen."""
-        return _FITTING.get(self._document.look.view, "ids")
+        return _FITTING.get(self._document.display.look.view, "ids")
 
     @Slot(QTreeWidgetItem, int)
     def _on_ticked(self, item: QTreeWidgetItem) -> None:

@@ -81,13 +81,13 @@ class ExportOptions(QWidget):
         self._connect()
 
     def _make_frames(self) -> None:
-        frames = self._document.trace.frames
+        frames = self._document.summary.frames
         self._all = QRadioButton(f"All {len(frames)}" if len(frames) else "All")
         marked = "In to out" if self._in_out is None else f"In to out ({self._in_out[0]} to {self._in_out[1]})"
         self._range = QRadioButton(marked)
         self._range.setEnabled(self._in_out is not None)
         self._range.setToolTip("" if self._in_out else "Set in and out points on the timeline first (I and O)")
-        index = self._document.index
+        index = self._document.display.index
         self._current = QRadioButton("This one" if index is None else f"This one ({index})")
         self._which = QButtonGroup(self)
         for button in (self._all, self._range, self._current):
@@ -137,7 +137,7 @@ class ExportOptions(QWidget):
     # --- remembering
 
     def _recall(self) -> None:
-        usual, look = Order(), self._document.look
+        usual, look = Order(), self._document.display.look
         self._scale.setValue(int(self._value("scale", "100")))
         self._pattern.setText(self._value("pattern", usual.pattern))
         self._opacity.setValue(int(self._value("opacity", str(round(100.0 * look.opacity)))))
@@ -164,7 +164,7 @@ class ExportOptions(QWidget):
         """Keep the choices for the next time; those that are as in the window go on following it."""
         if self._kept is None:
             return
-        look = self._document.look
+        look = self._document.display.look
         values = {
             "formats": " ".join(formats),
             "folder": str(self.folder),
@@ -229,7 +229,7 @@ class ExportOptions(QWidget):
     @property
     def frames(self) -> tuple[int, int]:
         """The first and the last frame to export."""
-        there, index = self._document.trace.frames, self._document.index
+        there, index = self._document.summary.frames, self._document.display.index
         if self._current.isChecked() and index is not None:
             return index, index
         if self._range.isChecked() and self._in_out is not None:

@@ -46,7 +46,7 @@ def _frames(task: ExportTask, cancel: threading.Event) -> Iterator[int]:
 def task(document: Document, folder: Path, order: Order, frames: tuple[int, int]) -> ExportTask | None:
     """The task of exporting these frames, the last one included; None if there is nothing to export."""
     first, last = frames
-    there = np.array(document.trace.frames)
+    there = np.array(document.summary.frames)
     count = int(((there >= first) & (there <= last)).sum())
     if document.session is None or not count:
         return None
@@ -71,7 +71,7 @@ def trouble(document: Document, folder: Path, order: Order) -> str:
 
 def preview(document: Document, view: str, palette: str, opacity: float, largest: int) -> Picture | None:
     """The frame at hand in a view, reduced to about ``largest`` pixels; "ids" shows the segments alone."""
-    shown = document.shown
+    shown = document.display.shown
     if shown is None or shown.result.rgb is None:
         return None
     ids = shown.result.ids
@@ -79,7 +79,7 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
     scene = views.Scene(
         np.ascontiguousarray(shown.result.picture[::step, ::step]),
         np.ascontiguousarray(ids[::step, ::step]),
-        members=frozenset[int]().union(*document.members().values()),
+        members=frozenset[int]().union(*document.display.members().values()),
         opacity=1.0 if view == "ids" else opacity,
         borders=view != "ids",
         colouring=Colouring(palette, document.names.colours, frozenset() if view == "ids" else document.names.hidden),

@@ -159,7 +159,7 @@ def ask_object(
     document: Document, parent: QWidget, say: Callable[[str], object], start: str | None = None
 ) -> ObjectDialog:
     """Ask which object the selected segments go to, a new one or one that is there; ``say`` gets what came of it."""
-    ids = document.selection
+    ids = document.display.selection
 
     def put(name: str, ids: frozenset[int], frame: int) -> None:
         before = document.objects
@@ -170,7 +170,7 @@ def ask_object(
             _make(document, name, ids, frame)
         if document.objects != before:
             say(f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'.")
-        elif thing is not None and ids <= document.members_of(thing, frame):
+        elif thing is not None and ids <= document.display.members_of(thing, frame):
             say(f"{capitalised(undo_commands.segments_text(ids))}: in object '{name}' already.")
 
     dialog = ObjectDialog(
@@ -188,8 +188,8 @@ def ask_object(
 
 def _likely(document: Document) -> str | None:
     """The object that some of the selected segments belong to already."""
-    members = document.members()
-    return next((name for name, ids in members.items() if ids & document.selection), None)
+    members = document.display.members()
+    return next((name for name, ids in members.items() if ids & document.display.selection), None)
 
 
 def capitalised(text: str) -> str:
@@ -203,18 +203,18 @@ def _make(document: Document, name: str, ids: frozenset[int], frame: int) -> Non
     undo_commands.make_object(document, name, ids, frame)
     if document.objects == before:
         return
-    if len(document.trace) and frame > document.trace.frames[0] and not document.live:
-        here = "here, " if frame == document.index else ""
+    if len(document.summary) and frame > document.summary.frames[0] and not document.live:
+        here = "here, " if frame == document.display.index else ""
         text = f"'{name}' begins {here}at frame {frame}. To have it in all frames, make it on the first one."
         document.noticed.emit(Notice("edit", frame, text))
 
 
 def if_still_open(document: Document, act: Callable[[T], None]) -> Callable[[T], None]:
     """Call ``act`` with an answer, unless what is open now was closed or replaced meanwhile."""
-    trace = document.trace
+    summary = document.summary
 
     def done(answer: T) -> None:
-        if document.is_open and document.trace is trace:
+        if document.is_open and document.summary is summary:
             act(answer)
 
     return done
@@ -225,15 +225,15 @@ def _with_selected(document: Document, put: Callable[[str, frozenset[int], int],
 
     Frames go on while a person thinks of a name, but these are what was chosen; the genealogy tells the rest.
     """
-    ids, frame, trace = document.selection, document.index, document.trace
+    ids, frame, summary = document.display.selection, document.display.index, document.summary
 
     def done(name: str) -> None:
-        index = document.index
-        if document.trace is not trace or frame is None or index is None:
+        index = document.display.index
+        if document.summary is not summary or frame is None or index is None:
             # Something else is open.
             return
-        known = len(trace) and frame >= trace.frames[0]
-        left = known and (index < frame or trace.followed(ids, frame, index))
+        known = len(summary) and frame >= summary.frames[0]
+        left = known and (index < frame or summary.followed(ids, frame, index))
         if left or (known and not document.live):
             put(name, ids, frame)
         if not left:

@@ -65,10 +65,10 @@ class ObjectsPanel(QWidget):
         layout.addWidget(self._tree, 1)
         self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._refresh)
-        document.shown_changed.connect(self._turn.ask)
+        document.display.shown_changed.connect(self._turn.ask)
         document.closed.connect(self._refresh)
         document.marks_changed.connect(self._refresh)
-        document.selection_changed.connect(self._enable)
+        document.display.selection_changed.connect(self._enable)
         document.state_changed.connect(self._enable)
         self._refresh()
 
@@ -148,8 +148,8 @@ class ObjectsPanel(QWidget):
             return
         document = self._document
         names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
-        members = document.members()
-        of = {name: ids for name in names if (ids := members[name] & document.selection)}
+        members = document.display.members()
+        of = {name: ids for name in names if (ids := members[name] & document.display.selection)}
         before = document.objects
         if of:
             undo_commands.remove_from_objects(document, of)
@@ -158,7 +158,7 @@ class ObjectsPanel(QWidget):
         else:
             where = f"object '{self.current}'" if self.current is not None else "any object"
             self.said.emit(
-                f"{capitalised(undo_commands.segments_text(document.selection))}: not in {where} on this frame."
+                f"{capitalised(undo_commands.segments_text(document.display.selection))}: not in {where} on this frame."
             )
 
     def _lacking(self, what: str) -> str:
@@ -224,7 +224,7 @@ class ObjectsPanel(QWidget):
             for row, thing in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, thing, len(self._document.members_of(thing)))
+                self._fill(item, thing, len(self._document.display.members_of(thing)))
                 if thing.name == current:
                     self._tree.setCurrentItem(item)
         self._tell()
@@ -266,7 +266,7 @@ class ObjectsPanel(QWidget):
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
         thing = next(thing for thing in self._document.objects if thing.name == item.text(_NAME))
-        self._document.select(self._document.members_of(thing))
+        self._document.display.select(self._document.display.members_of(thing))
 
     def _show_menu(self, where: object) -> None:
         menu = QMenu(self)

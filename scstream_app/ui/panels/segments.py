@@ -111,12 +111,12 @@ class SegmentsPanel(QWidget):
 
     def _connect(self) -> None:
         document = self._document
-        document.shown_changed.connect(self._turn.ask)
+        document.display.shown_changed.connect(self._turn.ask)
         document.previewed.connect(self._tell)
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)
-        document.look_changed.connect(self._refresh)
-        document.selection_changed.connect(self._on_selection)
+        document.display.look_changed.connect(self._refresh)
+        document.display.selection_changed.connect(self._on_selection)
         document.state_changed.connect(self._enable)
         document.noticed.connect(self._on_noticed)
         document.progressed.connect(self._on_progressed)
@@ -193,7 +193,7 @@ class SegmentsPanel(QWidget):
     @Slot()
     def toggle_hidden(self) -> None:
         """Hide the selected segments; if all of them are hidden, show them."""
-        chosen = self._document.selection
+        chosen = self._document.display.selection
         if self._deeds.can("hide"):
             undo_commands.set_hidden(self._document, chosen, not chosen <= self._document.names.hidden)
 
@@ -201,12 +201,12 @@ class SegmentsPanel(QWidget):
     def isolate_selected(self) -> None:
         """Dim everything but the selected segments; if that is so already, or none is selected, nothing."""
         if self._deeds.can("isolate"):
-            undo_commands.isolate(self._document, self._document.selection)
+            undo_commands.isolate(self._document, self._document.display.selection)
 
     @Slot()
     def recolour_selected(self) -> None:
         """Ask for a colour of the selected segments."""
-        chosen = self._document.selection
+        chosen = self._document.display.selection
         if self._deeds.can("recolour"):
             ask_colour(
                 self,
@@ -220,7 +220,7 @@ class SegmentsPanel(QWidget):
         """Begin to edit the name of the selected segment, in the table, wherever that is."""
         if self._table.typing or not self._deeds.can("rename"):
             return
-        (id,) = self._document.selection
+        (id,) = self._document.display.selection
         if id not in statistics_of(self._document)["id"]:
             self.said.emit(f"Segment {id} is not on this frame.")
             return
@@ -250,13 +250,13 @@ class SegmentsPanel(QWidget):
     def merge_selected(self) -> None:
         """Have the model make the selected segments one."""
         if self._deeds.can("merge"):
-            self._promise(undo_commands.merge(self._document, self._document.selection))
+            self._promise(undo_commands.merge(self._document, self._document.display.selection))
 
     @Slot()
     def split_selected(self) -> None:
         """Have the model divide each of the selected segments."""
         if self._deeds.can("split"):
-            self._promise(undo_commands.split(self._document, self._document.selection))
+            self._promise(undo_commands.split(self._document, self._document.display.selection))
 
     def _promise(self, text: str) -> None:
         """Say what will happen: nothing is to be seen of it before the next frame."""
@@ -266,9 +266,9 @@ class SegmentsPanel(QWidget):
     @Slot()
     def toggle_locked(self) -> None:
         """Lock the selected segments; if all of them are locked, unlock them."""
-        chosen = self._document.selection
+        chosen = self._document.display.selection
         if self._deeds.can("lock"):
-            undo_commands.set_locked(self._document, chosen, not chosen <= self._document.locked)
+            undo_commands.set_locked(self._document, chosen, not chosen <= self._document.pending.locked)
 
     @Slot()
     def group_selected(self) -> None:
@@ -300,7 +300,7 @@ class SegmentsPanel(QWidget):
     @Slot()
     def _follow(self) -> None:
         """Show the statistics of the frame at hand, if anybody looks."""
-        self._stale = not self.isVisible() and self._document.shown is not None
+        self._stale = not self.isVisible() and self._document.display.shown is not None
         if not self._stale:
             self._change(lambda: self._model.show(statistics_of(self._document)))
             self._table.make_room()
@@ -346,7 +346,7 @@ class SegmentsPanel(QWidget):
         self._enable()
 
     def _selected_rows(self) -> list[int]:
-        return sorted(row for row in map(self._model.row, self._document.selection) if row is not None)
+        return sorted(row for row in map(self._model.row, self._document.display.selection) if row is not None)
 
     def _selection(self, rows: Iterable[int]) -> QItemSelection:
         selection = QItemSelection()
@@ -358,21 +358,21 @@ class SegmentsPanel(QWidget):
     def _on_selected(self) -> None:
         if not self._following:
             rows = self._table.selectionModel().selectedRows()
-            self._document.select(self._model.id(index.row()) for index in rows)
+            self._document.display.select(self._model.id(index.row()) for index in rows)
 
     @property
     def word_of_isolating(self) -> str:
         """What isolating is called, as long as that is what it does."""
         document = self._document
-        ends = document.isolated and document.selection in (document.isolated, frozenset())
+        ends = document.display.isolated and document.display.selection in (document.display.isolated, frozenset())
         return "Show All" if ends else "Isolate"
 
     @Slot()
     def _enable(self) -> None:
-        document, chosen = self._document, self._document.selection
+        document, chosen = self._document, self._document.display.selection
         self._deeds.enable()
         self._deeds.call("hide", "Show" if chosen and chosen <= document.names.hidden else "Hide")
-        self._deeds.call("lock", "Unlock" if chosen and chosen <= document.locked else "Lock")
+        self._deeds.call("lock", "Unlock" if chosen and chosen <= document.pending.locked else "Lock")
         self._deeds.call("isolate", self.word_of_isolating)
         self._dress()
         # Boxes and names can be changed when the buttons can.
@@ -382,9 +382,9 @@ class SegmentsPanel(QWidget):
     def _dress(self) -> None:
         """Have cells drawn as they must be now; what Qt draws by itself costs a third of the time."""
         document = self._document
-        swatches = self._swatches if document.selection else self._plain
+        swatches = self._swatches if document.display.selection else self._plain
         boxes = self._faded if document.saving else swatches
-        names = self._locks if document.locked else self._names
+        names = self._locks if document.pending.locked else self._names
         for column, delegate in ((SHOWN, boxes), (NAME, names), (COLOUR, swatches)):
             if self._table.itemDelegateForColumn(column) is not delegate:
                 self._table.setItemDelegateForColumn(column, delegate)
@@ -404,8 +404,8 @@ class SegmentsPanel(QWidget):
             text = f"{len(ids)} segments" if listed == len(ids) else f"{listed} of {len(ids)} segments"
         else:
             text = self._told_waiting()
-        if text and self._document.selection:
-            text += f", {_told_selected(self._document.selection, ids)}"
+        if text and self._document.display.selection:
+            text += f", {_told_selected(self._document.display.selection, ids)}"
         if text and self._document.names.hidden:
             text += f", {len(self._document.names.hidden)} hidden"
         self._count.setText(text)
@@ -413,7 +413,7 @@ class SegmentsPanel(QWidget):
     def _told_waiting(self) -> str:
         """Why the table is empty."""
         document = self._document
-        if document.preview is not None and document.shown is not None:
+        if document.preview is not None and document.display.shown is not None:
             return f"Settling… {document.preview.progress.n_clusters} segments so far"
         return _NOT_YET.get(document.state, "0 segments" if document.is_open else "")
 
@@ -439,9 +439,9 @@ class SegmentsPanel(QWidget):
         menu.setToolTipsVisible(True)
         menu.addActions([*self._deeds.actions().values(), *self.more])
         own = menu.addAction("Colour of the palette")
-        coloured = bool(self._document.selection & set(self._document.names.colours))
+        coloured = bool(self._document.display.selection & set(self._document.names.colours))
         own.setEnabled(coloured and not self._document.saving)
-        own.triggered.connect(lambda: undo_commands.recolour(self._document, self._document.selection, None))
+        own.triggered.connect(lambda: undo_commands.recolour(self._document, self._document.display.selection, None))
         return menu
 
 

@@ -138,7 +138,7 @@ class SegmentsModel(QAbstractTableModel):
     def _sort_into_objects(self) -> None:
         self._in = {}
         for thing in self._document.objects:
-            for id in self._document.members_of(thing):
+            for id in self._document.display.members_of(thing):
                 self._in.setdefault(id, []).append(thing)
 
     def _passes(self, id: int) -> bool:
@@ -278,10 +278,10 @@ class SegmentsModel(QAbstractTableModel):
         if role == _EDIT and column == NAME:
             return self._document.names.names.get(id, "")
         if role == LOCKED:
-            return id in self._document.locked
+            return id in self._document.pending.locked
         if role == _TIP:
             return self._tip(id, column)
-        if role == _SPOKEN and column == NAME and id in self._document.locked:
+        if role == _SPOKEN and column == NAME and id in self._document.pending.locked:
             return f"{self.name(id)}, locked"
         if role == _SPOKEN and column == COLOUR:
             return self._text(id)[column]
@@ -290,7 +290,7 @@ class SegmentsModel(QAbstractTableModel):
     def _tip(self, id: int, column: int) -> str:
         if self._document.saving and column in (SHOWN, NAME):
             return undo_commands.SAVING
-        locked = ", locked: it neither splits nor merges by itself" if id in self._document.locked else ""
+        locked = ", locked: it neither splits nor merges by itself" if id in self._document.pending.locked else ""
         things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
         return f"{self.name(id)}, id {id}{things}, mean colour {self._text(id)[COLOUR]}{locked}"
 

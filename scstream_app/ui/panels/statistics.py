@@ -42,9 +42,9 @@ class StatisticsPanel(QWidget):
         layout.addWidget(self._tabs)
         self._turn = PanelRefresh(document, _PAUSE, self)
         self._turn.come.connect(self._refresh)
-        for signal in (document.shown_changed, document.progressed, document.selection_changed):
+        for signal in (document.display.shown_changed, document.progressed, document.display.selection_changed):
             signal.connect(self._turn.ask)
-        for signal in (document.marks_changed, document.look_changed):
+        for signal in (document.marks_changed, document.display.look_changed):
             signal.connect(self._turn.ask)
         for signal in (document.closed, document.opened):
             signal.connect(self._begin_anew)

@@ -360,6 +360,6 @@ def choose_camera(document: Document, parent: QWidget, chosen: Callable[[str], N
 
     if on:
         document.close()
-        document.when_idle(ask)
+        document.run.when_idle(ask)
     else:
         ask()

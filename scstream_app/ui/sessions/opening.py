@@ -190,7 +190,7 @@ class DocumentOpener(QObject):
         if gone is not None:
             self._unwanted.append(gone)
             # The worker may still write.
-            self._document.when_idle(self.clear_up)
+            self._document.run.when_idle(self.clear_up)
 
     def clear_up(self) -> None:
         """Delete the sessions that nobody wants; one that is still open is left alone."""
@@ -204,7 +204,7 @@ class DocumentOpener(QObject):
         document = self._document
         # It may not be open yet.
         other = document.session is not None and document.session.path != self._made
-        if other or document.state is State.EMPTY or document.saving or len(document.trace):
+        if other or document.state is State.EMPTY or document.saving or len(document.summary):
             return None
         return self._made
 
@@ -225,7 +225,7 @@ class DocumentOpener(QObject):
                 return False
         except StudioError:
             return False
-        return bool(np.nansum(document.trace.column("engine")) < _WORTH)
+        return bool(np.nansum(document.summary.column("engine")) < _WORTH)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -43,7 +43,7 @@ class Rerun(QObject):
     def _may_restart(self) -> bool:
         document = self._document
         objects = [thing.name for thing in document.objects]
-        marked = marks_text(objects, document.names, document.locked, document.shaped)
+        marked = marks_text(objects, document.names, document.pending.locked, document.pending.shaped)
         if not marked:
             return True
         question = f"Segments may get other ids when the clip is segmented again. {marked} cannot come along."

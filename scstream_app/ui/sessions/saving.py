@@ -95,7 +95,7 @@ class SessionSaver(QObject):
         self._opening.moving = path
         self._document.set_aside()
         self.said.emit(f"Saving in '{target}'…", "notice")
-        self._document.when_idle(partial(self._move, path, target, self._opening.turn))
+        self._document.run.when_idle(partial(self._move, path, target, self._opening.turn))
 
     def _keep(self, path: Path) -> None:
         try:

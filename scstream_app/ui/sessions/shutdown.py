@@ -65,7 +65,8 @@ class Shutdown:
         rest = max(self._rest(), _GRACE)
         ended = self._document.shut_down(round(1000.0 * rest))
         # Of a worker that did not end in time; a session that is to be moved or discarded waits for that.
-        QApplication.sendPostedEvents(self._document, QEvent.Type.MetaCall.value)
+        for receiver in (self._document, self._document.run):
+            QApplication.sendPostedEvents(receiver, QEvent.Type.MetaCall.value)
         self._opening.clear_up()
         ended &= self._feed.shut_down(rest)
         listed = not self._lists.under_way

@@ -75,7 +75,7 @@ class Timeline(QWidget):
         document.closed.connect(self._on_opened)
         document.progressed.connect(self._on_progress)
         document.state_changed.connect(self._on_progress)
-        document.shown_changed.connect(self._on_shown)
+        document.display.shown_changed.connect(self._on_shown)
         player.changed.connect(self.update)
 
     def _forget(self) -> None:
@@ -85,9 +85,9 @@ class Timeline(QWidget):
         self._domain = (0, 1)
 
     @property
-    def trace(self) -> RunSummary:
+    def summary(self) -> RunSummary:
         """What there is to be shown."""
-        return self._document.trace
+        return self._document.summary
 
     def sizeHint(self) -> QSize:
         """Wide, and high enough for the lanes and a curve."""
@@ -132,10 +132,10 @@ class Timeline(QWidget):
 
     def _reach(self) -> tuple[int, int]:
         """The frames there is room for: the source's, from the first one segmented."""
-        trace, facts = self.trace, self._document.facts
-        if not len(trace):
+        summary, facts = self.summary, self._document.facts
+        if not len(summary):
             return 0, max(1, (facts.length if facts is not None else None) or 1)
-        first, end = trace.frames[0], trace.frames[-1] + 1
+        first, end = summary.frames[0], summary.frames[-1] + 1
         length = None if facts is None else facts.length
         if self._document.state is State.DONE:
             return first, end
@@ -172,13 +172,13 @@ class Timeline(QWidget):
         """Draw only what is new, unless it has changed the scale."""
         if self._outgrown:
             self._redraw()
-        elif len(self.trace) > self._drawn:
+        elif len(self.summary) > self._drawn:
             self._fresh = True
             left = self._fresh_from()
             self.update(left, 0, self.width() - left, self.height())
 
     def _take_events(self) -> None:
-        event_text = self.trace.events
+        event_text = self.summary.events
         for place in range(self._taken, len(event_text)):
             ticks = self.ticks[event_text.kind(place)]
             ticks.frames.append(event_text.frames[place])
@@ -187,14 +187,14 @@ class Timeline(QWidget):
 
     def _take_peak(self) -> None:
         """The curve's scale, a round number at least as large as any value."""
-        values = self.trace.tail("segments", self._measured)
+        values = self.summary.tail("segments", self._measured)
         self._measured += len(values)
         if len(values) and values.max() > self.peak:
             self.peak = _round_up(_HEADROOM * float(values.max()))
 
     @Slot()
     def _on_shown(self) -> None:
-        index = self._document.index
+        index = self._document.display.index
         before, self._head = self._head, None if index is None else self.x_of(index)
         for x in {before, self._head} - {None}:
             assert x is not None
@@ -212,18 +212,18 @@ class Timeline(QWidget):
         return None if frame is None or abs(self.x_of(frame) - point.x()) > _REACH else (kind, frame)
 
     def _cut_at(self, point: QPointF) -> int | None:
-        cut = _nearest(self.trace.cuts, self.index_at(point.x()))
+        cut = _nearest(self.summary.cuts, self.index_at(point.x()))
         return None if cut is None or abs(self.x_of(cut) - point.x()) > _CUT_REACH else cut
 
     def _events(self, kind: Kind, frame: int) -> list[Event]:
         ticks = self.ticks[kind]
         places = ticks.places[bisect_left(ticks.frames, frame) : bisect_right(ticks.frames, frame)]
-        return [self.trace.events[place][1] for place in places]
+        return [self.summary.events[place][1] for place in places]
 
     def text_at(self, point: QPointF) -> str:
         """What is at this point, in words."""
-        trace = self.trace
-        if not len(trace) or point.x() < self.track().left():
+        summary = self.summary
+        if not len(summary) or point.x() < self.track().left():
             return ""
         tick = self._tick_at(point)
         if tick is not None:
@@ -234,10 +234,10 @@ class Timeline(QWidget):
         if cut is not None:
             return f"{self._moment(cut)}\nA new scene begins"
         index = self.index_at(point.x())
-        place = trace.place(index)
+        place = summary.place(index)
         if place is None:
-            return f"Frame {index}: not segmented" + (" yet" if index > trace.frames[-1] else "")
-        return f"{self._moment(index)}\n{trace.value('segments', place):.0f} segments"
+            return f"Frame {index}: not segmented" + (" yet" if index > summary.frames[-1] else "")
+        return f"{self._moment(index)}\n{summary.value('segments', place):.0f} segments"
 
     def _moment(self, frame: int) -> str:
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"
@@ -262,7 +262,7 @@ class Timeline(QWidget):
         tick, cut = self._tick_at(point), self._cut_at(point)
         if tick is not None:
             # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
-            self._document.select(id for happened in self._events(*tick) for id in happened.ids)
+            self._document.display.select(id for happened in self._events(*tick) for id in happened.ids)
             self._player.seek(tick[1])
         else:
             self._player.seek(self.index_at(point.x()) if cut is None else cut)
@@ -288,7 +288,7 @@ class Timeline(QWidget):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Go there, and have the window offer what can be done."""
-        if len(self.trace) and event.pos().x() >= self.track().left():
+        if len(self.summary) and event.pos().x() >= self.track().left():
             self._player.pause()
             self._player.seek(self.index_at(event.pos().x()))
             self.menu_asked.emit(event.globalPos())
@@ -315,7 +315,7 @@ class Timeline(QWidget):
 
     def _redraw(self) -> None:
         self._layer, self._outgrown = None, False
-        self._head = None if self._document.index is None else self.x_of(self._document.index)
+        self._head = None if self._document.display.index is None else self.x_of(self._document.display.index)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -325,7 +325,7 @@ class Timeline(QWidget):
         painter.setClipRect(event.rect())
         if self._layer is not None:
             painter.drawPixmap(0, 0, self._layer)
-        if len(self.trace):
+        if len(self.summary):
             self._paint_range(painter)
             self._paint_head(painter)
         painter.end()
@@ -340,7 +340,7 @@ class Timeline(QWidget):
             left = self._fresh_from()
         else:
             return
-        self._drawn, self._fresh = len(self.trace), False
+        self._drawn, self._fresh = len(self.summary), False
         painter = QPainter(self._layer)
         painter.setClipRect(left, 0, self.width() - left, self.height())
         Layer(self, painter).draw(left)
@@ -348,7 +348,7 @@ class Timeline(QWidget):
 
     def _fresh_from(self) -> int:
         """Pixels from the left that stay as they are when the frames since are drawn."""
-        frames = self.trace.frames
+        frames = self.summary.frames
         last = frames[max(self._drawn - 1, 0)]
         left = self.track().left()
         return max(left, left + (int(self.x_of(last) - left) // CELL - 1) * CELL)

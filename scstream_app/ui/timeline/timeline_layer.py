@@ -50,7 +50,7 @@ class Layer:
 
     def __init__(self, timeline: Timeline, painter: QPainter) -> None:
         self._line, self._painter = timeline, painter
-        self._trace = timeline.trace
+        self._summary = timeline.summary
         palette = timeline.palette()
         self._ground = palette.color(QPalette.ColorRole.Window)
         self._text = palette.color(QPalette.ColorRole.WindowText)
@@ -64,7 +64,7 @@ class Layer:
         if left < line.track().left():
             self._draw_names()
         self._draw_ground()
-        if not len(self._trace):
+        if not len(self._summary):
             return
         # Marks and lines reach over from the pixels beside.
         first = line.index_at(left - 2 * CELL)
@@ -105,8 +105,8 @@ class Layer:
         painter.fillRect(bar, _mix(self._ground, self._text, 0.13))
         field = QRectF(track.left(), TOP, track.width(), bottom - TOP)
         painter.fillRect(field, _mix(self._ground, self._text, 0.04))
-        if len(self._trace):
-            right = line.x_of(self._trace.frames[-1] + 0.5)
+        if len(self._summary):
+            right = line.x_of(self._summary.frames[-1] + 0.5)
             painter.fillRect(QRectF(bar.left(), bar.top(), right - bar.left(), bar.height()), self._accent)
             painter.fillRect(QRectF(field.left(), field.top(), right - field.left(), field.height()), self._paper())
         rule = _mix(self._ground, self._text, 0.12)
@@ -119,9 +119,9 @@ class Layer:
 
     def _draw_curve(self, first: int) -> None:
         line, painter = self._line, self._painter
-        place = max(bisect_left(self._trace.frames, first) - 1, 0)
-        frames = np.array(self._trace.frames[place:])
-        xs, values = _condense(self._xs(frames), self._trace.tail("segments", place))
+        place = max(bisect_left(self._summary.frames, first) - 1, 0)
+        frames = np.array(self._summary.frames[place:])
+        xs, values = _condense(self._xs(frames), self._summary.tail("segments", place))
         top, bottom = line.curve()
         ys = bottom - (bottom - top) * values / max(line.peak, 1.0)
         # The last frame has a width too, and the first one.
@@ -138,7 +138,7 @@ class Layer:
         painter.drawPolyline(QPolygonF(points))
 
     def _draw_cuts(self, first: int) -> None:
-        line, cuts = self._line, self._trace.cuts
+        line, cuts = self._line, self._summary.cuts
         frames = np.array(cuts[bisect_left(cuts, first) :], np.int64)
         colour = _mix(self._ground, self._text, 0.6)
         for x in np.unique(np.rint(self._xs(frames))).tolist():

@@ -57,7 +57,7 @@ class Transport(QWidget):
         self.setAccessibleName("Transport")
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         player.changed.connect(self._on_player)
-        document.shown_changed.connect(self._on_frames)
+        document.display.shown_changed.connect(self._on_frames)
         document.progressed.connect(self._on_frames)
         document.state_changed.connect(self._on_frames)
         document.opened.connect(self._on_other)
@@ -224,7 +224,7 @@ class Transport(QWidget):
 
     @Slot()
     def _on_frames(self) -> None:
-        index = self._document.index
+        index = self._document.display.index
         self._enable(index)
         self._show_time(index)
         if not self._frame.lineEdit().isModified():
@@ -232,7 +232,7 @@ class Transport(QWidget):
 
     def _enable(self, index: int | None) -> None:
         facts, live, state = self._document.facts, self._document.live, self._document.state
-        usable = len(self._document.trace) > 0 and index is not None
+        usable = len(self._document.summary) > 0 and index is not None
         if (usable, facts, live, state) == self._usable:
             # As with nearly every frame.
             return
@@ -251,7 +251,7 @@ class Transport(QWidget):
         self._on_player()
 
     def _show_frame(self, index: int | None) -> None:
-        frames, shown = self._document.trace.frames, index or 0
+        frames, shown = self._document.summary.frames, index or 0
         self._frame.blockSignals(True)
         # One that still settles is seen before it counts as segmented.
         last = max(frames[-1] if len(frames) else shown, shown)
@@ -264,17 +264,17 @@ class Transport(QWidget):
         self._frame.blockSignals(False)
 
     def _show_time(self, index: int | None) -> None:
-        trace, facts = self._document.trace, self._document.facts
-        if index is None or not len(trace):
+        summary, facts = self._document.summary, self._document.facts
+        if index is None or not len(summary):
             self._time.setText("")
             self._last.setText("")
             return
         now, end = timecode(self._player.time_of(index)), timecode(self._player.duration)
         self._time.setText(f"{now} / {end}")
         known = 0 if facts is None or self._document.state is State.DONE else facts.length or 0
-        last = max(trace.frames[-1], index, known - 1)
+        last = max(summary.frames[-1], index, known - 1)
         # What a live source sends has no last frame.
-        self._last.setText("" if self._document.live else f"of {trace.frames[0]} – {last}")
+        self._last.setText("" if self._document.live else f"of {summary.frames[0]} – {last}")
 
 
 def _line(parent: QWidget) -> QFrame:

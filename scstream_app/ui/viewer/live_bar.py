@@ -168,10 +168,10 @@ class LiveBar(QWidget):
     @Slot()
     def _on_painted(self) -> None:
         """Notice when a frame is on the screen for the first time."""
-        shown = self._document.shown
+        shown = self._document.display.shown
         if shown is not None and shown.result.index != self._seen:
             self._seen = shown.result.index
-            if math.isfinite(shown.result.captured) and self._document.follow_newest:
+            if math.isfinite(shown.result.captured) and self._document.display.follow_newest:
                 self._meter.note(monotonic(), shown.result.captured)
 
     @Slot()

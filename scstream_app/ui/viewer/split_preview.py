@@ -25,11 +25,11 @@ class SplitPreview(QObject):
         super().__init__(parent)
         self._document = document
         self._halves: dict[int, PendingSplit] = {}
-        document.selection_changed.connect(self._ask)
+        document.display.selection_changed.connect(self._ask)
         document.state_changed.connect(self._ask)
         document.opened.connect(self._ask)
         document.closed.connect(self._ask)
-        document.worker.halved.connect(self._on_halved)
+        document.run.worker.halved.connect(self._on_halved)
 
     def line(self, shown: Shown) -> Mask | None:
         """The line (H, W) on the frame that is shown; None if it is not known."""
@@ -38,20 +38,20 @@ class SplitPreview(QObject):
         return found.line if found is not None and fits else None
 
     def _wanted(self) -> int | None:
-        chosen = self._document.selection
+        chosen = self._document.display.selection
         return min(chosen) if len(chosen) == 1 and undo_commands.can_edit(self._document) else None
 
     @Slot()
     def _ask(self) -> None:
         wanted = self._wanted()
-        self._document.worker.watch(wanted)
+        self._document.run.worker.watch(wanted)
         if any(halves.id != wanted for halves in self._halves.values()):
             self._halves.clear()
             self.changed.emit()
 
     @Slot()
     def _on_halved(self) -> None:
-        found = self._document.worker.halves.take()
+        found = self._document.run.worker.halves.take()
         if found is not None and found.id == self._wanted():
             self._halves[found.index] = found
             while len(self._halves) > _KEPT:

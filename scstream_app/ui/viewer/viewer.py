@@ -107,11 +107,11 @@ class Viewer(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMinimumSize(160, 120)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        document.shown_changed.connect(self._on_shown)
+        document.display.shown_changed.connect(self._on_shown)
         document.opened.connect(self._on_opened)
         document.closed.connect(self._take_shown)
         document.state_changed.connect(self._on_state)
-        document.look_changed.connect(self._on_look)
+        document.display.look_changed.connect(self._on_look)
         document.marks_changed.connect(self._follow_mouse)
         self._split.changed.connect(self.update)
         self._take_shown()
@@ -209,7 +209,7 @@ class Viewer(QWidget):
     @Slot()
     def _take_shown(self) -> None:
         before = self._image.size() if self._image is not None else None
-        self._shown = self._document.shown
+        self._shown = self._document.display.shown
         self._averaged = None
         # The image borrows the picture's memory, which lives as long as `_shown` does.
         self._image = None if self._shown is None else as_image(self._shown.picture)
@@ -232,14 +232,14 @@ class Viewer(QWidget):
             self.update()
 
     def _put_start(self) -> None:
-        self._start.setVisible(not len(self._document.trace) and self._document.state is State.PAUSED)
+        self._start.setVisible(not len(self._document.summary) and self._document.state is State.PAUSED)
         if not self._start.isHidden():
             self._start.adjustSize()
             self._start.move(self.rect().center() - self._start.rect().center())
 
     @Slot()
     def _on_look(self) -> None:
-        if self._document.look.view == _WIPE:
+        if self._document.display.look.view == _WIPE:
             self.update()
 
     # --- what is where
@@ -295,13 +295,13 @@ class Viewer(QWidget):
     # --- the divider of the wipe
 
     def _wiping(self) -> bool:
-        return self._shown is not None and self._shown.look.view == _WIPE == self._document.look.view
+        return self._shown is not None and self._shown.look.view == _WIPE == self._document.display.look.view
 
     def _divider(self) -> float:
         """Where the divider is, in logical pixels."""
         assert self._image is not None
         target = self._placement.target(self._image.size())
-        edge = round(self._document.look.divider * self._image.width())
+        edge = round(self._document.display.look.divider * self._image.width())
         return (target.left() + edge * self._placement.scale) / self.devicePixelRatioF()
 
     def _on_divider(self, point: QPointF) -> bool:
@@ -312,8 +312,8 @@ class Viewer(QWidget):
             return
         place = self._placement.inverse(point * self.devicePixelRatioF())
         divider = min(max(place.x() / self._image.width(), 0.0), 1.0)
-        if divider != self._document.look.divider:
-            self._document.set_look(divider=divider)
+        if divider != self._document.display.look.divider:
+            self._document.display.set_look(divider=divider)
 
     # --- mouse
 
@@ -357,9 +357,9 @@ class Viewer(QWidget):
             return
         chosen = frozenset() if id is None else frozenset({id})
         if not toggle:
-            self._document.select(chosen)
+            self._document.display.select(chosen)
         elif id is not None:
-            self._document.select(self._document.selection ^ chosen)
+            self._document.display.select(self._document.display.selection ^ chosen)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self._on_divider(event.position()):
@@ -385,8 +385,8 @@ class Viewer(QWidget):
         if not self._final():
             return
         id = self.id_at(event.pos())
-        if id is not None and id not in self._document.selection:
-            self._document.select({id})
+        if id is not None and id not in self._document.display.selection:
+            self._document.display.select({id})
         if self._shown is not None:
             self.menu_asked.emit(event.globalPos())
 

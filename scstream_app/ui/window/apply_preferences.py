@@ -27,7 +27,7 @@ class PreferenceApplier(QObject):
     def _on_changed(self, name: str) -> None:
         value, document = self._preferences[name], self._document
         if name in ("palette", "opacity"):
-            document.set_look(**{name: value})
+            document.display.set_look(**{name: value})
         elif name == "autostart":
             document.autostart = value
         elif name == "threads" and value != document.settings.threads:

@@ -245,7 +245,7 @@ class MainWindow(QMainWindow):
             self.segments.rename_selected()
 
     def _show_view(self, action: str) -> None:
-        self.document.set_look(view=action.removeprefix("view_"))
+        self.document.display.set_look(view=action.removeprefix("view_"))
 
     def _set_theme(self, action: str) -> None:
         self.preferences["theme"] = action.removeprefix("theme_")
@@ -262,8 +262,8 @@ class MainWindow(QMainWindow):
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.state_changed.connect(self._refresh)
-        document.look_changed.connect(self._on_look)
-        document.selection_changed.connect(self._tell_isolating)
+        document.display.look_changed.connect(self._on_look)
+        document.display.selection_changed.connect(self._tell_isolating)
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
@@ -377,7 +377,7 @@ class MainWindow(QMainWindow):
         menu.popup(where)
 
     def _go_uncertain(self, go: Callable[[], None]) -> None:
-        if self.document.trace.uncertain_frames():
+        if self.document.summary.uncertain_frames():
             go()
         else:
             self.message.say("No frame is known to be more uncertain than the others yet.", "notice")
@@ -472,7 +472,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_look(self) -> None:
-        action = f"view_{self.document.look.view}"
+        action = f"view_{self.document.display.look.view}"
         self.actions_[action].setChecked(True)
         self._tell_isolating()
 

@@ -61,7 +61,7 @@ class StatusBar(QObject):
         document.opened.connect(self._on_state)
         document.state_changed.connect(self._on_state)
         document.progressed.connect(self._on_progress)
-        document.worker.warming.connect(self._on_warming)
+        document.run.worker.warming.connect(self._on_warming)
         self._on_state()
 
     @Slot()
@@ -97,14 +97,14 @@ class StatusBar(QObject):
     @Slot()
     def _on_progress(self) -> None:
         document = self._document
-        count = len(document.trace)
+        count = len(document.summary)
         working = document.state not in (State.EMPTY, State.DONE, State.STOPPED)
         self._progress.setVisible(working and not (document.live and count))
         length = document.facts.length if document.facts is not None else None
         done, total = self._warmed if document.state is State.WARMING else (count, length or 0)
         self._progress.setRange(0, total)
         self._progress.setValue(done)
-        times = document.trace.tail("engine", -_RECENT)
+        times = document.summary.tail("engine", -_RECENT)
         told = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
         # A live source has its own pace, and the strip above it says which.
         timed = len(times) and working and not document.live

@@ -29,7 +29,7 @@ class SettledLight(QWidget):
         row.setSpacing(5)
         row.addWidget(self._dot)
         row.addWidget(self._text)
-        for signal in (document.shown_changed, document.progressed, document.closed, document.opened):
+        for signal in (document.display.shown_changed, document.progressed, document.closed, document.opened):
             signal.connect(self._follow)
         self._follow()
 
@@ -40,19 +40,19 @@ class SettledLight(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        index, trace = self._document.index, self._document.trace
-        if index is not None and self._document.live and len(trace) and index > trace.frames[-1]:
+        index, summary = self._document.display.index, self._document.summary
+        if index is not None and self._document.live and len(summary) and index > summary.frames[-1]:
             # Seen before it is noted: in a moment it is known, and until then the light must not flicker.
             return
-        settled = None if index is None else trace.settled(index)
+        settled = None if index is None else summary.settled(index)
         self.setVisible(settled is not None)
         if index is None or settled is None:
             self._text.setText("")
             return
         self._text.setText("this frame: settled" if settled else _CHANGING)
         self._dot.show_in(_GREEN if settled else _AMBER)
-        place = trace.place(index)
-        churn = "" if place is None else f" On this frame {100.0 * trace.value('churn', place):.1f} % did."
+        place = summary.place(index)
+        churn = "" if place is None else f" On this frame {100.0 * summary.value('churn', place):.1f} % did."
         tip = (
             f"Settled: for {SETTLED_FRAMES} frames at most {100.0 * SETTLED_CHURN:.0f} % of the pixels changed "
             f"their segment.{churn}"
@@ -82,17 +82,17 @@ class OpacitySlider(QWidget):
         row.addWidget(label)
         row.addWidget(self._slider)
         self._slider.valueChanged.connect(self._on_slid)
-        document.look_changed.connect(self._follow)
+        document.display.look_changed.connect(self._follow)
         document.state_changed.connect(self._follow)
         self._follow()
 
     @Slot(int)
     def _on_slid(self, value: int) -> None:
-        self._document.set_look(opacity=value / 100.0)
+        self._document.display.set_look(opacity=value / 100.0)
 
     @Slot()
     def _follow(self) -> None:
-        look = self._document.look
+        look = self._document.display.look
         with QSignalBlocker(self._slider):
             self._slider.setValue(round(100.0 * look.opacity))
         self.setVisible(self._document.is_open)

@@ -127,11 +127,11 @@ def test_the_first_frame_begins_everything(begin: Begin, ends: Queue[Recorded], 
     results = live_story()
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, results)
-    trace = RunSummary()
+    summary = RunSummary()
     with Session.open(path) as session:
-        trace.extend(session.records())
-    assert {id: life.born for id, life in trace.lives.items()} == {0: 0, 1: 0, 2: 0, 3: 2}
-    assert [frame for frame, _ in trace.events] == [2, 4]
+        summary.extend(session.records())
+    assert {id: life.born for id, life in summary.lives.items()} == {0: 0, 1: 0, 2: 0, 3: 2}
+    assert [frame for frame, _ in summary.events] == [2, 4]
 
 
 def test_marks_are_kept(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
@@ -394,13 +394,13 @@ def test_one_frame_is_kept_however_large() -> None:
 
 def test_an_endless_trace_forgets_but_for_the_living() -> None:
     told = story(SHAPE)
-    trace = RunSummary()
+    summary = RunSummary()
     for each in told:
-        trace.add(FrameRecord.of(each, (0, 0), (0, len(each.statistics), 0)))
-    trace.forget_before(3)
-    assert list(trace.frames) == [3, 4]
-    assert len(trace.column("segments")) == 2
-    assert [frame for frame, _ in trace.events] == [4]
-    assert {id: life.born for id, life in trace.lives.items()} == {0: 0, 1: 0, 2: 0, 3: 2}
-    trace.forget_before(5)
-    assert sorted(trace.lives) == [0, 1, 3]
+        summary.add(FrameRecord.of(each, (0, 0), (0, len(each.statistics), 0)))
+    summary.forget_before(3)
+    assert list(summary.frames) == [3, 4]
+    assert len(summary.column("segments")) == 2
+    assert [frame for frame, _ in summary.events] == [4]
+    assert {id: life.born for id, life in summary.lives.items()} == {0: 0, 1: 0, 2: 0, 3: 2}
+    summary.forget_before(5)
+    assert sorted(summary.lives) == [0, 1, 3]

@@ -46,7 +46,7 @@ def clip(tmp_path: Path) -> str:
 
 def segmented(document: Document, qtbot: QtBot, clip: str, path: Path) -> None:
     document.open_source(clip, path)
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 11, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 11, timeout=LONG)
 
 
 def test_a_source_is_segmented_to_its_end_and_its_newest_frame_shown(
@@ -57,32 +57,34 @@ def test_a_source_is_segmented_to_its_end_and_its_newest_frame_shown(
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
     assert states[0] is State.OPENING
     assert states[-2:] == [State.SEGMENTING, State.DONE]
-    assert list(document.trace.frames) == list(range(12))
+    assert list(document.summary.frames) == list(range(12))
     assert document.session is not None
-    assert document.shown is not None
-    np.testing.assert_array_equal(document.shown.result.ids, document.session.ids(11))
+    assert document.display.shown is not None
+    np.testing.assert_array_equal(document.display.shown.result.ids, document.session.ids(11))
 
 
 def test_any_frame_can_be_shown_again(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
-    document.set_look(view="original")
-    document.show(4)
-    qtbot.waitUntil(lambda: document.index == 4 and document.shown.look.view == "original", timeout=LONG)
-    assert document.shown is not None
-    assert np.abs(document.shown.picture.astype(int) - moving_square(12)[4]).mean() < 12
-    document.show(999)
-    qtbot.waitUntil(lambda: document.index == 11, timeout=LONG)
+    document.display.set_look(view="original")
+    document.display.show(4)
+    qtbot.waitUntil(
+        lambda: document.display.index == 4 and document.display.shown.look.view == "original", timeout=LONG
+    )
+    assert document.display.shown is not None
+    assert np.abs(document.display.shown.picture.astype(int) - moving_square(12)[4]).mean() < 12
+    document.display.show(999)
+    qtbot.waitUntil(lambda: document.display.index == 11, timeout=LONG)
 
 
 def test_a_frame_that_was_asked_for_comes_whatever_else_changes(
     document: Document, qtbot: QtBot, clip: str, tmp_path: Path
 ) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
-    document.show(3)
-    document.select([0])
-    document.set_look(opacity=0.8)
-    qtbot.waitUntil(lambda: document.index == 3 and document.shown.look.opacity == 0.8, timeout=LONG)
-    assert document.shown.look.selected == {0}
+    document.display.show(3)
+    document.display.select([0])
+    document.display.set_look(opacity=0.8)
+    qtbot.waitUntil(lambda: document.display.index == 3 and document.display.shown.look.opacity == 0.8, timeout=LONG)
+    assert document.display.shown.look.selected == {0}
 
 
 def test_previews_are_shown_while_the_first_frame_settles(
@@ -90,37 +92,37 @@ def test_previews_are_shown_while_the_first_frame_settles(
 ) -> None:
     drawn = Event()
     # Only the newest is shown: on a busy machine that may be none of them.
-    document.worker.previewed.connect(lambda: drawn.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
+    document.run.worker.previewed.connect(lambda: drawn.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
 
     def look() -> None:
         if document.state is State.SETTLING:
             drawn.set()
 
-    document.shown_changed.connect(look)
+    document.display.shown_changed.connect(look)
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
     assert drawn.is_set()
 
 
 def test_selection_and_isolation_are_drawn(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
-    assert document.shown is not None
-    plain = document.shown.picture
-    id = int(document.shown.result.ids[24, 45])
-    with qtbot.waitSignal(document.shown_changed, timeout=LONG):
-        document.select([id])
-    outlined = document.shown.picture
+    assert document.display.shown is not None
+    plain = document.display.shown.picture
+    id = int(document.display.shown.result.ids[24, 45])
+    with qtbot.waitSignal(document.display.shown_changed, timeout=LONG):
+        document.display.select([id])
+    outlined = document.display.shown.picture
     assert (outlined == 255).all(axis=2).sum() > (plain == 255).all(axis=2).sum()
-    with qtbot.waitSignal(document.shown_changed, timeout=LONG):
-        document.isolate([id])
-    outside = document.shown.result.ids != id
-    assert document.shown.picture[outside].mean() < 0.5 * plain[outside].mean()
+    with qtbot.waitSignal(document.display.shown_changed, timeout=LONG):
+        document.display.isolate([id])
+    outside = document.display.shown.result.ids != id
+    assert document.display.shown.picture[outside].mean() < 0.5 * plain[outside].mean()
 
 
 def test_marks_are_kept_in_the_session(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
     document.set_names(Names({0: "sky"}, {0: (1, 2, 3)}, frozenset({1})))
     document.set_objects([MarkedObject("square", (9, 9, 9), 11, frozenset({0, 2}))])
-    assert document.members() == {"square": frozenset({0, 2})}
+    assert document.display.members() == {"square": frozenset({0, 2})}
     document.close()
     with Session.open(tmp_path / "a.scstream") as session:
         assert session.names.names == {0: "sky"}
@@ -132,31 +134,31 @@ def test_a_session_is_opened_again_where_it_was(document: Document, qtbot: QtBot
     document.close()
     assert document.state is State.EMPTY
     document.open_session(tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 11, timeout=LONG)
-    assert len(document.trace) == 12
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 11, timeout=LONG)
+    assert len(document.summary) == 12
 
 
 def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
     clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
-    Holding(document.worker, 3)
+    Holding(document.run.worker, 3)
     document.open_source(clip, tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 3, timeout=LONG)
     document.close()
     idle: list[bool] = []
-    document.when_idle(lambda: idle.append(True))
+    document.run.when_idle(lambda: idle.append(True))
     qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
     with Session.open(tmp_path / "a.scstream", writable=True) as session:
         assert 3 <= len(session) < 60
     document.open_session(tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    assert len(document.trace) == 60
+    assert len(document.summary) == 60
 
 
 def test_an_edit_reaches_the_model(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
     clip = str(write_video(tmp_path / "long.mp4", moving_square(40, width=120)))
-    Holding(document.worker, 2)
+    Holding(document.run.worker, 2)
     document.open_source(clip, tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
     document.pause(True)
     qtbot.waitUntil(lambda: document.state is State.PAUSED, timeout=LONG)
     document.edit(Edit("lock", (0,)))
@@ -167,7 +169,7 @@ def test_an_edit_reaches_the_model(document: Document, qtbot: QtBot, tmp_path: P
     made = [edit for record in document.session.records() for edit in record.edits]
     assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
     assert document.settings.decay == 1.0
-    assert document.locked == {0}
+    assert document.pending.locked == {0}
 
 
 def test_a_source_that_cannot_be_opened_says_why(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
@@ -186,7 +188,7 @@ def test_opening_another_source_at_once_leaves_the_first(document: Document, qtb
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     assert document.facts is not None
     assert document.facts.name == "second.mp4"
-    assert len(document.trace) == 4
+    assert len(document.summary) == 4
 
 
 # --- in the midst of segmenting
@@ -196,9 +198,9 @@ def test_opening_another_source_at_once_leaves_the_first(document: Document, qtb
 def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
     """Still at work when something else is asked for."""
     clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
-    Holding(document.worker, 2)
+    Holding(document.run.worker, 2)
     document.open_source(clip, tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
     return document
 
 
@@ -213,7 +215,7 @@ def test_another_clip_opens_though_the_session_before_is_thrown_away(
 ) -> None:
     told = failures(running)
     running.close()
-    running.when_idle(partial(shutil.rmtree, tmp_path / "a.scstream"))
+    running.run.when_idle(partial(shutil.rmtree, tmp_path / "a.scstream"))
     segmented(running, qtbot, clip, tmp_path / "b.scstream")
     assert told == []
     assert not (tmp_path / "a.scstream").exists()
@@ -227,7 +229,7 @@ def test_segmenting_again_in_the_midst_begins_anew(running: Document, qtbot: QtB
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert told == []
     assert running.session.path == tmp_path / "b.scstream"
-    assert list(running.trace.frames) == list(range(60))
+    assert list(running.summary.frames) == list(range(60))
     assert running.session.manifest.settings.decay == 1.0
 
 
@@ -244,16 +246,16 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
         shutil.move(tmp_path / "a.scstream", tmp_path / "b.scstream")
         running.open_session(tmp_path / "b.scstream", moved=True)
 
-    running.when_idle(move)
+    running.run.when_idle(move)
     qtbot.waitUntil(lambda: running.session.path == tmp_path / "b.scstream", timeout=LONG)
     assert running.state is State.PAUSED
     running.pause(False)
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert told == []
-    assert list(running.trace.frames) == list(range(60))
+    assert list(running.summary.frames) == list(range(60))
     made = [edit for record in running.session.records() for edit in record.edits]
     assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
-    assert (running.locked, running.settings.decay) == ({0}, 1.0)
+    assert (running.pending.locked, running.settings.decay) == ({0}, 1.0)
     running.undo.undo()
     assert running.session.names == Names()
 
@@ -272,13 +274,13 @@ def test_what_is_done_while_a_session_is_set_aside_is_not_told_as_late(
             reached.set()
             assert go_on.wait(LONG / 1000)
 
-    running.worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
+    running.run.worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
     running.edit(Edit("change", values={"decay": 1.0}))
     running.pause(False)
     assert reached.wait(LONG / 1000)
     running.set_aside()
     go_on.set()
-    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.run.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert notices == []
     assert running.settings.decay == 1.0
@@ -295,7 +297,7 @@ def test_an_edit_that_waited_while_the_session_was_closed_shows_when_it_is_made(
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     made = [edit.kind for record in running.session.records() for edit in record.edits]
     assert made == ["change", "lock"]
-    assert (running.settings.decay, running.locked) == (1.0, {0})
+    assert (running.settings.decay, running.pending.locked) == (1.0, {0})
 
 
 def ask_and_fail(document: Document, qtbot: QtBot, edit: Edit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,7 +324,7 @@ def test_an_edit_that_waits_after_a_failed_run_is_told_of_when_another_clip_is_o
     assert [notice.text for notice in notices] == [
         "'long.mp4' was left before its next frame: nothing came of what was asked for (lock)."
     ]
-    assert running.locked == frozenset()
+    assert running.pending.locked == frozenset()
 
 
 def test_an_edit_that_waits_after_a_failed_run_is_made_when_its_session_goes_on(
@@ -333,7 +335,7 @@ def test_an_edit_that_waits_after_a_failed_run_is_made_when_its_session_goes_on(
     ask_and_fail(running, qtbot, Edit("lock", (0,)), monkeypatch)
     with qtbot.waitSignal(running.opened, timeout=LONG):
         running.open_session(tmp_path / "a.scstream")
-    assert running.locked == {0}
+    assert running.pending.locked == {0}
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert [edit for record in running.session.records() for edit in record.edits] == [Edit("lock", (0,))]
     assert notices == []
@@ -342,25 +344,25 @@ def test_an_edit_that_waits_after_a_failed_run_is_made_when_its_session_goes_on(
 def test_a_session_is_shown_though_its_source_is_gone(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
     running.close()
     done: list[bool] = []
-    running.when_idle(lambda: done.append(True))
+    running.run.when_idle(lambda: done.append(True))
     qtbot.waitUntil(lambda: bool(done), timeout=LONG)
     (tmp_path / "long.mp4").unlink()
     with qtbot.waitSignal(running.failed, timeout=LONG) as said:
         running.open_session(tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: running.state is State.STOPPED, timeout=LONG)
     assert "long.mp4" in said.args[0]
-    assert len(running.trace) >= 2
+    assert len(running.summary) >= 2
     assert running.session.ids(0).shape == (running.facts.height, running.facts.width)
 
 
 def test_saving_takes_nothing_away_though_the_source_is_gone(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
     undo_commands.set_hidden(running, [0], True)
     (tmp_path / "long.mp4").unlink()
-    frames = len(running.trace)
+    frames = len(running.summary)
     running.set_aside()
-    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.run.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
     qtbot.waitUntil(lambda: running.state is State.STOPPED and not running.saving, timeout=LONG)
-    assert len(running.trace) >= frames
+    assert len(running.summary) >= frames
     assert running.undo.canUndo()
     assert running.names.hidden == {0}
 
@@ -372,10 +374,10 @@ def test_what_waits_can_be_withdrawn_though_it_was_saved_meanwhile(
     running.pause(True)
     running.edit(edit)
     running.set_aside()
-    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.run.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
     qtbot.waitUntil(lambda: not running.saving, timeout=LONG)
     assert running.withdraw(edit)
-    assert running.locked == frozenset()
+    assert running.pending.locked == frozenset()
 
 
 def test_a_source_that_was_left_before_it_failed_says_nothing(
@@ -400,7 +402,7 @@ def test_a_source_that_was_left_before_it_failed_says_nothing(
 
 def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     running.set_aside()
-    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.run.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
     segmented(running, qtbot, clip, tmp_path / "b.scstream")
     assert running.session.path == tmp_path / "b.scstream"
     assert running.undo.count() == 0
@@ -409,8 +411,8 @@ def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip
 def test_what_waits_for_idleness_waits_for_all_of_it(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
     complete: list[bool] = []
     running.set_aside()
-    running.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
-    running.when_idle(lambda: complete.append(running.session.manifest.complete))
+    running.run.when_idle(partial(running.open_session, tmp_path / "a.scstream", moved=True))
+    running.run.when_idle(lambda: complete.append(running.session.manifest.complete))
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert complete == [True]
 
@@ -440,11 +442,11 @@ def fail_to_close(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_comes_after_closing_changes_nothing(running: Document, qtbot: QtBot) -> None:
     running.close()
-    running.worker.preview.put(object())
-    running.worker.previewed.emit()
-    running.worker.warming.emit(1, 5)
+    running.run.worker.preview.put(object())
+    running.run.worker.previewed.emit()
+    running.run.worker.warming.emit(1, 5)
     idle: list[bool] = []
-    running.when_idle(lambda: idle.append(True))
+    running.run.when_idle(lambda: idle.append(True))
     qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
     assert running.state is State.EMPTY
     assert running.preview is None
@@ -467,7 +469,7 @@ def test_marks_that_cannot_be_kept_are_not_shown(document: Document, qtbot: QtBo
 def test_an_edit_that_the_model_refuses_is_taken_back(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
     clip = str(write_video(tmp_path / "long.mp4", moving_square(20, width=120)))
     document.open_source(clip, tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
     document.pause(True)
     qtbot.waitUntil(lambda: document.state is State.PAUSED, timeout=LONG)
     notices: list[Notice] = []
@@ -505,7 +507,7 @@ def test_an_edit_that_comes_too_late_is_told_and_taken_back(document: Document, 
 
 def test_threads_are_all_ended_however_late_one_is(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     document, called = Document(), []
-    for thread in (document.worker, document.renderer, document.surveyor, document._bookmarking):
+    for thread in (document.run.worker, document.display.renderer, document.measure_worker, document.bookmarks):
         end = thread.shut_down
         monkeypatch.setattr(thread, "shut_down", lambda *given, end=end: bool(called.append(end(*given))))
     assert not document.shut_down()
@@ -525,7 +527,7 @@ def test_frames_of_a_session_are_not_read_on_the_windows_thread(
 
     monkeypatch.setattr(FrameRecord, "parse", noting)
     document.open_session(tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 11, timeout=LONG)
-    assert len(document.trace) == 12
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 11, timeout=LONG)
+    assert len(document.summary) == 12
     assert readers
     assert threading.main_thread() not in readers

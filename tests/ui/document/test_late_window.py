@@ -21,10 +21,10 @@ def test_a_run_that_has_ended_before_the_window_hears_of_it_is_followed_to_its_e
 ) -> None:
     ended = threading.Event()
     document.set_settings(Settings(max_init_sweeps=10, threads=1))
-    document.worker.finished.connect(lambda _complete: ended.set(), Qt.ConnectionType.DirectConnection)
+    document.run.worker.finished.connect(lambda _complete: ended.set(), Qt.ConnectionType.DirectConnection)
     document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(8))), tmp_path / "clip.scstream")
     # Nothing is delivered to the window's thread meanwhile.
     assert ended.wait(LONG / 1000)
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 7, timeout=LONG)
-    assert list(document.trace.frames) == list(range(8))
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 7, timeout=LONG)
+    assert list(document.summary.frames) == list(range(8))
     assert document.preview is None

@@ -32,11 +32,11 @@ LONG = 20_000
 
 
 def traced(churn: list[float], doubt: list[float] | None = None) -> RunSummary:
-    trace = RunSummary()
+    summary = RunSummary()
     for index, value in enumerate(churn):
         measures = {"churn": value, "uncertainty": 0.1 if doubt is None else doubt[index]}
-        trace.add(FrameRecord(index, index / 25, False, 0.0, {}, (), 0, 0, 0, 3, 0, measures=measures))
-    return trace
+        summary.add(FrameRecord(index, index / 25, False, 0.0, {}, (), 0, 0, 0, 3, 0, measures=measures))
+    return summary
 
 
 def test_a_run_notes_them_and_a_session_keeps_them(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
@@ -44,27 +44,27 @@ def test_a_run_notes_them_and_a_session_keeps_them(document: Document, qtbot: Qt
     clip = write_video(tmp_path / "clip.mp4", moving_square(5))
     document.open_source(str(clip), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    noted = {name: document.trace.column(name) for name in ("churn", "uncertainty", "write")}
+    noted = {name: document.summary.column(name) for name in ("churn", "uncertainty", "write")}
     ids = [document.session.ids(index) for index in range(5)]
     expected = [metrics.label_churn(ids[n], ids[n + 1]) for n in range(4)]
     assert noted["churn"][1:] == pytest.approx(expected, abs=1e-6)
     assert np.isfinite(noted["uncertainty"]).all()
     assert (noted["write"][1:] > 0.0).all()
     document.close()
-    document.when_idle(lambda: document.open_session(tmp_path / "a.scstream"))
+    document.run.when_idle(lambda: document.open_session(tmp_path / "a.scstream"))
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     for name, values in noted.items():
-        np.testing.assert_allclose(document.trace.column(name), values, atol=1e-3)
+        np.testing.assert_allclose(document.summary.column(name), values, atol=1e-3)
 
 
 def test_what_nobody_measured_is_found_out_afterwards(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     document = open_results(story((48, 64)))
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("churn")[1:]).all(), timeout=LONG)
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("churn")[1:]).all(), timeout=LONG)
     ids = [document.session.ids(index) for index in range(5)]
     expected = [metrics.label_churn(ids[n], ids[n + 1]) for n in range(4)]
-    assert document.trace.column("churn")[1:] == pytest.approx(expected)
-    assert np.isnan(document.trace.column("churn")[0])
-    assert np.isfinite(document.trace.column("uncertainty")).all()
+    assert document.summary.column("churn")[1:] == pytest.approx(expected)
+    assert np.isnan(document.summary.column("churn")[0])
+    assert np.isfinite(document.summary.column("uncertainty")).all()
 
 
 def test_what_was_found_out_is_kept(
@@ -75,15 +75,15 @@ def test_what_was_found_out_is_kept(
     kept = path / "measured.jsonl"
     qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
     # They are on the disk before the window hears of them.
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
-    expected = {name: document.trace.column(name) for name in ("churn", "uncertainty")}
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("uncertainty")).all(), timeout=LONG)
+    expected = {name: document.summary.column(name) for name in ("churn", "uncertainty")}
     document.close()
     started: list[object] = []
-    monkeypatch.setattr(document.surveyor, "start", lambda *survey: started.append(survey))
+    monkeypatch.setattr(document.measure_worker, "start", lambda *survey: started.append(survey))
     with qtbot.waitSignal(document.opened, timeout=LONG):
         document.open_session(path)
     for name, values in expected.items():
-        np.testing.assert_allclose(document.trace.column(name), values, atol=1e-6)
+        np.testing.assert_allclose(document.summary.column(name), values, atol=1e-6)
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     assert started == []
 
@@ -96,24 +96,24 @@ def test_damaged_lines_of_what_was_found_out_are_measured_again(
     kept = path / "measured.jsonl"
     qtbot.waitUntil(lambda: kept.exists() and len(kept.read_bytes().splitlines()) == 5, timeout=LONG)
     # They are on the disk before the window hears of them.
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
-    expected = document.trace.column("uncertainty")
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("uncertainty")).all(), timeout=LONG)
+    expected = document.summary.column("uncertainty")
     document.close()
     lines = kept.read_bytes().splitlines(keepends=True)
     strange = [b'{"index":1,"measures":7}\n', b"[]\n", b"nothing\n", b'{"index":-2,"measures":{}}\n']
     kept.write_bytes(b"".join([lines[0], *strange, lines[4]]))
     document.open_session(path)
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
-    np.testing.assert_allclose(document.trace.column("uncertainty"), expected, atol=1e-6)
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("uncertainty")).all(), timeout=LONG)
+    np.testing.assert_allclose(document.summary.column("uncertainty"), expected, atol=1e-6)
 
 
 def test_a_frame_without_segments_has_no_uncertainty(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     results = story((48, 64))
     results[2] = replace(results[2], statistics=results[2].statistics[:0])
     document = open_results(results)
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("churn")[1:]).all(), timeout=LONG)
-    assert np.isfinite(document.trace.column("uncertainty")).tolist() == [True, True, False, True, True]
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("churn")[1:]).all(), timeout=LONG)
+    assert np.isfinite(document.summary.column("uncertainty")).tolist() == [True, True, False, True, True]
 
 
 def test_a_survey_that_fails_leaves_the_next_one_be(
@@ -125,18 +125,18 @@ def test_a_survey_that_fails_leaves_the_next_one_be(
         failed.set()
         raise RuntimeError("not foreseen")
 
-    monkeypatch.setattr(measure_worker, "surveyed", broken)
+    monkeypatch.setattr(measure_worker, "measure_frames", broken)
     document = open_results(story((48, 64)))
     qtbot.waitUntil(failed.is_set, timeout=LONG)
     monkeypatch.undo()
-    document.surveyor.start(document.session, list(document.trace.frames))
-    qtbot.waitUntil(lambda: np.isfinite(document.trace.column("uncertainty")).all(), timeout=LONG)
+    document.measure_worker.start(document.session, list(document.summary.frames))
+    qtbot.waitUntil(lambda: np.isfinite(document.summary.column("uncertainty")).all(), timeout=LONG)
 
 
 def test_closing_in_the_midst_of_a_survey(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     document = open_results(story((48, 64)))
     document.close()
-    assert len(document.trace) == 0
+    assert len(document.summary) == 0
 
 
 def test_the_mean_of_a_few_pixels_is_that_of_all() -> None:
@@ -177,9 +177,9 @@ def test_a_change_of_the_colour_space_is_measured_in_the_new_one(
     with open_source(str(clip)) as source:
         last = next(iter(session.results(7, 8, source)))
     expected = mean_uncertainty(last.picture, last.statistics, "lab")
-    assert document.trace.column("uncertainty")[7] == pytest.approx(expected, abs=1e-3)
+    assert document.summary.column("uncertainty")[7] == pytest.approx(expected, abs=1e-3)
     document.close()
-    document.when_idle(lambda: document.open_session(tmp_path / "a.scstream"))
+    document.run.when_idle(lambda: document.open_session(tmp_path / "a.scstream"))
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     assert document.settings.colour == "lab"
 
@@ -188,20 +188,20 @@ def test_a_change_of_the_colour_space_is_measured_in_the_new_one(
 
 
 def test_settled_when_few_pixels_change_for_a_while() -> None:
-    trace = traced([0.5] * 5 + [0.05] * SETTLED_FRAMES + [0.4])
+    summary = traced([0.5] * 5 + [0.05] * SETTLED_FRAMES + [0.4])
     last = 4 + SETTLED_FRAMES
-    assert trace.settled(3) is None
-    assert trace.settled(last - 1) is False
-    assert trace.settled(last) is True
-    assert trace.settled(last + 1) is False
+    assert summary.settled(3) is None
+    assert summary.settled(last - 1) is False
+    assert summary.settled(last) is True
+    assert summary.settled(last + 1) is False
 
 
 def test_of_each_uncertain_stretch_the_worst_frame() -> None:
     doubt = [0.1] * 40
     doubt[10:12], doubt[30] = [0.3, 0.4], 0.2
-    trace = traced([0.0] * 40, doubt)
-    assert trace.uncertain_frames() == [11, 30]
-    assert (trace.next_uncertain(11), trace.previous_uncertain(11)) == (30, None)
+    summary = traced([0.0] * 40, doubt)
+    assert summary.uncertain_frames() == [11, 30]
+    assert (summary.next_uncertain(11), summary.previous_uncertain(11)) == (30, None)
     assert traced([0.0] * 5).uncertain_frames() == []
 
 
@@ -217,10 +217,12 @@ def test_the_light_goes_with_the_frame(story_document: Document, qtbot: QtBot) -
     light = SettledLight(story_document)
     qtbot.addWidget(light)
     assert light.text == ""
-    story_document.trace = traced([0.0] + [0.01] * 20)
-    story_document.show(20)
+    story_document.summary = traced([0.0] + [0.01] * 20)
+    story_document.display.show(20)
     story_document.progressed.emit()
-    story_document.shown = replace(story_document.shown, result=replace(story_document.shown.result, index=20))
-    story_document.shown_changed.emit()
+    story_document.display.shown = replace(
+        story_document.display.shown, result=replace(story_document.display.shown.result, index=20)
+    )
+    story_document.display.shown_changed.emit()
     assert light.text == "this frame: settled"
     assert "1.0 %" in light.toolTip()

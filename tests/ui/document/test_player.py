@@ -25,17 +25,17 @@ class Asked:
     """What is asked of a document; delivered only when the test says so."""
 
     def __init__(self, document, monkeypatch):
-        self.document, self.wishes = document, []
-        self._deliver = document.renderer.wish
-        monkeypatch.setattr(document.renderer, "wish", self.wishes.append)
+        self.document, self.requests = document, []
+        self._deliver = document.display.renderer.request
+        monkeypatch.setattr(document.display.renderer, "request", self.requests.append)
 
     @property
     def frames(self):
-        return [wish.frame for wish in self.wishes]
+        return [request.frame for request in self.requests]
 
     def deliver(self, qtbot):
-        with qtbot.waitSignal(self.document.shown_changed):
-            self._deliver(self.wishes[-1])
+        with qtbot.waitSignal(self.document.display.shown_changed):
+            self._deliver(self.requests[-1])
 
 
 def clip(count=30, times=None):
@@ -66,7 +66,7 @@ def player(document, clock):
 
 
 def at(qtbot, document, index):
-    qtbot.waitUntil(lambda: document.index == index)
+    qtbot.waitUntil(lambda: document.display.index == index)
 
 
 # --- in time
@@ -74,7 +74,7 @@ def at(qtbot, document, index):
 
 def test_every_frame_is_played_at_its_time(qtbot, document, player, clock):
     seen = []
-    document.shown_changed.connect(lambda: seen.append(document.index))
+    document.display.shown_changed.connect(lambda: seen.append(document.display.index))
     player.play()
     for index in range(1, 12):
         clock.now += 1 / RATE
@@ -86,9 +86,9 @@ def test_every_frame_is_played_at_its_time(qtbot, document, player, clock):
 def test_time_that_stands_still_shows_nothing_new(qtbot, document, player, clock):
     player.play()
     clock.now += 0.9 / RATE
-    with qtbot.assertNotEmitted(document.shown_changed, wait=150):
+    with qtbot.assertNotEmitted(document.display.shown_changed, wait=150):
         pass
-    assert document.index == 0
+    assert document.display.index == 0
 
 
 @pytest.mark.parametrize("speed", [0.25, 2.0, 4.0])
@@ -97,7 +97,7 @@ def test_speed_stretches_time(qtbot, document, player, clock, speed):
     player.play()
     clock.now += 12 / RATE / speed
     at(qtbot, document, 12)
-    assert document.index == 12
+    assert document.display.index == 12
 
 
 def test_a_change_of_speed_makes_no_jump(qtbot, document, player, clock):
@@ -107,7 +107,7 @@ def test_a_change_of_speed_makes_no_jump(qtbot, document, player, clock):
     player.set_speed(0.5)
     clock.now += 2.0 / RATE
     at(qtbot, document, 5)
-    with qtbot.assertNotEmitted(document.shown_changed, wait=100):
+    with qtbot.assertNotEmitted(document.display.shown_changed, wait=100):
         pass
 
 
@@ -118,7 +118,7 @@ def test_variable_frame_rate_is_kept(qtbot, document, clock, open_results):
     clock.now += 0.04
     at(qtbot, document, 1)
     clock.now += 0.9
-    with qtbot.assertNotEmitted(document.shown_changed, wait=100):
+    with qtbot.assertNotEmitted(document.display.shown_changed, wait=100):
         pass
     clock.now += 0.06
     at(qtbot, document, 2)
@@ -130,7 +130,7 @@ def test_late_frames_are_skipped_and_never_queued(qtbot, document, player, clock
     clock.now += 1 / RATE
     qtbot.waitUntil(lambda: asked.frames == [1])
     clock.now += 7 / RATE
-    with qtbot.assertNotEmitted(document.shown_changed, wait=100):
+    with qtbot.assertNotEmitted(document.display.shown_changed, wait=100):
         pass
     assert asked.frames == [1], "nothing more is asked for while a frame is on its way"
     asked.deliver(qtbot)
@@ -155,7 +155,7 @@ def test_a_change_of_the_selection_does_not_end_playback(qtbot, document, player
     clock.now += 1 / RATE
     qtbot.waitUntil(lambda: asked.frames == [1])
     clock.now += 0.1
-    document.select([0])
+    document.display.select([0])
     assert asked.frames == [1, 1], "the frame that was asked for, with the selection"
     asked.deliver(qtbot)
     assert asked.frames[-1] > 1
@@ -170,7 +170,7 @@ def test_pause_stays(qtbot, document, player, clock):
     at(qtbot, document, 3)
     player.toggle()
     clock.now += 10 / RATE
-    with qtbot.assertNotEmitted(document.shown_changed, wait=100):
+    with qtbot.assertNotEmitted(document.display.shown_changed, wait=100):
         pass
     player.toggle()
     clock.now += 1 / RATE
@@ -186,7 +186,7 @@ def test_it_pauses_at_the_end_and_begins_again(qtbot, document, player, clock):
     assert player.playing, "the last frame has its time too"
     clock.now += 0.6 / RATE
     qtbot.waitUntil(lambda: not player.playing)
-    assert document.index == 29
+    assert document.display.index == 29
     player.play()
     at(qtbot, document, 0)
 
@@ -207,7 +207,7 @@ def test_out_point_ends_playback(qtbot, document, player, clock):
     player.play()
     clock.now += 1.0
     qtbot.waitUntil(lambda: not player.playing)
-    assert document.index == 2
+    assert document.display.index == 2
 
 
 def test_it_waits_while_there_is_more_to_come(qtbot, document, player, clock):
@@ -219,7 +219,7 @@ def test_it_waits_while_there_is_more_to_come(qtbot, document, player, clock):
     at(qtbot, document, 29)
     qtbot.waitUntil(lambda: player.waiting)
     assert player.playing
-    assert not document.follow_newest, "newer frames come by the clock, not by themselves"
+    assert not document.display.follow_newest, "newer frames come by the clock, not by themselves"
     document.state = State.DONE
     document.state_changed.emit()
     assert not player.playing
@@ -227,11 +227,11 @@ def test_it_waits_while_there_is_more_to_come(qtbot, document, player, clock):
 
 def test_after_a_wait_it_goes_on_in_time(qtbot, document, player, clock):
     """The frames that came meanwhile are not overdue."""
-    trace = document.trace
-    tail = trace.frames[20:]
-    columns = {name: column[20:] for name, column in trace._columns.items()}
-    del trace.frames[20:]
-    for column in trace._columns.values():
+    summary = document.summary
+    tail = summary.frames[20:]
+    columns = {name: column[20:] for name, column in summary._columns.items()}
+    del summary.frames[20:]
+    for column in summary._columns.values():
         del column[20:]
     document.state = State.SEGMENTING
     player.seek(18)
@@ -241,11 +241,11 @@ def test_after_a_wait_it_goes_on_in_time(qtbot, document, player, clock):
     at(qtbot, document, 19)
     qtbot.waitUntil(lambda: player.waiting)
     clock.now += 60.0
-    trace.frames.extend(tail)
-    for name, column in trace._columns.items():
+    summary.frames.extend(tail)
+    for name, column in summary._columns.items():
         column.extend(columns[name])
     seen = []
-    document.shown_changed.connect(lambda: seen.append(document.index))
+    document.display.shown_changed.connect(lambda: seen.append(document.display.index))
     document.progressed.emit()
     at(qtbot, document, 20)
     assert not player.waiting
@@ -304,7 +304,7 @@ def test_seeking_while_it_plays_goes_on_from_there(qtbot, document, player, cloc
     at(qtbot, document, 15)
     clock.now += 1 / RATE
     at(qtbot, document, 16)
-    document.show(3)
+    document.display.show(3)
     at(qtbot, document, 3)
     clock.now += 1 / RATE
     at(qtbot, document, 4)

@@ -22,11 +22,11 @@ class Panels(QObject):
         for name in ("first", "second"):
             self.turns[name] = PanelRefresh(document, pause, self)
             self.turns[name].come.connect(lambda name=name: self.had.append(name))
-            document.shown_changed.connect(self.turns[name].ask)
+            document.display.shown_changed.connect(self.turns[name].ask)
 
 
 def picture(document: Document) -> None:
-    document.shown_changed.emit()
+    document.display.shown_changed.emit()
     QApplication.processEvents()
 
 
@@ -48,8 +48,8 @@ def test_each_picture_is_one_panels_turn(document: Document) -> None:
 def test_a_turn_comes_when_everybody_has_heard_of_the_picture(document: Document) -> None:
     panels = Panels(document, pause=0.0)
     seen: list[list[str]] = []
-    document.shown_changed.connect(lambda: seen.append(list(panels.had)))
-    document.shown_changed.emit()
+    document.display.shown_changed.connect(lambda: seen.append(list(panels.had)))
+    document.display.shown_changed.emit()
     assert seen == [[]]
     assert panels.had == []
     QApplication.processEvents()

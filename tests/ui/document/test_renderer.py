@@ -61,18 +61,18 @@ def test_a_frame_that_is_being_drawn_when_another_clip_comes_is_dropped(
 
     monkeypatch.setattr(renderer_, "draw", slow)
     renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
-    renderer.wish(DrawRequest(story((48, 64))[3], Look()))
+    renderer.request(DrawRequest(story((48, 64))[3], Look()))
     assert gate.reached.wait(LONG)
     renderer.load(session)
     gate.opened.set()
-    renderer.wish(DrawRequest(1, Look()))
+    renderer.request(DrawRequest(1, Look()))
     qtbot.waitUntil(lambda: any(shown is not None for shown in told))
     assert [shown.result.index for shown in told if shown is not None] == [1]
 
 
 def test_a_frame_that_is_drawn_and_not_fetched_yet_goes_with_its_clip(renderer: Renderer, qtbot: QtBot) -> None:
     with qtbot.waitSignal(renderer.drawn):
-        renderer.wish(DrawRequest(story((48, 64))[3], Look()))
+        renderer.request(DrawRequest(story((48, 64))[3], Look()))
     renderer.load(None)
     assert renderer.ready.take() is None
 
@@ -92,7 +92,7 @@ def test_loading_does_not_wait_for_a_source_that_opens_slowly(
     monkeypatch.setattr(renderer_, "open_source", slow)
     renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
     renderer.load(session)
-    renderer.wish(DrawRequest(1, Look()))
+    renderer.request(DrawRequest(1, Look()))
     assert gate.reached.wait(LONG)
     renderer.load(None)
     assert not gate.opened.is_set()
@@ -114,18 +114,18 @@ def test_what_goes_wrong_with_a_clip_that_is_closed_is_not_told(
     monkeypatch.setattr(renderer_, "open_source", broken)
     renderer.failed.connect(told.append)
     renderer.load(session)
-    renderer.wish(DrawRequest(1, Look()))
+    renderer.request(DrawRequest(1, Look()))
     assert gate.reached.wait(LONG)
     renderer.load(None)
     gate.opened.set()
     with qtbot.waitSignal(renderer.drawn):
-        renderer.wish(DrawRequest(story((48, 64))[3], Look()))
+        renderer.request(DrawRequest(story((48, 64))[3], Look()))
     assert told == []
 
 
 def show(document: Document, qtbot: QtBot, index: int) -> None:
-    document.show(index)
-    qtbot.waitUntil(lambda: document.index == index and document.shown.look.view == "uncertainty")
+    document.display.show(index)
+    qtbot.waitUntil(lambda: document.display.index == index and document.display.shown.look.view == "uncertainty")
 
 
 def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
@@ -137,8 +137,8 @@ def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
     used, doubt = [], renderer_._doubt
     monkeypatch.setattr(renderer_, "_doubt", lambda result, colour: used.append(colour) or doubt(result, colour))
     document.open_session(finished_session(results))
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 0)
-    document.set_look(view="uncertainty")
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 0)
+    document.display.set_look(view="uncertainty")
     for index in (2, 3, 4):
         show(document, qtbot, index)
     assert [used[0], *used[-3:]] == ["rgb", "rgb", "lab", "lab"]
@@ -174,10 +174,10 @@ def test_while_newest_frames_are_followed_they_are_drawn_before_they_are_wished_
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
 ) -> None:
     frames, look = story((48, 64)), Look(view="boundaries")
-    assert drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[0], look, following=True))) == 0
+    assert drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[0], look, following=True))) == 0
     assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1])) == 1
-    # What the window wishes for then is there already.
-    renderer.wish(DrawRequest(frames[1], look, following=True))
+    # What the window requests for then is there already.
+    renderer.request(DrawRequest(frames[1], look, following=True))
     assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[2])) == 2
     assert drawings == [(0, "boundaries"), (1, "boundaries"), (2, "boundaries")]
 
@@ -186,12 +186,12 @@ def test_a_frame_that_was_seen_coming_is_drawn_again_if_it_is_to_look_otherwise(
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
 ) -> None:
     frames = story((48, 64))
-    drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[0], Look(), following=True)))
+    drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[0], Look(), following=True)))
     drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1]))
     other = DrawRequest(frames[1], Look(view="original"), following=True)
-    assert drawn(renderer, qtbot, lambda: renderer.wish(other)) == 1
+    assert drawn(renderer, qtbot, lambda: renderer.request(other)) == 1
     # And as often as that is wished for.
-    assert drawn(renderer, qtbot, lambda: renderer.wish(other)) == 1
+    assert drawn(renderer, qtbot, lambda: renderer.request(other)) == 1
     assert drawings == [(0, "overlay"), (1, "overlay"), (1, "original"), (1, "original")]
 
 
@@ -199,16 +199,16 @@ def test_who_follows_the_newest_frames_never_goes_back(
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
 ) -> None:
     frames = story((48, 64))
-    drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[0], Look(), following=True)))
+    drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[0], Look(), following=True)))
     drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1]))
     drawn(renderer, qtbot, lambda: renderer.anticipate(frames[2]))
     # The window is late, and hears of the frame before.
-    renderer.wish(DrawRequest(frames[1], Look(), following=True))
-    renderer.wish(DrawRequest(frames[2], Look(), following=True))
+    renderer.request(DrawRequest(frames[1], Look(), following=True))
+    renderer.request(DrawRequest(frames[2], Look(), following=True))
     # Late again, and what it has to say of the look is of the newest frame.
     drawn(renderer, qtbot, lambda: renderer.anticipate(frames[3]))
     original = Look(view="original")
-    assert drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[2], original, following=True))) == 3
+    assert drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[2], original, following=True))) == 3
     assert drawings == [(0, "overlay"), (1, "overlay"), (2, "overlay"), (3, "overlay"), (3, "original")]
 
 
@@ -219,9 +219,9 @@ def test_newest_frames_that_nobody_follows_are_not_drawn(
     frames = story((48, 64))
     if how != "nothing wished for":
         following = how == "another clip"
-        drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[2], Look(), following=following)))
+        drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[2], Look(), following=following)))
     if how == "another clip":
         renderer.load(None)
     renderer.anticipate(frames[3])
-    assert drawn(renderer, qtbot, lambda: renderer.wish(DrawRequest(frames[4], Look()))) == 4
+    assert drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[4], Look()))) == 4
     assert (3, "overlay") not in drawings

@@ -296,7 +296,7 @@ def test_transparent_places_of_the_preview_are_on_checkers(make: Made, story_doc
     picture = control(dialog, QLabel, "Preview").pixmap().toImage()
     assert not picture.hasAlphaChannel()
     scale = picture.width() / 64
-    row, column = np.argwhere(story_document.shown.result.ids == 0)[0]
+    row, column = np.argwhere(story_document.display.shown.result.ids == 0)[0]
     left, top = int(column * scale), int(row * scale)
     there = {picture.pixelColor(left + x, top + y).name() for x in range(0, 16, 4) for y in range(0, 16, 4)}
     assert {QColor(shade).name() for shade in (LIGHT_CHECK, DARK_CHECK)} <= there
@@ -401,7 +401,7 @@ def test_what_is_ticked_is_highlighted_told_and_previewed(make: Made, qtbot: QtB
 )
 def test_at_first_what_fits_the_view_is_ticked(bare: Made, story_document: Document, view: str, expected: str) -> None:
     undo_commands.make_object(story_document, "square", [1])
-    story_document.set_look(view=view)
+    story_document.display.set_look(view=view)
     dialog = bare()
     assert dialog.formats == (expected,)
     ticked = [entry for entry in items(dialog) if entry.checkState(0) == Qt.CheckState.Checked]
@@ -413,7 +413,7 @@ def test_what_was_exported_last_is_ticked_whatever_the_view(
 ) -> None:
     kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
     undo_commands.make_object(story_document, "square", [1])
-    story_document.set_look(view="matte")
+    story_document.display.set_look(view="matte")
     dialog = make(kept=kept)
     tick(dialog, "CSV tables")
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
@@ -567,7 +567,7 @@ def test_a_folder_that_is_deleted_in_the_midst_is_said(
 def test_opacity_is_that_of_the_window_and_reaches_the_files(
     make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    story_document.set_look(opacity=0.0)
+    story_document.display.set_look(opacity=0.0)
     dialog = make()
     tick(dialog, "Overlay")
     assert control(dialog, QSpinBox, "Opacity").value() == 0
@@ -575,7 +575,7 @@ def test_opacity_is_that_of_the_window_and_reaches_the_files(
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
     picture = cv2.imread(str(next((tmp_path / "out").rglob("*00000*.png"))))
-    shown = story_document.shown.result
+    shown = story_document.display.shown.result
     # Wholly opaque: every pixel inside a segment has the segment's colour, whatever the picture is.
     inside = shown.ids == 0
     colours, counts = np.unique(picture[inside], axis=0, return_counts=True)

@@ -41,7 +41,7 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
     """A document that waits in the midst of a clip."""
     document.set_settings(Settings(max_init_sweeps=20, threads=1))
     clip = write_video(tmp_path / "clip.mp4", moving_square(40))
-    pause_after_each(document.worker)
+    pause_after_each(document.run.worker)
     document.progressed.connect(lambda: document.pause(True))
     document.open_source(str(clip), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.PAUSED, timeout=LONG)

@@ -96,8 +96,10 @@ def press(qtbot: QtBot, of: QWidget, text: str) -> None:
 def on_screen(window: MainWindow, qtbot: QtBot) -> bytes:
     """The picture, when it is as was wished for last."""
     document = window.document
-    qtbot.waitUntil(lambda: document.shown.look == document._full_look(document.index), timeout=LONG)
-    return document.shown.picture.tobytes()
+    qtbot.waitUntil(
+        lambda: document.display.shown.look == document.display.full_look(document.display.index), timeout=LONG
+    )
+    return document.display.shown.picture.tobytes()
 
 
 # --- isolating
@@ -122,31 +124,31 @@ def test_showing_all_again_is_undone_to_what_was_alone(window: MainWindow, qtbot
     press(qtbot, window.segments, "Isolate")
     click(window, qtbot, 2)
     press(qtbot, window.segments, "Isolate")
-    assert document.isolated == {2}
+    assert document.display.isolated == {2}
     press(qtbot, window.segments, "Show All")
-    assert document.isolated == set()
+    assert document.display.isolated == set()
     assert window.actions_["undo"].text() == "Undo Show all segments"
     for left in ({2}, {1}, set()):
         qtbot.keyClick(window.viewer, Qt.Key.Key_Z, CTRL)
-        assert document.isolated == left
+        assert document.display.isolated == left
     assert not document.undo.canUndo()
 
 
 def test_a_double_click_in_the_picture_and_in_the_list_are_steps_too(window: MainWindow, qtbot: QtBot) -> None:
     document = window.document
     double_click(window, qtbot, 1, SIZE)
-    assert document.isolated == {1}
+    assert document.display.isolated == {1}
     viewer = window.viewer
     where = viewer.rect().center()
     id = viewer.id_at(where)
     assert id not in (None, 1)
     qtbot.mouseDClick(viewer, Qt.MouseButton.LeftButton, pos=where)
-    assert document.isolated == {id}
+    assert document.display.isolated == {id}
     qtbot.mouseDClick(viewer, Qt.MouseButton.LeftButton, pos=where)
-    assert document.isolated == set()
+    assert document.display.isolated == set()
     for left in ({id}, {1}, set()):
         qtbot.keyClick(viewer, Qt.Key.Key_Z, CTRL)
-        assert document.isolated == left
+        assert document.display.isolated == left
 
 
 def test_a_double_click_beside_the_picture_is_no_step(window: MainWindow, qtbot: QtBot) -> None:
@@ -166,14 +168,14 @@ def test_isolating_is_in_the_edit_menu_and_is_called_what_it_does(window: MainWi
     assert isolate.text() == "Isolate"
     click(window, qtbot, 1)
     isolate.trigger()
-    assert window.document.isolated == {1}
+    assert window.document.display.isolated == {1}
     assert isolate.text() == "Show All"
     click(window, qtbot, 2)
     assert isolate.text() == "Isolate"
     click(window, qtbot, 1)
     assert isolate.text() == "Show All"
     isolate.trigger()
-    assert window.document.isolated == set()
+    assert window.document.display.isolated == set()
     assert isolate.text() == "Isolate"
 
 
@@ -270,7 +272,7 @@ def test_renaming_goes_by_its_key(window: MainWindow, qtbot: QtBot) -> None:
 def tree(window: MainWindow, qtbot: QtBot) -> QTreeWidget:
     """The list of objects in front, with one that is highlighted."""
     undo_commands.make_object(window.document, "kite", [1, 2])
-    window.document.select([1])
+    window.document.display.select([1])
     dock = window.objects.parentWidget()
     assert isinstance(dock, QDockWidget)
     dock.raise_()
@@ -288,10 +290,10 @@ def test_the_list_of_objects_goes_by_the_keys_too(window: MainWindow, tree: QTre
     window.actions_.set_keys("group", ["Ctrl+G"])
     for key in (Qt.Key.Key_Delete, Qt.Key.Key_F2, Qt.Key.Key_G):
         qtbot.keyClick(tree, key)
-    assert document.members() == {"kite": {1, 2}}
+    assert document.display.members() == {"kite": {1, 2}}
     assert window.findChild(ObjectDialog) is None
     qtbot.keyClick(tree, Qt.Key.Key_D, CTRL)
-    assert document.members() == {"kite": {2}}
+    assert document.display.members() == {"kite": {2}}
     assert window.objects.removal.text() == "Remove from Object\tCtrl+D"
     qtbot.keyClick(tree, Qt.Key.Key_T, CTRL)
     assert window.findChild(ObjectDialog).windowTitle() == "Rename object"
@@ -303,7 +305,7 @@ def test_original_keys_work_again_when_they_are_brought_back(
     window.actions_.set_keys("ungroup", ["Ctrl+D"])
     window.actions_.reset_keys()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
-    assert window.document.members() == {"kite": {2}}
+    assert window.document.display.members() == {"kite": {2}}
     assert window.objects.removal.text() == "Remove from Object\tDel"
     qtbot.keyClick(tree, Qt.Key.Key_F2)
     assert window.findChild(ObjectDialog).windowTitle() == "Rename object"
@@ -338,7 +340,7 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     undo_commands.make_object(story_document, "kite", [1])
     view = table(panel)
     free = picture(view.viewport(), cell(panel, 1, NAME))
-    story_document.locked = frozenset({1})
+    story_document.pending.locked = frozenset({1})
     story_document.marks_changed.emit()
     rect = cell(panel, 1, NAME)
     assert view.viewport().rect().contains(rect)
@@ -380,7 +382,7 @@ def test_colours_are_true_in_a_selected_row(story_document: Document, qtbot: QtB
         rect = cell(panel, 1, column)
         # The box at the left would hide it.
         qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=QPoint(rect.right() - 4, rect.center().y()))
-        assert story_document.selection == {1}
+        assert story_document.display.selection == {1}
         colour = index_of(panel, 1, column).data(Qt.ItemDataRole.DecorationRole)
         assert squares(viewport, cell(panel, 1, column), colour) >= 150
     # The mark of the object is a smaller one, and round.
@@ -473,7 +475,7 @@ def test_what_is_isolated_while_it_is_saved_is_undone_afterwards(
     click(window, qtbot, 1)
     save(window, qtbot)
     press(qtbot, window.segments, "Isolate")
-    assert window.document.isolated == {1}
+    assert window.document.display.isolated == {1}
     come_back(window, qtbot, saved)
     qtbot.keyClick(window.viewer, Qt.Key.Key_Z, CTRL)
-    assert window.document.isolated == set()
+    assert window.document.display.isolated == set()

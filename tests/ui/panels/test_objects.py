@@ -25,8 +25,8 @@ def panel(story_document: Document, qtbot: QtBot) -> ObjectsPanel:
 
 
 def go_on(document: Document, qtbot: QtBot, index: int) -> None:
-    document.show(index)
-    qtbot.waitUntil(lambda: document.index == index)
+    document.display.show(index)
+    qtbot.waitUntil(lambda: document.display.index == index)
 
 
 def answer(panel: ObjectsPanel, qtbot: QtBot, name: str) -> None:
@@ -41,13 +41,13 @@ def answer(panel: ObjectsPanel, qtbot: QtBot, name: str) -> None:
 def test_a_split_while_a_name_is_typed_belongs_to_the_object(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     go_on(story_document, qtbot, 3)
     answer(panel, qtbot, "kite")
     (kite,) = story_document.session.objects
     assert (kite.name, kite.frame, kite.ids) == ("kite", 0, {1})
-    assert story_document.members() == {"kite": {1, 3}}
+    assert story_document.display.members() == {"kite": {1, 3}}
 
 
 def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
@@ -56,7 +56,7 @@ def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
     notices: list[Notice] = []
     story_document.noticed.connect(notices.append)
     go_on(story_document, qtbot, 1)
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     go_on(story_document, qtbot, 4)
     answer(panel, qtbot, "kite")
@@ -65,7 +65,7 @@ def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
     found = []
     for index in range(5):
         go_on(story_document, qtbot, index)
-        found.append(story_document.members()["kite"])
+        found.append(story_document.display.members()["kite"])
     assert found == [frozenset(), {1}, {1, 3}, {1, 3}, {1, 3}]
 
 
@@ -73,19 +73,19 @@ def test_a_split_while_an_object_is_chosen_comes_to_it(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     undo_commands.make_object(story_document, "kite", [2])
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     go_on(story_document, qtbot, 3)
     answer(panel, qtbot, "kite")
-    assert story_document.members() == {"kite": {1, 2, 3}}
+    assert story_document.display.members() == {"kite": {1, 2, 3}}
     go_on(story_document, qtbot, 0)
-    assert story_document.members() == {"kite": {1, 2}}
+    assert story_document.display.members() == {"kite": {1, 2}}
 
 
 def test_segments_that_went_meanwhile_make_an_object_of_the_frames_before(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    story_document.select([2])
+    story_document.display.select([2])
     panel.add_selected()
     go_on(story_document, qtbot, 4)
     with qtbot.waitSignal(story_document.noticed) as heard:
@@ -93,18 +93,18 @@ def test_segments_that_went_meanwhile_make_an_object_of_the_frames_before(
     (notice,) = heard.args
     assert isinstance(notice, Notice)
     assert notice.text == "There is nothing left of segment 2 by now."
-    assert story_document.members() == {"kite": frozenset()}
+    assert story_document.display.members() == {"kite": frozenset()}
     go_on(story_document, qtbot, 3)
-    assert story_document.members() == {"kite": {2}}
+    assert story_document.display.members() == {"kite": {2}}
 
 
 def test_another_clip_gets_no_object_of_the_one_before(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     path = story_document.session.path
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
-    with qtbot.waitSignal(story_document.shown_changed):
+    with qtbot.waitSignal(story_document.display.shown_changed):
         story_document.open_session(path)
     answer(panel, qtbot, "kite")
     assert story_document.objects == ()
@@ -113,18 +113,18 @@ def test_another_clip_gets_no_object_of_the_one_before(
 def test_the_matte_has_what_the_object_is_on_the_frame_that_comes(story_document: Document, qtbot: QtBot) -> None:
     go_on(story_document, qtbot, 0)
     undo_commands.make_object(story_document, "kite", [1])
-    story_document.set_look(view="matte")
+    story_document.display.set_look(view="matte")
     go_on(story_document, qtbot, 3)
-    assert story_document.shown.look.members == {1, 3}
+    assert story_document.display.shown.look.members == {1, 3}
     go_on(story_document, qtbot, 0)
-    assert story_document.shown.look.members == {1}
+    assert story_document.display.shown.look.members == {1}
 
 
 def test_an_object_that_begins_late_says_so(panel: ObjectsPanel, story_document: Document, qtbot: QtBot) -> None:
     notices: list[Notice] = []
     story_document.noticed.connect(notices.append)
     go_on(story_document, qtbot, 3)
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     answer(panel, qtbot, "kite")
     assert "begins here, at frame 3" in notices[-1].text
@@ -134,14 +134,14 @@ def test_a_name_that_begins_like_another_is_a_new_object(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     undo_commands.make_object(story_document, "carpet", [0])
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     line = panel.findChild(ObjectDialog).findChild(QLineEdit)
     line.selectAll()
     qtbot.keyClicks(line, "car")
     assert line.text() == "car"
     qtbot.keyClick(line, Qt.Key.Key_Return)
-    assert story_document.members() == {"carpet": {0}, "car": {1}}
+    assert story_document.display.members() == {"carpet": {0}, "car": {1}}
 
 
 @pytest.fixture
@@ -168,7 +168,7 @@ def test_what_is_answered_after_closing_changes_nothing(
     story_document.close()
     answer(panel, qtbot, "dog")
     answer_colour(panel)
-    with qtbot.waitSignal(story_document.shown_changed):
+    with qtbot.waitSignal(story_document.display.shown_changed):
         story_document.open_session(path)
     assert story_document.objects == before
 
@@ -180,7 +180,7 @@ def test_another_document_keeps_its_object_of_the_same_name(
     panel.rename_current()
     panel.recolour_current()
     before = story_document.objects
-    with qtbot.waitSignal(story_document.shown_changed):
+    with qtbot.waitSignal(story_document.display.shown_changed):
         story_document.open_session(story_document.session.path)
     answer(panel, qtbot, "dog")
     answer_colour(panel)
@@ -194,13 +194,13 @@ def test_a_segment_is_taken_out_of_all_its_objects_at_once(
     panel.said.connect(said.append)
     undo_commands.make_object(story_document, "kite", [0, 1])
     undo_commands.make_object(story_document, "sail", [1])
-    story_document.select([0, 1])
+    story_document.display.select([0, 1])
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
-    assert story_document.members() == {"kite": frozenset(), "sail": frozenset()}
+    assert story_document.display.members() == {"kite": frozenset(), "sail": frozenset()}
     assert said == ["Segments 0 and 1 removed from object 'kite', segment 1 from object 'sail'."]
     assert story_document.undo.undoText() == "Remove segments 0 and 1 from 2 objects"
     story_document.undo.undo()
-    assert story_document.members() == {"kite": {0, 1}, "sail": {1}}
+    assert story_document.display.members() == {"kite": {0, 1}, "sail": {1}}
 
 
 @pytest.mark.parametrize("name", ["kite", "sail"])
@@ -212,10 +212,10 @@ def test_what_is_answered_while_it_is_saved_is_not_said_to_be_done(
     story_document.noticed.connect(said.append)
     go_on(story_document, qtbot, 3)
     undo_commands.make_object(story_document, "kite", [0])
-    story_document.select([1])
+    story_document.display.select([1])
     panel.add_selected()
     story_document.set_aside()
     with qtbot.waitSignal(story_document.failed):
         answer(panel, qtbot, name)
     assert said == []
-    assert story_document.members() == {"kite": {0}}
+    assert story_document.display.members() == {"kite": {0}}

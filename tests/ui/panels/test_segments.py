@@ -107,8 +107,8 @@ def selected(panel: SegmentsPanel) -> set[int]:
 
 
 def show(document: Document, qtbot: QtBot, index: int) -> None:
-    document.show(index)
-    qtbot.waitUntil(lambda: document.index == index)
+    document.display.show(index)
+    qtbot.waitUntil(lambda: document.display.index == index)
 
 
 # --- the table
@@ -125,7 +125,7 @@ def test_a_frame_has_the_table_painted_once(panel: SegmentsPanel, story_document
 
 
 def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, story_document: Document) -> None:
-    rows = story_document.shown.result.statistics
+    rows = story_document.display.shown.result.statistics
     rows = rows[np.lexsort((rows["id"], -rows["pixels"]))]
     assert ids(panel) == rows["id"].tolist()
     assert column(panel, SIZE) == [str(n) for n in rows["pixels"]]
@@ -141,26 +141,26 @@ def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, stor
 def test_the_table_follows_the_frame_and_keeps_what_is_selected(
     panel: SegmentsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
-    story_document.select([2])
+    story_document.display.select([2])
     show(story_document, qtbot, 4)
     qtbot.waitUntil(lambda: set(ids(panel)) == {0, 1, 3})
     # It is not there on this frame, but was not deselected either.
     assert selected(panel) == set()
-    assert story_document.selection == {2}
+    assert story_document.display.selection == {2}
     show(story_document, qtbot, 0)
     qtbot.waitUntil(lambda: set(ids(panel)) == {0, 1, 2})
     assert selected(panel) == {2}
 
 
 def test_selection_goes_both_ways(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(story_document.selection_changed):
+    with qtbot.waitSignal(story_document.display.selection_changed):
         click(qtbot, panel, 1)
-    assert story_document.selection == {1}
+    assert story_document.display.selection == {1}
     click(qtbot, panel, 2, Qt.KeyboardModifier.ControlModifier)
-    assert story_document.selection == {1, 2}
+    assert story_document.display.selection == {1, 2}
     heard: list[object] = []
-    story_document.selection_changed.connect(lambda: heard.append(story_document.selection))
-    story_document.select([0])
+    story_document.display.selection_changed.connect(lambda: heard.append(story_document.display.selection))
+    story_document.display.select([0])
     assert selected(panel) == {0}
     assert heard == [{0}]
 
@@ -175,7 +175,7 @@ def test_the_number_of_selected_ones_says_which_are_on_the_frame(
     # There the second has been absorbed.
     show(story_document, qtbot, 4)
     qtbot.waitUntil(lambda: count.text() == "3 segments, 2 selected, 1 on this frame")
-    story_document.select([2])
+    story_document.display.select([2])
     assert count.text() == "3 segments, 1 selected, none on this frame"
 
 
@@ -207,19 +207,19 @@ def scroll(panel: SegmentsPanel, qtbot: QtBot, key: Qt.Key) -> None:
 def test_what_is_selected_elsewhere_is_scrolled_to_and_stays_in_sight(crowd: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(crowd), qtbot)
     assert not in_sight(panel, 50)
-    crowd.select([50])
+    crowd.display.select([50])
     assert in_sight(panel, 50)
     show(crowd, qtbot, 1)
     qtbot.waitUntil(lambda: ids(panel)[0] == 59)
     assert in_sight(panel, 50)
     # One that is added is not worth losing sight of the first.
     top = first_in_sight(panel)
-    crowd.select([50, 3])
+    crowd.display.select([50, 3])
     assert first_in_sight(panel) == top
 
 
 def test_what_was_selected_before_there_is_a_table_is_scrolled_to(crowd: Document, qtbot: QtBot) -> None:
-    crowd.select([50])
+    crowd.display.select([50])
     panel = shown(SegmentsPanel(crowd), qtbot)
     qtbot.waitUntil(lambda: in_sight(panel, 50))
     panel.resize(700, 200)
@@ -228,7 +228,7 @@ def test_what_was_selected_before_there_is_a_table_is_scrolled_to(crowd: Documen
 
 def test_nobody_who_scrolled_away_is_pulled_back(crowd: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(crowd), qtbot)
-    crowd.select([50])
+    crowd.display.select([50])
     scroll(panel, qtbot, Qt.Key.Key_Home)
     assert first_in_sight(panel) == 0
     show(crowd, qtbot, 1)
@@ -239,7 +239,7 @@ def test_nobody_who_scrolled_away_is_pulled_back(crowd: Document, qtbot: QtBot) 
     qtbot.waitUntil(lambda: ids(panel)[0] == 0)
     assert table(panel).verticalScrollBar().value() == table(panel).verticalScrollBar().maximum()
     # Another selection is a reason to move.
-    crowd.select([5])
+    crowd.display.select([5])
     assert in_sight(panel, 5)
     header = table(panel).horizontalHeader()
     where = QPoint(header.sectionViewportPosition(ID) + 5, header.height() // 2)
@@ -259,7 +259,7 @@ def test_rows_chosen_in_the_table_leave_it_where_it_is(crowd: Document, qtbot: Q
     for _ in range(2):
         click(qtbot, panel, 58, Qt.KeyboardModifier.ControlModifier)
         assert in_sight(panel, 58)
-    assert crowd.selection == {2}
+    assert crowd.display.selection == {2}
 
 
 # --- order
@@ -267,7 +267,7 @@ def test_rows_chosen_in_the_table_leave_it_where_it_is(crowd: Document, qtbot: Q
 
 def test_sorting_and_filtering(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
     undo_commands.rename(story_document, 2, "Kite")
-    story_document.select([1])
+    story_document.display.select([1])
     view = table(panel)
     header = view.horizontalHeader()
     place = QPoint(header.sectionViewportPosition(ID) + 5, header.height() // 2)
@@ -279,7 +279,7 @@ def test_sorting_and_filtering(panel: SegmentsPanel, story_document: Document, q
     box = panel.findChild(QLineEdit)
     qtbot.keyClicks(box, "kit")
     assert ids(panel) == [2]
-    assert story_document.selection == {1}
+    assert story_document.display.selection == {1}
     box.clear()
     qtbot.keyClicks(box, "1")
     assert ids(panel) == [1]
@@ -368,7 +368,7 @@ def test_h_and_the_box_hide_and_show(panel: SegmentsPanel, story_document: Docum
 
 def test_recolouring_asks_and_can_be_undone(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
     before = column(panel, SHOWN, Qt.ItemDataRole.DecorationRole)
-    story_document.select([0, 1])
+    story_document.display.select([0, 1])
     panel.recolour_selected()
     dialog = panel.findChild(QColorDialog)
     dialog.setCurrentColor(QColor(1, 2, 3))
@@ -381,11 +381,11 @@ def test_recolouring_asks_and_can_be_undone(panel: SegmentsPanel, story_document
 
 
 def test_isolating_twice_shows_everything_again(panel: SegmentsPanel, story_document: Document) -> None:
-    story_document.select([1])
+    story_document.display.select([1])
     panel.isolate_selected()
-    assert story_document.isolated == {1}
+    assert story_document.display.isolated == {1}
     panel.isolate_selected()
-    assert story_document.isolated == set()
+    assert story_document.display.isolated == set()
 
 
 def test_a_name_that_makes_no_sense_is_refused(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
@@ -398,12 +398,12 @@ def test_a_name_that_makes_no_sense_is_refused(panel: SegmentsPanel, story_docum
 
 
 def test_a_finished_model_cannot_be_edited(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
-    story_document.select([0, 1])
+    story_document.display.select([0, 1])
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
     panel.split_selected()
     panel.toggle_locked()
     assert story_document.undo.count() == 0
-    assert story_document.locked == set()
+    assert story_document.pending.locked == set()
 
 
 def tips(panel: QWidget) -> dict[str, str]:
@@ -428,7 +428,7 @@ def test_tips_say_what_is_missing(panel: SegmentsPanel, objects: ObjectsPanel, s
         "Lock": f"Segments can be locked {ended}: {again}",
     }
     assert tips(objects)["Rename…"] == "Highlight an object in the list to rename it"
-    story_document.select([0, 1])
+    story_document.display.select([0, 1])
     assert set(tips(panel)) == {"Merge", "Split", "Lock", "Rename"}
     assert tips(objects)["Remove from Object"] == "There is no object yet"
 
@@ -441,7 +441,7 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Iterator[Docume
     """A document that waits in the midst of a clip."""
     document.set_settings(Settings(max_init_sweeps=20, threads=1))
     clip = write_video(tmp_path / "clip.mp4", moving_square(40))
-    pause_after_each(document.worker)
+    pause_after_each(document.run.worker)
     document.progressed.connect(lambda: document.pause(True))
     document.open_source(str(clip), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.PAUSED and is_segmented(document), timeout=LONG)
@@ -451,21 +451,21 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Iterator[Docume
 
 def is_segmented(document: Document) -> bool:
     """Whether segments are shown, not the picture alone."""
-    return document.shown is not None and len(document.shown.result.statistics) > 0
+    return document.display.shown is not None and len(document.display.shown.result.statistics) > 0
 
 
 def advance(document: Document, qtbot: QtBot) -> None:
     """Let at least one frame be segmented that has not begun yet, and wait again."""
 
     def has_advanced(before: int) -> bool:
-        if len(document.trace) > before:
+        if len(document.summary) > before:
             return True
         # Again and again: it may be paused once more for the frame before.
         document.pause(False)
         return False
 
     for _ in range(2):
-        qtbot.waitUntil(partial(has_advanced, len(document.trace)), timeout=LONG)
+        qtbot.waitUntil(partial(has_advanced, len(document.summary)), timeout=LONG)
 
 
 def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Document, qtbot: QtBot) -> None:
@@ -473,27 +473,27 @@ def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Docu
     notices: list[Notice] = []
     running.noticed.connect(notices.append)
     pair = ids(panel)[:2]
-    running.select(pair)
+    running.display.select(pair)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
     assert running.undo.undoText() == f"Merge {undo_commands.segments_text(pair)} (undone by a split)"
     advance(running, qtbot)
-    merges = [event for _, event in running.trace.events if event.kind is Kind.MERGE]
+    merges = [event for _, event in running.summary.events if event.kind is Kind.MERGE]
     assert set(merges[0].ids) == set(pair)
     running.undo.undo()
     assert "cannot be unmade" in notices[-1].text
     advance(running, qtbot)
-    splits = [event for _, event in running.trace.events if event.kind is Kind.SPLIT]
+    splits = [event for _, event in running.summary.events if event.kind is Kind.SPLIT]
     assert merges[0].ids[0] in {event.ids[0] for event in splits}
     # Doing it again merges what the two have become.
     running.undo.redo()
     advance(running, qtbot)
-    assert sum(event.kind is Kind.MERGE for _, event in running.trace.events) >= 2
+    assert sum(event.kind is Kind.MERGE for _, event in running.summary.events) >= 2
 
 
 def test_tips_say_how_many_segments_are_wanted(running: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(running), qtbot)
     assert tips(panel)["Split"] == "Select one segment to split it"
-    running.select(ids(panel)[:1])
+    running.display.select(ids(panel)[:1])
     assert tips(panel) == {"Merge": "Select two segments or more to merge them (Ctrl+click adds one)"}
 
 
@@ -507,10 +507,10 @@ def test_while_the_first_frame_settles_the_panel_does_not_claim_that_there_is_no
 
     def look() -> None:
         told.append(count.text())
-        if document.preview is not None and document.shown is not None:
+        if document.preview is not None and document.display.shown is not None:
             drafts.append(count.text())
 
-    for signal in (document.state_changed, document.previewed, document.shown_changed):
+    for signal in (document.state_changed, document.previewed, document.display.shown_changed):
         signal.connect(look)
     document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(6))), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
@@ -525,19 +525,19 @@ def test_splitting_is_undone_by_a_merge_and_locking_by_unlocking(running: Docume
     edit = running.edit
     running.edit = lambda wanted: (sent.append(wanted), edit(wanted))[1]  # type: ignore[method-assign]
     first = ids(panel)[0]
-    running.select([first])
+    running.display.select([first])
     qtbot.keyClick(table(panel), Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
     advance(running, qtbot)
-    parts = [event.ids for _, event in running.trace.events if event.kind is Kind.SPLIT and event.ids[0] == first]
+    parts = [event.ids for _, event in running.summary.events if event.kind is Kind.SPLIT and event.ids[0] == first]
     assert parts
     new = parts[0][1]
     running.undo.undo()
-    assert running.locked == set()
+    assert running.pending.locked == set()
     panel.toggle_locked()
     assert column(panel, NAME, LOCKED)[ids(panel).index(first)]
     advance(running, qtbot)
     running.undo.undo()
-    assert running.locked == set()
+    assert running.pending.locked == set()
     assert sent[:3] == [Edit("lock", (first,)), Edit("split", (first,)), Edit("lock", (new,))]
     # The lock of the new part may have been withdrawn in time.
     assert sent[3] in (Edit("unlock", (first, new)), Edit("unlock", (first,)))
@@ -567,7 +567,7 @@ def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(ru
 @pytest.fixture
 def odd(running: Document, qtbot: QtBot) -> tuple[int, int]:
     """Two segments so different that the model would divide them again: the largest and the one most unlike it."""
-    rows = running.shown.result.statistics
+    rows = running.display.shown.result.statistics
     colours = np.stack([rows[name] for name in ("red", "green", "blue")], axis=1)
     large = int(rows["pixels"].argmax())
     other = int(np.abs(colours - colours[large]).sum(axis=1).argmax())
@@ -575,7 +575,7 @@ def odd(running: Document, qtbot: QtBot) -> tuple[int, int]:
 
 
 def splits_of(document: Document, id: int) -> list[tuple[int, ...]]:
-    return [event.ids for _, event in document.trace.events if event.kind is Kind.SPLIT and event.ids[0] == id]
+    return [event.ids for _, event in document.summary.events if event.kind is Kind.SPLIT and event.ids[0] == id]
 
 
 def run_on(document: Document, qtbot: QtBot, frames: int) -> None:
@@ -587,16 +587,16 @@ def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd:
     panel = shown(SegmentsPanel(running), qtbot)
     said: list[str] = []
     panel.said.connect(said.append)
-    running.select(odd)
+    running.display.select(odd)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
     assert said == [
         f"{undo_commands.segments_text(odd).capitalize()} become one from the next frame on, and stay locked."
     ]
     run_on(running, qtbot, 6)
-    (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == set(odd))
+    (merge,) = (e for _, e in running.summary.events if e.kind is Kind.MERGE and set(e.ids) == set(odd))
     assert splits_of(running, merge.ids[0]) == []
     # The model goes on for all the others with one id locked that is no longer there.
-    assert running.locked == set(odd)
+    assert running.pending.locked == set(odd)
     there = f"segment {merge.ids[0]}", True
     qtbot.waitUntil(lambda: there in zip(column(panel, NAME), column(panel, NAME, LOCKED), strict=True), timeout=LONG)
 
@@ -606,14 +606,14 @@ def test_both_parts_of_a_split_by_hand_are_locked(running: Document, qtbot: QtBo
     said: list[str] = []
     panel.said.connect(said.append)
     first = ids(panel)[0]
-    running.select([first])
+    running.display.select([first])
     qtbot.keyClick(table(panel), Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)
     assert said == [f"Segment {first} is split from the next frame on, and stays locked."]
-    assert running.locked == {first}
+    assert running.pending.locked == {first}
     run_on(running, qtbot, 6)
     ((_, part),) = splits_of(running, first)
-    assert running.locked == {first, part}
-    assert not [e for _, e in running.trace.events if e.kind is Kind.MERGE and {first, part} & set(e.ids)]
+    assert running.pending.locked == {first, part}
+    assert not [e for _, e in running.summary.events if e.kind is Kind.MERGE and {first, part} & set(e.ids)]
 
 
 def test_undoing_a_merge_unlocks_only_what_it_locked(running: Document, qtbot: QtBot) -> None:
@@ -621,16 +621,16 @@ def test_undoing_a_merge_unlocks_only_what_it_locked(running: Document, qtbot: Q
     first, second = ids(panel)[:2]
     undo_commands.set_locked(running, [first], True)
     undo_commands.merge(running, [first, second])
-    assert running.locked == {first, second}
+    assert running.pending.locked == {first, second}
     running.undo.undo()
-    assert running.locked == {first}
+    assert running.pending.locked == {first}
     running.undo.redo()
-    assert running.locked == {first, second}
+    assert running.pending.locked == {first, second}
     advance(running, qtbot)
     running.undo.undo()
-    assert running.locked == {first}
+    assert running.pending.locked == {first}
     advance(running, qtbot)
-    assert running.locked == {first}
+    assert running.pending.locked == {first}
 
 
 def test_what_cannot_be_split_is_not_left_locked(running: Document, qtbot: QtBot) -> None:
@@ -641,22 +641,22 @@ def test_what_cannot_be_split_is_not_left_locked(running: Document, qtbot: QtBot
     # Before the split has its turn there is nothing left of the smaller one.
     running.edit(Edit("merge", (first, second)))
     undo_commands.split(running, [first, second])
-    assert running.locked == {first, second}
+    assert running.pending.locked == {first, second}
     advance(running, qtbot)
     assert "Cannot split" in notices[-1].text
-    assert running.locked == set()
-    before = sum(event.kind is Kind.MERGE for _, event in running.trace.events)
+    assert running.pending.locked == set()
+    before = sum(event.kind is Kind.MERGE for _, event in running.summary.events)
     running.undo.undo()
     assert "There is nothing to undo" in notices[-1].text
     advance(running, qtbot)
-    assert sum(event.kind is Kind.MERGE for _, event in running.trace.events) == before
+    assert sum(event.kind is Kind.MERGE for _, event in running.summary.events) == before
 
 
 def test_a_lock_that_is_withdrawn_is_not_shown(running: Document, qtbot: QtBot) -> None:
     undo_commands.set_locked(running, [0], True)
-    assert running.locked == {0}
+    assert running.pending.locked == {0}
     running.undo.undo()
-    assert running.locked == set()
+    assert running.pending.locked == set()
 
 
 def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: QtBot) -> None:
@@ -673,7 +673,7 @@ def test_what_the_model_did_stays_when_it_has_ended(running: Document, qtbot: Qt
     qtbot.waitUntil(has_ended, timeout=LONG)
     running.undo.undo()
     assert notices[-1].text == "All frames are segmented: 'Lock segment 0' cannot be undone any more."
-    assert running.locked == {0}
+    assert running.pending.locked == {0}
     assert running.undo.count() == 0
 
 
@@ -684,10 +684,10 @@ def test_a_merge_that_is_forgotten_is_not_undone_where_nothing_is_left_of_it(run
     largest, *_, second, third = ids(panel)
     undo_commands.merge(running, [second, third])
     advance(running, qtbot)
-    (merge,) = (e for _, e in running.trace.events if e.kind is Kind.MERGE and set(e.ids) == {second, third})
+    (merge,) = (e for _, e in running.summary.events if e.kind is Kind.MERGE and set(e.ids) == {second, third})
     running.edit(Edit("merge", (largest, merge.ids[0])))
     run_on(running, qtbot, 2)
-    running._forget_before(running.trace.frames[-1])
+    running._forget_before(running.summary.frames[-1])
     running.undo.undo()
     told = (
         f"The merge of {undo_commands.segments_text([second, third])} cannot be undone: the segment is no longer there."
@@ -703,12 +703,12 @@ def test_a_split_that_is_forgotten_says_that_it_cannot_be_undone(running: Docume
     undo_commands.split(running, [first])
     run_on(running, qtbot, 3)
     assert splits_of(running, first)
-    running._forget_before(running.trace.frames[-1])
+    running._forget_before(running.summary.frames[-1])
     running.undo.undo()
     told = f"The split of segment {first} cannot be undone: it is too long ago to know its parts."
     assert notices[-1].text == told
     assert running.undo.count() == 0
-    assert running.locked == set()
+    assert running.pending.locked == set()
 
 
 # --- objects
@@ -744,7 +744,7 @@ def test_an_object_made_of_the_selection_follows_a_split(
     tree = objects.findChild(QTreeWidget)
     place = tree.visualItemRect(tree.topLevelItem(0)).center()
     qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    assert story_document.selection == {1, 3}
+    assert story_document.display.selection == {1, 3}
     assert story_document.session.objects[0].ids == {1}
     story_document.undo.undo()
     assert rows_of(objects) == []
@@ -756,7 +756,7 @@ def test_segments_come_to_an_object_and_go(objects: ObjectsPanel, story_document
     undo_commands.make_object(story_document, "kite", [1])
     tree = objects.findChild(QTreeWidget)
     tree.setCurrentItem(tree.topLevelItem(0))
-    story_document.select([2])
+    story_document.display.select([2])
     qtbot.keyClick(tree, Qt.Key.Key_G)
     # The highlighted one is offered.
     answer(qtbot, objects)
@@ -773,14 +773,14 @@ def test_a_part_that_is_taken_out_later_leaves_the_object_from_that_frame_on(
 ) -> None:
     undo_commands.make_object(story_document, "kite", [1])
     show(story_document, qtbot, 3)
-    story_document.select([3])
+    story_document.display.select([3])
     objects.remove_selected()
-    assert story_document.members() == {"kite": {1}}
+    assert story_document.display.members() == {"kite": {1}}
     # 3 came from 1: nothing but a new beginning keeps it out.
     assert story_document.objects[0].frame == 3
-    story_document.select([0])
+    story_document.display.select([0])
     undo_commands.add_to_object(story_document, "kite", [0])
-    assert story_document.members() == {"kite": {0, 1}}
+    assert story_document.display.members() == {"kite": {0, 1}}
 
 
 def test_members_told_from_events_are_the_sessions(story_document: Document, qtbot: QtBot) -> None:
@@ -789,7 +789,7 @@ def test_members_told_from_events_are_the_sessions(story_document: Document, qtb
     for index in range(5):
         show(story_document, qtbot, index)
         told = {thing.name: dict(story_document.session.members(thing))[index] for thing in things}
-        assert told == story_document.members()
+        assert told == story_document.display.members()
 
 
 def test_objects_are_renamed_recoloured_and_deleted(
@@ -829,7 +829,7 @@ def test_objects_of_another_scene_are_gone(open_results: Callable[..., Document]
     document = open_results(results)
     undo_commands.make_object(document, "kite", [1])
     show(document, qtbot, 3)
-    assert document.members_of(document.objects[0]) == set()
+    assert document.display.members_of(document.objects[0]) == set()
 
 
 def test_marks_are_in_the_session_when_it_is_opened_again(
@@ -848,8 +848,8 @@ def test_marks_are_in_the_session_when_it_is_opened_again(
 def test_drift_tells_how_far_a_segment_is_from_where_it_was_first_seen(story_document: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(story_document), qtbot)
     assert set(column(panel, DRIFT)) == {"0 px, 0 %"}
-    story_document.show(3)
-    qtbot.waitUntil(lambda: story_document.index == 3 and 3 in ids(panel))
+    story_document.display.show(3)
+    qtbot.waitUntil(lambda: story_document.display.index == 3 and 3 in ids(panel))
     told = dict(zip(ids(panel), column(panel, DRIFT), strict=True))
     first, now = (story_document.session.statistics(frame) for frame in (0, 3))
     moved = [float(rows["column"][rows["id"] == 1][0]) for rows in (first, now)]
@@ -861,8 +861,8 @@ def test_drift_tells_how_far_a_segment_is_from_where_it_was_first_seen(story_doc
 
 def test_sorting_by_drift_puts_what_moved_first(story_document: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(story_document), qtbot)
-    story_document.show(3)
-    qtbot.waitUntil(lambda: story_document.index == 3 and 3 in ids(panel))
+    story_document.display.show(3)
+    qtbot.waitUntil(lambda: story_document.display.index == 3 and 3 in ids(panel))
     table(panel).sortByColumn(DRIFT, Qt.SortOrder.DescendingOrder)
     told = [text.replace("px,", "").replace("%", "").split() for text in column(panel, DRIFT)]
     sizes = [float(pixels) / 80.0 + float(colour) / 100.0 for pixels, colour in told]

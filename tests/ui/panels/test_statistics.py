@@ -61,13 +61,13 @@ def test_a_frame_has_the_plots_painted_once(panel: StatisticsPanel, story_docume
     paints = Counter(QEvent.Type.Paint, panel.time._view.viewport())
     before = paints.count
     # With it all axes get another range.
-    story_document.trace.add(record(9, {"decode": 2.0, "engine": 900.0, "write": 4.0}, rows=70, churn=0.9))
+    story_document.summary.add(record(9, {"decode": 2.0, "engine": 900.0, "write": 4.0}, rows=70, churn=0.9))
     panel.time.refresh()
     assert paints.count == before + 1
 
 
 def test_curves_hold_the_numbers_of_the_trace(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
-    story_document.trace.add(
+    story_document.summary.add(
         record(5, {"decode": 2.0, "engine": 30.0, "write": 4.0}, rows=7, churn=0.25, uncertainty=0.1)
     )
     story_document.progressed.emit()
@@ -89,7 +89,7 @@ def test_a_click_over_time_shows_that_frame(
 ) -> None:
     plot = panel.time.plots[name]
     click(qtbot, plot, 3.1, middle(plot))
-    qtbot.waitUntil(lambda: story_document.index == 3)
+    qtbot.waitUntil(lambda: story_document.display.index == 3)
     qtbot.waitUntil(lambda: panel.time.now[name].value() == 3)
 
 
@@ -102,27 +102,27 @@ def test_lives_are_bars_with_their_branches(panel: StatisticsPanel, story_docume
     assert [values.tolist() for values in lives.branches.getData()] == [[2, 2], [1, 2]]
     assert [values.tolist() for values in lives.joins.getData()] == [[4, 4], [3, 0]]
     click(qtbot, lives.plot, 3.0, 2.0)
-    assert story_document.selection == {3}
+    assert story_document.display.selection == {3}
 
 
 def test_a_click_on_a_colour_selects_its_segment(
     panel: StatisticsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     turn_to(panel, "Colours")
-    rows = story_document.shown.result.statistics
+    rows = story_document.display.shown.result.statistics
     row = rows[rows["id"] == 1][0]
     click(qtbot, panel.colours.plot, float(row["red"]), float(row["green"]))
-    assert story_document.selection == {1}
+    assert story_document.display.selection == {1}
     x, _ = panel.colours.spots.getData()
     np.testing.assert_allclose(x, rows["red"])
 
 
 def test_ellipses_have_two_standard_deviations(panel: StatisticsPanel, story_document: Document) -> None:
     turn_to(panel, "Colours")
-    story_document.select([1])
+    story_document.display.select([1])
     panel.colours.refresh()
     x, y = panel.colours.chosen.getData()
-    rows = story_document.shown.result.statistics
+    rows = story_document.display.shown.result.statistics
     row = rows[rows["id"] == 1][0]
     inverse = np.linalg.inv(row["covariance"][:2, :2])
     away = np.stack([x - row["red"], y - row["green"]], axis=1)[:-1]
@@ -131,7 +131,7 @@ def test_ellipses_have_two_standard_deviations(panel: StatisticsPanel, story_doc
 
 def test_sizes_are_counted_by_doublings(panel: StatisticsPanel, story_document: Document) -> None:
     turn_to(panel, "Sizes")
-    pixels = story_document.shown.result.statistics["pixels"]
+    pixels = story_document.display.shown.result.statistics["pixels"]
     heights = panel.sizes.bars.opts["height"]
     assert heights.sum() == len(pixels)
     assert heights[int(np.log2(pixels.max()))] >= 1
@@ -153,7 +153,7 @@ def grow(document: Document, count: int, peak: int) -> None:
     """Add frames until there are so many; one of them has 99 segments."""
     for index in range(5, count):
         rows = 99 if index == peak else 3 + index % 50
-        document.trace.add(record(index, {"decode": 2.0, "engine": 30.0}, rows=rows))
+        document.summary.add(record(index, {"decode": 2.0, "engine": 30.0}, rows=rows))
 
 
 def test_long_runs_are_drawn_with_few_points_and_keep_their_peaks(
@@ -185,7 +185,7 @@ def test_the_wheel_goes_closer_until_single_frames_are_seen_and_the_button_back(
     assert frames[near].tolist() == list(range(61_231, 61_239))
     assert segments[near].tolist() == [99 if n == 61_234 else 3 + n % 50 for n in range(61_231, 61_239)]
     # Frames that come do not take the person away from there.
-    story_document.trace.add(record(100_000, {}))
+    story_document.summary.add(record(100_000, {}))
     panel.time.refresh()
     assert plot.viewRange()[0][1] < 62_000
     button = plot.autoBtn
@@ -204,7 +204,7 @@ def test_the_wheel_can_be_turned_when_frames_were_just_forgotten(
     panel.time.refresh()
     plot, curve = panel.time.plots["segments"], panel.time.curves["segments"]
     view = plot.getViewWidget()
-    story_document.trace.forget_before(600)
+    story_document.summary.forget_before(600)
     # Before a refresh has heard of it.
     turn_wheel(view, view.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(6_500, middle(plot)))))
     left, _ = plot.viewRange()[0]
@@ -234,17 +234,17 @@ def test_a_refresh_reads_only_what_is_new(
 ) -> None:
     grow(story_document, 20_000, peak=7)
     panel.time.refresh()
-    trace, read = story_document.trace, list[int]()
-    between = trace.between
+    summary, read = story_document.summary, list[int]()
+    between = summary.between
 
     def spy(name: str, start: int, stop: int) -> Any:
         values = between(name, start, stop)
         read.append(len(values))
         return values
 
-    monkeypatch.setattr(trace, "between", spy)
-    trace.add(record(20_000, {"engine": 30.0}, rows=77))
-    trace.fill(12_345, {"churn": 0.5})
+    monkeypatch.setattr(summary, "between", spy)
+    summary.add(record(20_000, {"engine": 30.0}, rows=77))
+    summary.fill(12_345, {"churn": 0.5})
     panel.time.refresh()
     assert max(read) == 1
     assert 50.0 in panel.time.curves["churn"].getData()[1]
@@ -271,18 +271,18 @@ def test_pyramids_tell_least_and_greatest_of_any_part() -> None:
 
 
 def test_the_most_important_lives_and_those_asked_for() -> None:
-    trace = RunSummary()
+    summary = RunSummary()
     for index in range(100):
-        trace.add(record(index, {}))
+        summary.add(record(index, {}))
     for id in range(90):
-        trace.lives[id] = Life(id, 0, died=id + 1)
-    trace.lives[200] = Life(200, 50, parent=89)
-    trace.lives[201] = Life(201, 50, died=50)
-    chosen = [life.id for life in important(trace, 60, always=[0])]
+        summary.lives[id] = Life(id, 0, died=id + 1)
+    summary.lives[200] = Life(200, 50, parent=89)
+    summary.lives[201] = Life(201, 50, died=50)
+    chosen = [life.id for life in important(summary, 60, always=[0])]
     assert len(chosen) == 60
     assert 0 in chosen
     assert chosen.index(200) == chosen.index(89) + 1
-    assert 201 not in [life.id for life in important(trace, 1000)]
+    assert 201 not in [life.id for life in important(summary, 1000)]
 
 
 def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
@@ -300,7 +300,7 @@ def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
 
 def test_events_reach_the_lives(story_document: Document) -> None:
     # What the story tells, for the tests above.
-    told = [(event.kind, event.ids) for _, event in story_document.trace.events]
+    told = [(event.kind, event.ids) for _, event in story_document.summary.events]
     assert told == [(event.kind, event.ids) for event in (split(2, 1, 3), merge(4, 0, 2))]
 
 
@@ -317,8 +317,8 @@ def test_events_are_listed_with_their_ratios_and_one_click_away(
     panel.findChild(QTabWidget).setCurrentWidget(panel.events)
     place = table.visualRect(model.index(1, 1)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    qtbot.waitUntil(lambda: story_document.index == 4)
-    assert story_document.selection == {0, 2}
+    qtbot.waitUntil(lambda: story_document.display.index == 4)
+    assert story_document.display.selection == {0, 2}
 
 
 def test_events_of_one_kind(panel: StatisticsPanel, story_document: Document) -> None:
@@ -331,11 +331,11 @@ def test_events_of_one_kind(panel: StatisticsPanel, story_document: Document) ->
 
 def test_new_events_are_appended_and_forgotten_ones_go(panel: StatisticsPanel, story_document: Document) -> None:
     panel.events.refresh()
-    trace, model = story_document.trace, panel.events.model
-    trace.events.append(5, trace.events[0][1])
+    summary, model = story_document.summary, panel.events.model
+    summary.events.append(5, summary.events[0][1])
     panel.events.refresh()
     assert model.rowCount() == 3
-    trace.forget_before(4)
+    summary.forget_before(4)
     # As a view may ask before it hears of it.
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == [None, "4", "5"]
     panel.events.refresh()
@@ -378,7 +378,7 @@ def test_another_clip_begins_with_axes_of_its_own(
         for _ in range(3):
             turn_wheel(view, view.mapFromScene(plot.getViewBox().sceneBoundingRect().center()))
     assert time.viewRange()[0][0] > 100
-    with qtbot.waitSignal(story_document.shown_changed):
+    with qtbot.waitSignal(story_document.display.shown_changed):
         story_document.open_session(finished_session(story((48, 64))))
     qtbot.waitUntil(lambda: time.viewRange()[0][1] < 6)
     assert time.viewRange()[0][0] > -1
@@ -391,7 +391,7 @@ def test_values_of_the_frame_at_hand_stand_beside_the_curves(
     panel: StatisticsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     titles = panel.time.titles
-    story_document.show(2)
+    story_document.display.show(2)
     qtbot.waitUntil(lambda: titles["segments"].item.toPlainText() == "segments\n4")
     # Nothing lies over the curves.
     for name, title in titles.items():

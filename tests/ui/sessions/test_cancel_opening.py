@@ -44,7 +44,7 @@ def compiling(monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> Iterator[C
 def settling(window: MainWindow) -> Iterator[Event]:
     """The first frame shows its first preview, and goes no further until this is set."""
     go = Event()
-    window.document.worker.previewed.connect(lambda: go.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
+    window.document.run.worker.previewed.connect(lambda: go.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
     yield go
     go.set()
 
@@ -73,7 +73,7 @@ def test_a_clip_that_is_closed_before_its_first_frame_leaves_nothing(
     close(window, qtbot)
     compiling.go.set()
     settling.set()
-    qtbot.waitUntil(lambda: not (window.document.busy or left(tmp_path)), timeout=LONG)
+    qtbot.waitUntil(lambda: not (window.document.run.busy or left(tmp_path)), timeout=LONG)
     assert not window.message.isVisible()
 
 
@@ -81,12 +81,12 @@ def test_a_clip_that_is_closed_before_it_is_open_leaves_nothing(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     made = Event()
-    window.document.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
+    window.document.run.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
     window.open_address(str(clip))
     # Nothing is delivered to the window's thread meanwhile.
     assert made.wait(LONG / 1000)
     close(window, qtbot)
-    qtbot.waitUntil(lambda: not (window.document.busy or left(tmp_path)), timeout=LONG)
+    qtbot.waitUntil(lambda: not (window.document.run.busy or left(tmp_path)), timeout=LONG)
 
 
 def test_a_window_that_is_closed_before_the_first_frame_leaves_nothing(
@@ -113,7 +113,7 @@ def test_a_clip_without_a_frame_that_is_being_saved_is_saved(
     qtbot.waitUntil(lambda: window.document.state is State.WARMING, timeout=LONG)
     window.actions_["save"].trigger()
     compiling.go.set()
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 12, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 12, timeout=LONG)
     assert window.document.session.path == target
     assert left(tmp_path) == []
 
@@ -124,11 +124,11 @@ def test_a_session_that_is_closed_before_it_is_open_again_stays(window: MainWind
     path = window.document.session.path
     close(window, qtbot)
     made = Event()
-    window.document.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
+    window.document.run.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
     window.open_address(str(path))
     assert made.wait(LONG / 1000)
     close(window, qtbot)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.run.busy, timeout=LONG)
     assert len(Session.open(path)) == 12
 
 
@@ -191,7 +191,7 @@ def test_what_waits_for_the_compiler_can_be_called_off(
     close(window, qtbot)
     assert window.document.state is State.EMPTY
     compiling.go.set()
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.run.busy, timeout=LONG)
     assert window.document.state is State.EMPTY
     assert window.welcome.isVisible()
     qtbot.waitUntil(lambda: left(tmp_path) == [], timeout=LONG)
@@ -200,11 +200,11 @@ def test_what_waits_for_the_compiler_can_be_called_off(
 def test_a_clip_that_has_to_wait_for_a_frame_is_being_opened(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, other: Path
 ) -> None:
-    Holding(window.document.worker, 2)
+    Holding(window.document.run.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
-    qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
     window.open_address(str(other))
-    assert window.document.busy
+    assert window.document.run.busy
     assert window.document.state is State.OPENING
     assert "Opening…" in said_below(window)
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)

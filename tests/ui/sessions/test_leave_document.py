@@ -36,7 +36,7 @@ def done(window: MainWindow, qtbot: QtBot, frames: int = 6, but: Path | None = N
     """Wait until so many frames are segmented and shown in a session; its path."""
     document = window.document
     qtbot.waitUntil(
-        lambda: document.state is State.DONE and document.index == frames - 1 and document.session.path != but,
+        lambda: document.state is State.DONE and document.display.index == frames - 1 and document.session.path != but,
         timeout=LONG,
     )
     return document.session.path
@@ -52,7 +52,7 @@ def typing(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
     path = done(window, qtbot)
     table = window.segments.findChild(QTableView)
     qtbot.waitUntil(lambda: table.model().row(0) is not None, timeout=LONG)
-    window.document.select({0})
+    window.document.display.select({0})
     window.actions_["rename"].trigger()
     editor = table.viewport().findChild(QLineEdit)
     editor.selectAll()
@@ -111,7 +111,7 @@ def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(
     window.open_address(str(clip))
     first = done(window, qtbot)
     undo_commands.isolate(window.document, {0})
-    assert window.document.isolated == {0}
+    assert window.document.display.isolated == {0}
     window.open_address(str(other))
     done(window, qtbot, frames=4)
     qtbot.waitUntil(lambda: not first.exists(), timeout=LONG)

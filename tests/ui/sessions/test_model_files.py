@@ -68,7 +68,7 @@ def test_another_clip_gets_the_ids_of_this_one(
     for row in (0, -1):
         assert ids[row, -1] == before[row, -1]
     assert session.manifest.settings.decay == 1.5
-    assert set(window.document.trace.lives) >= set(np.unique(ids).tolist())
+    assert set(window.document.summary.lives) >= set(np.unique(ids).tolist())
 
 
 def test_a_saved_model_is_small_and_used_later(
@@ -138,7 +138,7 @@ def test_the_model_to_begin_with_is_not_lost_before_its_first_snapshot(
     window.models.wanted.emit(str(other), model_transfer.newest(window.document.session)[1])
     whole = segmented(window, qtbot, other)
     expected = [whole.ids(index) for index in range(FRAMES)]
-    lives = set(window.document.trace.lives)
+    lives = set(window.document.summary.lives)
     path = whole.path
     assert (path / "models" / "first.npz").exists()
     window.document.close()
@@ -147,7 +147,7 @@ def test_the_model_to_begin_with_is_not_lost_before_its_first_snapshot(
     session = segmented(window, qtbot, other)
     for index in range(FRAMES):
         np.testing.assert_array_equal(session.ids(index), expected[index])
-    assert set(window.document.trace.lives) == lives
+    assert set(window.document.summary.lives) == lives
 
 
 def test_a_model_to_begin_with_that_was_tampered_with_is_refused(

@@ -32,7 +32,7 @@ def rests(window: MainWindow, qtbot: QtBot, index: int) -> None:
     """Wait until all is segmented and this frame on the screen."""
     document = window.document
     qtbot.waitUntil(
-        lambda: document.state is State.DONE and not document.saving and document.index == index, timeout=LONG
+        lambda: document.state is State.DONE and not document.saving and document.display.index == index, timeout=LONG
     )
 
 
@@ -47,13 +47,13 @@ def arranged(window: MainWindow, qtbot: QtBot, clip: Path) -> frozenset[int]:
         rests(window, qtbot, index)
     qtbot.keyClick(window, Qt.Key.Key_3)
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=window.viewer.rect().center())
-    assert window.document.selection
-    return window.document.selection
+    assert window.document.display.selection
+    return window.document.display.selection
 
 
 def reopened(window: MainWindow, qtbot: QtBot, path: Path, index: int) -> None:
     """Open a session, after the menu was set to another view than the one it was left in."""
-    window.document.set_look(view="overlay")
+    window.document.display.set_look(view="overlay")
     window.open_address(str(path))
     rests(window, qtbot, index)
 
@@ -69,9 +69,9 @@ def test_a_session_that_was_saved_comes_back_where_it_was_left(
     rests(window, qtbot, 3)
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     reopened(window, qtbot, target, 3)
-    assert window.document.shown.look.view == "mean_colour"
+    assert window.document.display.shown.look.view == "mean_colour"
     assert window.actions_["view_mean_colour"].isChecked()
-    assert window.document.selection == chosen
+    assert window.document.display.selection == chosen
     assert window.transport.findChild(QSpinBox, "frame").value() == 3
 
 
@@ -80,13 +80,13 @@ def test_one_that_nobody_saved_comes_back_as_well(window: MainWindow, qtbot: QtB
     path = window.document.session.path
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     reopened(window, qtbot, path, 3)
-    assert window.document.shown.look.view == "mean_colour"
+    assert window.document.display.shown.look.view == "mean_colour"
 
 
 def test_after_a_crash_it_is_where_it_was_a_moment_before(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.document._bookmarking._soon.setInterval(1)
+    window.document.bookmarks._soon.setInterval(1)
     chosen = arranged(window, qtbot, clip)
     # Nothing is closed: another process sees what a crash would leave.
     read = Session.open(window.document.session.path)
@@ -126,7 +126,7 @@ def disk(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.Monke
     """One that has just begun to hang, with frame 4 to be kept."""
     arranged(window, qtbot, clip)
     disk = HangingDisk(monkeypatch)
-    window.document._bookmarking._soon.setInterval(1)
+    window.document.bookmarks._soon.setInterval(1)
     qtbot.keyClick(window, Qt.Key.Key_Right)
     qtbot.waitUntil(lambda: bool(disk.begun), timeout=LONG)
     yield disk
@@ -138,7 +138,7 @@ def test_a_disk_that_hangs_leaves_the_window_answering(window: MainWindow, qtbot
     qtbot.keyClick(window, Qt.Key.Key_Right)
     rests(window, qtbot, 5)
     qtbot.keyClick(window, Qt.Key.Key_4)
-    qtbot.waitUntil(lambda: window.document.shown.look.view == "boundaries", timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.shown.look.view == "boundaries", timeout=LONG)
     disk.free.set()
     read = Session.open(window.document.session.path)
     qtbot.waitUntil(lambda: read.bookmark is not None and read.bookmark.frame == 5, timeout=LONG)
@@ -149,7 +149,7 @@ def test_a_disk_that_hangs_leaves_the_window_answering(window: MainWindow, qtbot
 def test_where_a_session_is_left_counts_whatever_is_still_being_kept(
     window: MainWindow, qtbot: QtBot, disk: HangingDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper, path = window.document._bookmarking._keeper, window.document.session.path
+    keeper, path = window.document.bookmarks._keeper, window.document.session.path
     for index in (5, 6):
         qtbot.keyClick(window, Qt.Key.Key_Right)
         rests(window, qtbot, index)
@@ -172,7 +172,7 @@ def test_a_session_that_was_left_is_left_alone(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arranged(window, qtbot, clip)
-    session, keeper = window.document.session, window.document._bookmarking._keeper
+    session, keeper = window.document.session, window.document.bookmarks._keeper
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     write, tried = keeper._write, Event()
 
@@ -210,8 +210,8 @@ def test_a_bookmark_that_makes_no_sense_changes_nothing(
     else:
         file.write_text(json.dumps(left))
     reopened(window, qtbot, path, 0)
-    assert window.document.shown.look.view == "overlay"
-    assert window.document.selection <= {0}
+    assert window.document.display.shown.look.view == "overlay"
+    assert window.document.display.selection <= {0}
     assert not window.message.isVisible()
 
 
@@ -221,7 +221,7 @@ def test_a_frame_behind_the_last_one_is_the_last_one(window: MainWindow, qtbot: 
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     (path / "bookmark.json").write_text(json.dumps({"frame": 999, "view": "boundaries", "selected": []}))
     reopened(window, qtbot, path, 11)
-    assert window.document.shown.look.view == "boundaries"
+    assert window.document.display.shown.look.view == "boundaries"
 
 
 def test_a_matte_without_objects_is_not_come_back_to(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
@@ -230,21 +230,21 @@ def test_a_matte_without_objects_is_not_come_back_to(window: MainWindow, qtbot: 
     qtbot.keyClick(window, Qt.Key.Key_6)
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     reopened(window, qtbot, path, 3)
-    assert window.document.shown.look.view == "overlay"
+    assert window.document.display.shown.look.view == "overlay"
 
 
 def test_a_session_in_the_midst_of_segmenting_stays_on_its_frame_and_goes_on(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
     document = window.document
-    Holding(document.worker, 4)
+    Holding(document.run.worker, 4)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
-    qtbot.waitUntil(lambda: len(document.trace) >= 4, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 4, timeout=LONG)
     path = document.session.path
-    document.show(2)
-    document.set_look(view="boundaries")
+    document.display.show(2)
+    document.display.set_look(view="boundaries")
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not document.run.busy, timeout=LONG)
     reopened(window, qtbot, path, 2)
-    assert len(document.trace) == 60
-    assert document.shown.look.view == "boundaries"
+    assert len(document.summary) == 60
+    assert document.display.shown.look.view == "boundaries"

@@ -32,7 +32,8 @@ def opened(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
 def done(window: MainWindow, qtbot: QtBot, but: Path | None = None) -> None:
     document = window.document
     qtbot.waitUntil(
-        lambda: document.state is State.DONE and len(document.trace) == 6 and document.session.path != but, timeout=LONG
+        lambda: document.state is State.DONE and len(document.summary) == 6 and document.session.path != but,
+        timeout=LONG,
     )
 
 
@@ -75,9 +76,9 @@ def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) 
 def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     """A clip with frames still to come."""
     document = window.document
-    Holding(document.worker, 2)
+    Holding(document.run.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(40, width=120))))
-    qtbot.waitUntil(lambda: len(document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
     window.actions_["pause_segmenting"].trigger()
     assert document.state is State.PAUSED
     return window
@@ -85,7 +86,7 @@ def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
 
 def test_locks_are_told(paused: MainWindow, qtbot: QtBot) -> None:
     session = paused.document.session
-    paused.document.select({0})
+    paused.document.display.select({0})
     paused.actions_["lock"].trigger()
     with answering(qtbot, "Cancel") as asked:
         paused.actions_["restart"].trigger()
@@ -95,14 +96,14 @@ def test_locks_are_told(paused: MainWindow, qtbot: QtBot) -> None:
 
 def test_merges_are_told_also_of_a_session_that_was_opened_again(paused: MainWindow, qtbot: QtBot) -> None:
     document = paused.document
-    document.select(sorted(document.trace.lives)[:2])
+    document.display.select(sorted(document.summary.lives)[:2])
     paused.actions_["merge"].trigger()
     paused.actions_["pause_segmenting"].trigger()
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
     path = document.session.path
     paused.actions_["close"].trigger()
     paused.open_address(str(path))
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index is not None, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index is not None, timeout=LONG)
     with answering(qtbot, "Cancel") as asked:
         paused.actions_["restart"].trigger()
     assert "2 locks and merges by hand cannot come along" in asked[0]

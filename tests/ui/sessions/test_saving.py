@@ -55,7 +55,7 @@ def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
     def done() -> bool:
         document = window.document
         rests = document.state is State.DONE and not document.saving
-        return rests and document.facts.name == name and len(document.trace) == count
+        return rests and document.facts.name == name and len(document.summary) == count
 
     qtbot.waitUntil(done, timeout=LONG)
     return window.document.session.path
@@ -68,9 +68,9 @@ def opened(window: MainWindow, qtbot: QtBot, clip: Path, count: int = 6) -> Path
 
 def begun(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
     """Wait until a clip is being segmented; its session's path."""
-    Holding(window.document.worker, 2)
+    Holding(window.document.run.worker, 2)
     window.open_address(str(clip))
-    qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
+    qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
     assert window.document.state is State.SEGMENTING
     return window.document.session.path
 
@@ -164,10 +164,10 @@ def as_it_stands(window: MainWindow) -> dict[str, object]:
     """Everything that a person sees and could miss afterwards."""
     document, player, viewer = window.document, window.player, window.viewer
     return {
-        "frame": document.index,
-        "selection": document.selection,
-        "isolated": document.isolated,
-        "view": document.look,
+        "frame": document.display.index,
+        "selection": document.display.selection,
+        "isolated": document.display.isolated,
+        "view": document.display.look,
         "objects": document.objects,
         "undo": (document.undo.count(), document.undo.index(), window.actions_["undo"].text()),
         "range": player.range(),
@@ -185,12 +185,12 @@ def arrange(window: MainWindow, qtbot: QtBot) -> None:
     objects = next(n for n in range(bar.count()) if bar.tabText(n) == "Objects")
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(objects).center())
     for key in (Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_I, Qt.Key.Key_Right, Qt.Key.Key_Right, Qt.Key.Key_O):
-        before = window.document.index
+        before = window.document.display.index
         qtbot.keyClick(window.viewer, key)
         if key == Qt.Key.Key_Right:
-            qtbot.waitUntil(lambda before=before: window.document.index == before + 1, timeout=LONG)
+            qtbot.waitUntil(lambda before=before: window.document.display.index == before + 1, timeout=LONG)
         elif key == Qt.Key.Key_Home:
-            qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+            qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     qtbot.keyClick(window.viewer, Qt.Key.Key_3)
     qtbot.keyClick(window.viewer, Qt.Key.Key_BracketRight)
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=window.viewer.rect().center())
@@ -203,8 +203,8 @@ def arrange(window: MainWindow, qtbot: QtBot) -> None:
 
 def settled(window: MainWindow) -> bool:
     """Whether the picture on the screen is the one that was wished for last."""
-    shown = window.document.shown
-    return shown is not None and shown.look == window.document._full_look(shown.result.index)
+    shown = window.document.display.shown
+    return shown is not None and shown.look == window.document.display.full_look(shown.result.index)
 
 
 @pytest.mark.parametrize("works", [True, False], ids=["saved", "failed"])
@@ -219,7 +219,7 @@ def test_everything_stands_as_before_when_it_is_saved(
     answer_save(monkeypatch, target if works else tmp_path / "nowhere" / "mine.scstream")
     left: list[object] = []
     window.document.closed.connect(lambda: left.append(None))
-    with qtbot.waitSignal(window.document.worker.finished, timeout=LONG):
+    with qtbot.waitSignal(window.document.run.worker.finished, timeout=LONG):
         qtbot.keyClick(window.viewer, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert wait_for(window, qtbot, "clip.mp4", 6) == (target if works else path)
     window.message.clear()
@@ -230,7 +230,7 @@ def test_everything_stands_as_before_when_it_is_saved(
     window.actions_["undo"].trigger()
     assert window.document.session.names == window.document.names == Names()
     window.player.step(-1)
-    qtbot.waitUntil(lambda: window.document.index == 2, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 2, timeout=LONG)
 
 
 def test_playing_goes_on_when_it_is_saved(
@@ -244,7 +244,7 @@ def test_playing_goes_on_when_it_is_saved(
     assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
     assert window.player.playing
     for _ in range(3):
-        with qtbot.waitSignal(window.document.shown_changed, timeout=LONG):
+        with qtbot.waitSignal(window.document.display.shown_changed, timeout=LONG):
             pass
     assert window.player.playing
 
@@ -259,7 +259,7 @@ def test_a_frame_that_was_asked_for_meanwhile_is_shown_when_it_is_saved(
     window.timeline.setFocus()
     qtbot.keyClick(window.viewer, Qt.Key.Key_Home)
     go_on.set()
-    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
 
 
@@ -274,7 +274,7 @@ def test_a_view_that_was_chosen_just_before_is_shown_when_it_is_saved(
     window.actions_["save"].trigger()
     assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
     qtbot.waitUntil(lambda: settled(window), timeout=LONG)
-    assert window.document.shown.look.view == "boundaries"
+    assert window.document.display.shown.look.view == "boundaries"
 
 
 def test_paused_segmentation_stays_paused_when_it_is_saved(
@@ -287,7 +287,7 @@ def test_paused_segmentation_stays_paused_when_it_is_saved(
     window.actions_["save"].trigger()
     target = tmp_path / "mine.scstream"
     with qtbot.waitSignal(
-        window.document.worker.warming, timeout=LONG, check_params_cb=lambda done, total: done == total
+        window.document.run.worker.warming, timeout=LONG, check_params_cb=lambda done, total: done == total
     ):
         pass
     assert window.document.session.path == target
@@ -531,7 +531,7 @@ def test_a_clip_that_another_was_opened_before_it_was_open_leaves_nothing(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path
 ) -> None:
     made = threading.Event()
-    window.document.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
+    window.document.run.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
     window.open_address(str(clip))
     # Nothing is delivered to the window's thread meanwhile.
     assert made.wait(LONG / 1000)
@@ -581,7 +581,7 @@ def test_what_was_marked_stays(
 
 
 def test_what_was_changed_in_the_model_stays(window: MainWindow, qtbot: QtBot, long: Path, clip: Path) -> None:
-    worker = window.document.worker
+    worker = window.document.run.worker
 
     def hold(record: FrameRecord) -> None:
         worker.pause(record.index == 1)

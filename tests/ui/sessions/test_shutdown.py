@@ -52,12 +52,12 @@ def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -
 def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
     """A session of which some frames are segmented, closed."""
     document = window.document
-    Holding(document.worker, 3)
+    Holding(document.run.worker, 3)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
-    qtbot.waitUntil(lambda: len(document.trace) >= 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) >= 3, timeout=LONG)
     path = document.session.path
     window.actions_["close"].trigger()
-    qtbot.waitUntil(lambda: not document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not document.run.busy, timeout=LONG)
     return path
 
 
@@ -88,8 +88,8 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
 ) -> None:
     monkeypatch.setattr(worker, "open_source", hanging)
     window.open_address(str(session))
-    qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.trace) >= 3, timeout=LONG)
-    frames = len(window.document.trace)
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.summary) >= 3, timeout=LONG)
+    frames = len(window.document.summary)
     undo_commands.make_object(window.document, "kite", [0])
     assert window.close()
     assert not window.isVisible()
@@ -136,7 +136,9 @@ def test_a_disk_that_does_not_say_what_is_on_it_holds_nobody_up(
 def held(window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging) -> Iterator[Hanging]:
     """A session at rest, with a writer that a disk does not answer."""
     window.open_address(str(session))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.surveyor.busy, timeout=LONG)
+    qtbot.waitUntil(
+        lambda: window.document.state is State.DONE and not window.document.measure_worker.busy, timeout=LONG
+    )
     kept = window.document.session
 
     def write() -> None:
@@ -167,7 +169,7 @@ def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
     assert not held.go.is_set()
     assert window.document.state is State.OPENING
     held.go.set()
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 4, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 4, timeout=LONG)
     with Session.open(session, writable=True) as kept:
         assert len(kept) == 60
 
@@ -177,11 +179,11 @@ def test_a_session_that_somebody_holds_is_saved_when_it_can_be(
 ) -> None:
     target = tmp_path / "kept.scstream"
     window.saving.move_session(target)
-    assert window.document.busy
+    assert window.document.run.busy
     held.go.set()
     qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.saving, timeout=LONG)
     assert window.document.session.path == target
-    assert len(window.document.trace) == 60
+    assert len(window.document.summary) == 60
 
 
 def test_a_clip_that_hangs_before_its_first_frame_leaves_nothing(

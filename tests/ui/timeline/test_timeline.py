@@ -75,20 +75,20 @@ def move(widget, point, button=LEFT):
 @pytest.mark.parametrize("frame", [0, 3, 4])
 def test_a_click_shows_the_frame(qtbot, story_document, timeline, frame):
     QTest.mouseClick(timeline, LEFT, NONE, below(timeline, frame))
-    qtbot.waitUntil(lambda: story_document.index == frame)
-    assert not story_document.selection
+    qtbot.waitUntil(lambda: story_document.display.index == frame)
+    assert not story_document.display.selection
 
 
 def test_a_drag_scrubs(qtbot, story_document, timeline):
     QTest.mousePress(timeline, LEFT, NONE, below(timeline, 0))
     for frame in (1, 3, 2):
         move(timeline, below(timeline, frame))
-        qtbot.waitUntil(lambda frame=frame: story_document.index == frame)
+        qtbot.waitUntil(lambda frame=frame: story_document.display.index == frame)
     move(timeline, QPoint(5000, 60))
-    qtbot.waitUntil(lambda: story_document.index == 4)
+    qtbot.waitUntil(lambda: story_document.display.index == 4)
     QTest.mouseRelease(timeline, LEFT, NONE, QPoint(5000, 60))
     move(timeline, below(timeline, 1), Qt.MouseButton.NoButton)
-    with qtbot.assertNotEmitted(story_document.shown_changed, wait=50):
+    with qtbot.assertNotEmitted(story_document.display.shown_changed, wait=50):
         pass
 
 
@@ -108,19 +108,19 @@ def test_a_click_on_a_mark_goes_there_and_selects(qtbot, story_document, timelin
     QTest.mousePress(timeline, LEFT, NONE, point)
     move(timeline, drag_a_little)
     QTest.mouseRelease(timeline, LEFT, NONE, drag_a_little)
-    qtbot.waitUntil(lambda: story_document.index == frame)
-    assert story_document.selection == ids
+    qtbot.waitUntil(lambda: story_document.display.index == frame)
+    assert story_document.display.selection == ids
 
 
 def test_beside_its_lane_a_mark_is_not_clicked(qtbot, story_document, timeline):
     QTest.mouseClick(timeline, LEFT, NONE, on(timeline, Kind.DEATH, 2))
-    qtbot.waitUntil(lambda: story_document.index == 2)
-    assert not story_document.selection
+    qtbot.waitUntil(lambda: story_document.display.index == 2)
+    assert not story_document.display.selection
 
 
 def test_names_are_no_place_to_go(qtbot, story_document, timeline):
     QTest.mouseClick(timeline, LEFT, NONE, QPoint(10, 60))
-    with qtbot.assertNotEmitted(story_document.shown_changed, wait=50):
+    with qtbot.assertNotEmitted(story_document.display.shown_changed, wait=50):
         pass
 
 
@@ -129,7 +129,7 @@ def test_names_are_no_place_to_go(qtbot, story_document, timeline):
 
 def test_every_kind_of_event_has_its_own_mark(qtbot, document, player):
     """Same frame, four lanes: colours differ, and so do shapes."""
-    document.trace.extend([note(0), note(1, [birth(1, 8), split(1, 0, 9), merge(1, 0, 7), death(1, 5)]), note(2)])
+    document.summary.extend([note(0), note(1, [birth(1, 8), split(1, 0, 9), merge(1, 0, 7), death(1, 5)]), note(2)])
     timeline = shown(qtbot, Timeline(document, player))
     screen = pixels(timeline)
     ratio = timeline.devicePixelRatioF()
@@ -150,11 +150,11 @@ def test_every_kind_of_event_has_its_own_mark(qtbot, document, player):
 
 def test_the_bar_fills_as_segmentation_goes_on(qtbot, story_document, timeline):
     story_document.state = State.SEGMENTING
-    story_document.trace = type(story_document.trace)()
+    story_document.summary = type(story_document.summary)()
     timeline._on_opened()
     filled = []
     for index in range(3):
-        story_document.trace.add(note(index))
+        story_document.summary.add(note(index))
         story_document.progressed.emit()
         row = pixels(timeline)[-3].astype(int)
         accent = np.array(timeline.palette().color(QPalette.ColorRole.Highlight).getRgb()[:3])
@@ -171,7 +171,7 @@ def test_growing_bit_by_bit_gives_the_same_picture_as_at_once(qtbot, document, p
     for index in range(400):
         events = [split(index, 0, 1000 + index)] if rng.random() < 0.1 else []
         events += [death(index, 3000 + index)] if rng.random() < 0.05 else []
-        document.trace.add(note(index, events, index % 90 == 89, int(rng.integers(5, 25))))
+        document.summary.add(note(index, events, index % 90 == 89, int(rng.integers(5, 25))))
         document.progressed.emit()
         if index % 7 == 0:
             timeline._turn.come.emit()
@@ -182,7 +182,7 @@ def test_growing_bit_by_bit_gives_the_same_picture_as_at_once(qtbot, document, p
 
 
 def test_a_scene_cut_is_a_line_and_can_be_hit(qtbot, document, player):
-    document.trace.extend([note(index, cut=index == 5000) for index in range(10_000)])
+    document.summary.extend([note(index, cut=index == 5000) for index in range(10_000)])
     timeline = shown(qtbot, Timeline(document, player))
     assert "new scene" in timeline.text_at(QPointF(below(timeline, 5000)))
     screen, x = pixels(timeline).astype(int), round(timeline.x_of(5000) * timeline.devicePixelRatioF())
@@ -241,11 +241,11 @@ def test_tooltip(qtbot, timeline):
 
 
 def test_it_stays_fast_with_100_000_frames(qtbot, document, player):
-    trace = document.trace
+    summary = document.summary
     rng = np.random.default_rng(1)
     sizes = rng.integers(5, 60, 100_000)
     for index in range(100_000):
-        trace.add(
+        summary.add(
             note(index, [split(index, 0, index)] if index % 3 == 1 else (), index % 5000 == 4999, int(sizes[index]))
         )
     timeline = shown(qtbot, Timeline(document, player), 1600)
@@ -255,7 +255,7 @@ def test_it_stays_fast_with_100_000_frames(qtbot, document, player):
     whole = perf_counter() - begin
     begin = perf_counter()
     for index in range(100_000, 100_020):
-        trace.add(note(index, [split(index, 0, index)]))
+        summary.add(note(index, [split(index, 0, index)]))
         document.progressed.emit()
         timeline.repaint(timeline.width() - 60, 0, 60, timeline.height())
     each = (perf_counter() - begin) / 20
@@ -288,7 +288,7 @@ def press(transport, name):
 def test_buttons_move(qtbot, story_document, transport):
     for name, index in (("next", 1), ("end", 4), ("previous", 3), ("back", 0), ("forward", 4), ("start", 0)):
         press(transport, name)
-        qtbot.waitUntil(lambda index=index: story_document.index == index)
+        qtbot.waitUntil(lambda index=index: story_document.display.index == index)
 
 
 def test_the_button_says_whether_it_plays(player, transport):
@@ -305,7 +305,7 @@ def test_the_button_says_whether_it_plays(player, transport):
 
 def test_the_time_and_the_frame_are_shown(qtbot, story_document, player, transport):
     player.seek(3)
-    qtbot.waitUntil(lambda: story_document.index == 3)
+    qtbot.waitUntil(lambda: story_document.display.index == 3)
     texts = [label.text() for label in transport.findChildren(QLabel) if label.isVisible()]
     # The number of the frame is there once, and counts from 0 as the range beside it does.
     assert {text for text in texts if ":" not in text} == {"Frame", "of 0 – 4"}
@@ -314,10 +314,10 @@ def test_the_time_and_the_frame_are_shown(qtbot, story_document, player, transpo
 
 
 def test_a_frame_that_still_settles_has_its_own_number(story_document, transport):
-    shown = story_document.shown
+    shown = story_document.display.shown
     draft = replace(shown.result, index=5, statistics=shown.result.statistics[:0])
-    story_document.shown = replace(shown, result=draft)
-    story_document.shown_changed.emit()
+    story_document.display.shown = replace(shown, result=draft)
+    story_document.display.shown_changed.emit()
     assert transport.findChild(QSpinBox, "frame").value() == 5
     assert "of 0 – 5" in [label.text() for label in transport.findChildren(QLabel) if label.isVisible()]
 
@@ -328,7 +328,7 @@ def test_a_typed_number_is_shown(qtbot, story_document, transport):
     box.selectAll()
     QTest.keyClicks(box, "4")
     QTest.keyClick(box, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: story_document.index == 4)
+    qtbot.waitUntil(lambda: story_document.display.index == 4)
     assert not box.hasFocus()
 
 
@@ -349,10 +349,10 @@ def test_in_and_out_points_are_shown(qtbot, story_document, player, transport):
     clear = transport.findChild(QToolButton, "clear")
     assert not clear.isVisible()
     player.seek(1)
-    qtbot.waitUntil(lambda: story_document.index == 1)
+    qtbot.waitUntil(lambda: story_document.display.index == 1)
     press(transport, "in")
     player.seek(3)
-    qtbot.waitUntil(lambda: story_document.index == 3)
+    qtbot.waitUntil(lambda: story_document.display.index == 3)
     press(transport, "out")
     assert player.range() == (1, 3)
     assert "1 – 3" in [label.text() for label in transport.findChildren(QLabel)]

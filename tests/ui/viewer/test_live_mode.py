@@ -84,7 +84,7 @@ class Scene:
         self.results: list[FrameResult] = []
         self.device = rig.plug_in(self.picture())
         window.open_address("camera:0")
-        self.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+        self.wait(lambda: window.document.display.index == 0 and window.document.state is State.SEGMENTING)
 
     def picture(self) -> Picture:
         self.given += 1
@@ -97,10 +97,10 @@ class Scene:
         """Hand pictures over one by one, each when the one before is on the screen and noted."""
         document = self.window.document
         for _ in range(count):
-            before = document.index
+            before = document.display.index
             self.device.feed(self.picture())
-            self.wait(lambda before=before: before != document.index == document.trace.frames[-1])
-            self.results.append(document.shown.result)
+            self.wait(lambda before=before: before != document.display.index == document.summary.frames[-1])
+            self.results.append(document.display.shown.result)
 
     def key(self, key: Qt.Key) -> None:
         self.qtbot.keyClick(self.window, key)
@@ -194,10 +194,10 @@ def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.
     scene.device.settle()
     gate.set()
     wanted = PICTURES_OF_CAMERA[last % len(PICTURES_OF_CAMERA)]
-    scene.wait(lambda: np.array_equal(scene.window.document.shown.result.picture, wanted))
+    scene.wait(lambda: np.array_equal(scene.window.document.display.shown.result.picture, wanted))
     # A frame is shown before it is noted.
-    scene.wait(lambda: scene.window.document.trace.frames[-1] == scene.window.document.index)
-    dropped = scene.given - len(scene.window.document.trace)
+    scene.wait(lambda: scene.window.document.summary.frames[-1] == scene.window.document.display.index)
+    dropped = scene.given - len(scene.window.document.summary)
     assert dropped >= 4
     assert scene.window.feed.dropped == dropped
     scene.wait(lambda: scene.window.live_bar.dropped == f"{dropped} dropped")
@@ -212,17 +212,17 @@ def test_space_pauses_and_the_last_frames_can_be_gone_through(scene: Scene) -> N
     scene.device.feed(*(scene.picture() for _ in range(3)))
     scene.device.settle()
     scene.key(Qt.Key.Key_Left)
-    scene.wait(lambda: window.document.index == 5)
-    np.testing.assert_array_equal(window.document.shown.result.picture, scene.results[4].picture)
+    scene.wait(lambda: window.document.display.index == 5)
+    np.testing.assert_array_equal(window.document.display.shown.result.picture, scene.results[4].picture)
     scene.key(Qt.Key.Key_Home)
-    scene.wait(lambda: window.document.index == 0)
+    scene.wait(lambda: window.document.display.index == 0)
     first = scene.given - 2
     scene.key(Qt.Key.Key_Space)
     newest = scene.picture()
     scene.device.feed(newest)
-    scene.wait(lambda: np.array_equal(window.document.shown.result.picture, newest))
+    scene.wait(lambda: np.array_equal(window.document.display.shown.result.picture, newest))
     # What came first in the pause was old when it ended; and a pause drops nothing.
-    kept = [window.document.worker.recent.at(index) for index in window.document.trace.frames]
+    kept = [window.document.run.worker.recent.at(index) for index in window.document.summary.frames]
     stale = PICTURES_OF_CAMERA[first % len(PICTURES_OF_CAMERA)]
     assert not any(np.array_equal(result.picture, stale) for result in kept)
     assert window.feed.dropped <= 1
@@ -243,13 +243,13 @@ def test_numbers_of_an_endless_stream_are_bounded(scene: Scene, monkeypatch: pyt
     monkeypatch.setattr(document, "_LIVE_FRAMES", 5)
     monkeypatch.setattr(document, "_LIVE_SLACK", 2)
     scene.show(12)
-    frames = scene.window.document.trace.frames
+    frames = scene.window.document.summary.frames
     assert 5 <= len(frames) <= 7
     assert frames[-1] == 12
     corner = main_id(scene.results[-1])
-    assert scene.window.document.trace.lives[corner].born == 0
+    assert scene.window.document.summary.lives[corner].born == 0
     ticks = [frame for ticks in scene.window.timeline.ticks.values() for frame in ticks.frames]
-    assert sorted(ticks) == [frame for frame, _ in scene.window.document.trace.events]
+    assert sorted(ticks) == [frame for frame, _ in scene.window.document.summary.events]
 
 
 def test_closing_a_camera_leaves_nothing(scene: Scene) -> None:
@@ -264,12 +264,12 @@ def test_closing_a_camera_leaves_nothing(scene: Scene) -> None:
 
 def test_a_stream_that_ends_can_still_be_looked_at(scene: Scene) -> None:
     scene.show(3)
-    scene.window.document.worker.cancel()
+    scene.window.document.run.worker.cancel()
     scene.rig.let_go()
     scene.wait(lambda: scene.window.document.state is State.STOPPED)
     assert scene.window.live_bar.state == "ended"
     scene.key(Qt.Key.Key_Left)
-    scene.wait(lambda: scene.window.document.index == 2)
+    scene.wait(lambda: scene.window.document.display.index == 2)
 
 
 # --- stalls
@@ -278,19 +278,19 @@ def test_a_stream_that_ends_can_still_be_looked_at(scene: Scene) -> None:
 def test_a_frozen_camera_is_told_and_taken_up_again(scene: Scene) -> None:
     window = scene.window
     scene.show(3)
-    before = window.document.shown.result
+    before = window.document.display.shown.result
     scene.rig.now += 2.0
     scene.wait(lambda: window.live_bar.state.startswith("no picture for"))
     assert "reconnecting" in window.live_bar.state
     assert window.message.isVisible()
     assert "gives no new pictures" in window.message.text
     assert window.live_bar.veiled
-    assert window.document.index == 3
+    assert window.document.display.index == 3
     scene.replug()
-    scene.wait(lambda: window.live_bar.state == "live" and window.document.index == 4)
+    scene.wait(lambda: window.live_bar.state == "live" and window.document.display.index == 4)
     assert not window.live_bar.veiled
     assert "gives pictures again" in window.message.text
-    after = window.document.shown.result
+    after = window.document.display.shown.result
     assert not after.cut
     assert main_id(after) == main_id(before)
     scene.show(2)
@@ -316,12 +316,12 @@ def test_a_silent_network_stream_is_waited_for(
 
 def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
     scene.show(2)
-    before = scene.window.document.shown.result
+    before = scene.window.document.display.shown.result
     scene.device.feed(None)
     scene.wait(lambda: scene.window.live_bar.veiled)
     scene.replug()
-    scene.wait(lambda: not scene.window.live_bar.veiled and scene.window.document.index == 3)
-    assert main_id(scene.window.document.shown.result) == main_id(before)
+    scene.wait(lambda: not scene.window.live_bar.veiled and scene.window.document.display.index == 3)
+    assert main_id(scene.window.document.display.shown.result) == main_id(before)
 
 
 # --- the rate
@@ -346,7 +346,7 @@ def test_the_size_adapts_and_ids_are_kept(scene: Scene, monkeypatch: pytest.Monk
     before = main_id(scene.results[-1])
     choose(scene, "Hold 30 fps")
     wishes = iter([0.5])
-    monkeypatch.setattr(live_feed.Pace, "note", lambda pace, milliseconds: next(wishes, None))
+    monkeypatch.setattr(live_feed.AdaptiveScale, "note", lambda pace, milliseconds: next(wishes, None))
     scene.show(4)
     assert shown_size(scene) == "size 50 %"
     assert main_id(scene.results[-1]) == before
@@ -412,7 +412,7 @@ def test_recording_keeps_what_is_shown(scene: Scene) -> None:
 
 
 def test_a_frame_is_in_the_recording_before_anybody_sees_it(scene: Scene) -> None:
-    worker = scene.window.document.worker
+    worker = scene.window.document.run.worker
     scene.key(Qt.Key.Key_R)
     order: list[tuple[str, int]] = []
     shown, recorder = worker.on_newest, worker.recorder
@@ -441,13 +441,13 @@ def test_a_recording_is_opened_played_and_left_alone(scene: Scene) -> None:
     scene.rig.let_go()
     offer = next(button for button in window.message.findChildren(QToolButton) if button.text() == "Open It")
     scene.qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
-    scene.wait(lambda: window.document.state is State.DONE and window.document.index == 0)
+    scene.wait(lambda: window.document.state is State.DONE and window.document.display.index == 0)
     assert not window.live_bar.isVisible()
     assert "Fake Cam" in window.windowTitle()
     scene.key(Qt.Key.Key_Right)
-    scene.wait(lambda: window.document.index == 1)
-    np.testing.assert_array_equal(window.document.shown.result.picture, scene.results[1].picture)
-    np.testing.assert_array_equal(window.document.shown.result.ids, scene.results[1].ids)
+    scene.wait(lambda: window.document.display.index == 1)
+    np.testing.assert_array_equal(window.document.display.shown.result.picture, scene.results[1].picture)
+    np.testing.assert_array_equal(window.document.display.shown.result.ids, scene.results[1].ids)
     window.actions_["restart"].trigger()
     scene.wait(lambda: window.document.state is State.DONE and window.document.session.path != path)
     assert window.document.facts.name == PICTURES
@@ -483,7 +483,7 @@ def test_marks_go_to_their_own_recording(scene: Scene, monkeypatch: pytest.Monke
     with answering(scene.qtbot, "Stop Recording and Open"):
         window.open_address("camera:0")
     before.feed(None)
-    scene.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+    scene.wait(lambda: window.document.display.index == 0 and window.document.state is State.SEGMENTING)
     assert window.live_bar.state == "live"
     window.document.set_names(Names({corner: "another"}))
     with scene.qtbot.waitSignal(window.feed.recorded, timeout=LONG) as heard:
@@ -527,11 +527,11 @@ def test_undo_brings_an_object_back_whose_marking_is_long_past(scene: Scene) -> 
     scene.show()
     undo_commands.delete_object(window.document, "ground")
     scene.show(20)
-    first = window.document.trace.frames[0]
+    first = window.document.summary.frames[0]
     assert first > 2
     scene.qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert [(thing.name, thing.frame) for thing in window.document.objects] == [("ground", first)]
-    assert window.document.members() == {"ground": {corner}}
+    assert window.document.display.members() == {"ground": {corner}}
     path = stop_recording(scene)
     with Session.open(path) as session:
         assert [(thing.name, thing.frame, thing.ids) for thing in session.objects] == [("ground", 1, {corner})]
@@ -546,24 +546,24 @@ def test_undo_brings_an_object_back_whose_marking_is_long_past(scene: Scene) -> 
 def test_what_undo_brings_back_has_followed_what_was_forgotten_since(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window, trace = scene.window, scene.window.document.trace
+    window, summary = scene.window, scene.window.document.summary
     scene.show(2)
     corner = main_id(scene.results[-1])
     undo_commands.make_object(window.document, "ground", [corner])
     undo_commands.delete_object(window.document, "ground")
     # A part that the segment gives off on the next frame.
-    trace.events.append(3, split(3, corner, 10_000))
+    summary.events.append(3, split(3, corner, 10_000))
     scene.show(20)
-    assert not [event for _, event in trace.events if 10_000 in event.ids]
+    assert not [event for _, event in summary.events if 10_000 in event.ids]
     scene.qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert window.document.members() == {"ground": {corner, 10_000}}
+    assert window.document.display.members() == {"ground": {corner, 10_000}}
 
 
 def test_a_stream_that_ends_ends_its_recording(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(3)
     with scene.qtbot.waitSignal(scene.window.feed.recorded, timeout=LONG) as heard:
-        scene.window.document.worker.cancel()
+        scene.window.document.run.worker.cancel()
         scene.rig.let_go()
     check(Path(heard.args[0].path), scene.results)
     assert scene.window.live_bar.state == "ended"
@@ -593,8 +593,8 @@ def test_unplugged_while_recording(scene: Scene) -> None:
     scene.wait(lambda: scene.window.live_bar.veiled)
     assert scene.window.feed.recorder is not None
     scene.replug()
-    scene.wait(lambda: scene.window.document.index == 4)
-    scene.results.append(scene.window.document.shown.result)
+    scene.wait(lambda: scene.window.document.display.index == 4)
+    scene.results.append(scene.window.document.display.shown.result)
     scene.show(2)
     check(stop_recording(scene), scene.results)
 
@@ -689,8 +689,8 @@ def test_a_full_disk_ends_the_recording_and_not_the_camera(scene: Scene) -> None
     (path,) = sessions(window)
     window.open_address(str(path))
     scene.rig.let_go()
-    scene.wait(lambda: window.document.state is State.DONE and window.document.index == 0)
-    assert 0 < len(window.document.trace) < len(scene.results)
+    scene.wait(lambda: window.document.state is State.DONE and window.document.display.index == 0)
+    assert 0 < len(window.document.summary) < len(scene.results)
 
 
 def test_an_unwritable_library_is_said(scene: Scene, tmp_path: Path) -> None:
@@ -806,7 +806,7 @@ def test_the_menu_opens_what_was_chosen(
     window.actions_["open_camera"].trigger()
     dialog.buttons.button(QDialogButtonBox.StandardButton.Open).click()
     rig.let_go()
-    qtbot.waitUntil(lambda: window.live_bar.isVisible() and window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.live_bar.isVisible() and window.document.display.index == 0, timeout=LONG)
 
 
 def opened_dialog(scene: Scene) -> CameraDialog:
@@ -838,7 +838,7 @@ def test_the_camera_that_is_on_is_free_while_another_is_chosen_and_comes_back(
     dialog = opened_dialog(scene)
     assert scene.device.released
     preview = leave(scene, dialog, monkeypatch)
-    scene.wait(lambda: window.document.index == 0 and window.document.state is State.SEGMENTING)
+    scene.wait(lambda: window.document.display.index == 0 and window.document.state is State.SEGMENTING)
     assert preview.released
     assert window.live_bar.isVisible()
     scene.wait(lambda: window.findChild(CameraDialog) is None)
@@ -864,7 +864,7 @@ def test_a_recording_is_not_ended_by_choosing_a_camera_without_a_question(
         scene.device.feed(None)
     check(Path(heard.args[0].path), scene.results)
     leave(scene, opened_dialog(scene), monkeypatch)
-    scene.wait(lambda: window.document.index == 0)
+    scene.wait(lambda: window.document.display.index == 0)
 
 
 def test_cameras_found_after_the_dialog_has_gone_trouble_nobody(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

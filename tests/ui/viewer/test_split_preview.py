@@ -32,10 +32,12 @@ def paused(qtbot: QtBot, tmp_path: Path) -> Iterator[Document]:
     document = Document()
     document.set_settings(Settings(max_init_sweeps=20, threads=1))
     document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(200))), tmp_path / "a.scstream")
-    qtbot.waitUntil(lambda: len(document.trace) > 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(document.summary) > 3, timeout=LONG)
     document.pause(True)
     # The frame that was under way still comes.
-    qtbot.waitUntil(lambda: document.index == len(document.session) - 1 == document.trace.frames[-1], timeout=LONG)
+    qtbot.waitUntil(
+        lambda: document.display.index == len(document.session) - 1 == document.summary.frames[-1], timeout=LONG
+    )
     yield document
     assert document.shut_down()
 
@@ -56,18 +58,18 @@ def on_screen(viewer: Viewer) -> npt.NDArray[np.uint8]:
     image = viewer.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     screen = rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
-    height, width = viewer._document.shown.picture.shape[:2]
+    height, width = viewer._document.display.shown.picture.shape[:2]
     top, left = (screen.shape[0] - height) // 2, (screen.shape[1] - width) // 2
     return screen[top : top + height, left : left + width].copy()
 
 
 def drawn_over(viewer: Viewer) -> npt.NDArray[np.bool_]:
     """Where the screen is not as the picture."""
-    return (on_screen(viewer) != viewer._document.shown.picture).any(axis=2)
+    return (on_screen(viewer) != viewer._document.display.shown.picture).any(axis=2)
 
 
 def click(qtbot: QtBot, viewer: Viewer, id: int) -> None:
-    ids = viewer._document.shown.result.ids
+    ids = viewer._document.display.shown.result.ids
     row, column = np.argwhere(ids == id)[0]
     corner = QPoint((viewer.width() - ids.shape[1]) // 2, (viewer.height() - ids.shape[0]) // 2)
     qtbot.mouseClick(viewer, Qt.MouseButton.LeftButton, pos=corner + QPoint(int(column), int(row)))
@@ -76,49 +78,49 @@ def click(qtbot: QtBot, viewer: Viewer, id: int) -> None:
 def click_divided(qtbot: QtBot, viewer: Viewer) -> int:
     """Click the largest segment that has two halves to be seen."""
     document = viewer._document
-    for id in document.shown.result.statistics["id"].tolist():
+    for id in document.display.shown.result.statistics["id"].tolist():
         click(qtbot, viewer, id)
-        assert document.selection == {id}
+        assert document.display.selection == {id}
         settled(qtbot, document)
-        qtbot.waitUntil(lambda: viewer._split.line(document.shown) is not None, timeout=LONG)
+        qtbot.waitUntil(lambda: viewer._split.line(document.display.shown) is not None, timeout=LONG)
         if drawn_over(viewer).any():
             return int(id)
     pytest.fail("no segment has two halves")
 
 
 def settled(qtbot: QtBot, document: Document) -> None:
-    qtbot.waitUntil(lambda: document.shown.look.selected == document.selection, timeout=LONG)
+    qtbot.waitUntil(lambda: document.display.shown.look.selected == document.display.selection, timeout=LONG)
 
 
 def test_the_selected_segment_shows_where_it_would_be_split(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     assert not drawn_over(viewer).any()
     id = click_divided(qtbot, viewer)
     line = drawn_over(viewer)
-    assert (paused.shown.result.ids[line] == id).all()
+    assert (paused.display.shown.result.ids[line] == id).all()
     assert set(map(tuple, on_screen(viewer)[line].tolist())) <= {(0, 0, 0), (255, 255, 255)}
-    paused.select([])
+    paused.display.select([])
     settled(qtbot, paused)
     assert not drawn_over(viewer).any()
 
 
 def test_a_past_frame_shows_no_split(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     click_divided(qtbot, viewer)
-    paused.show(0)
-    qtbot.waitUntil(lambda: paused.index == 0, timeout=LONG)
+    paused.display.show(0)
+    qtbot.waitUntil(lambda: paused.display.index == 0, timeout=LONG)
     assert not drawn_over(viewer).any()
-    paused.show(paused.trace.frames[-1])
-    qtbot.waitUntil(lambda: paused.index == paused.trace.frames[-1], timeout=LONG)
+    paused.display.show(paused.summary.frames[-1])
+    qtbot.waitUntil(lambda: paused.display.index == paused.summary.frames[-1], timeout=LONG)
     assert drawn_over(viewer).any()
 
 
 def test_several_segments_and_ended_runs_show_none(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     id = click_divided(qtbot, viewer)
-    paused.select(int(id) for id in paused.shown.result.statistics["id"][:2])
+    paused.display.select(int(id) for id in paused.display.shown.result.statistics["id"][:2])
     settled(qtbot, paused)
     assert not drawn_over(viewer).any()
-    paused.select([id])
+    paused.display.select([id])
     qtbot.waitUntil(lambda: bool(drawn_over(viewer).any()), timeout=LONG)
-    paused.worker.cancel()
+    paused.run.worker.cancel()
     qtbot.waitUntil(lambda: paused.state is State.STOPPED, timeout=LONG)
     assert not drawn_over(viewer).any()
 
@@ -127,7 +129,7 @@ def put_elsewhere(paused: Document, qtbot: QtBot) -> None:
     """Set the session aside and take it up again, as saving does."""
     path = paused.session.path
     paused.set_aside()
-    paused.when_idle(lambda: paused.open_session(path, moved=True))
+    paused.run.when_idle(lambda: paused.open_session(path, moved=True))
     qtbot.waitUntil(lambda: not paused.saving, timeout=LONG)
     assert paused.state is State.PAUSED
 
@@ -135,30 +137,30 @@ def put_elsewhere(paused: Document, qtbot: QtBot) -> None:
 def test_a_paused_clip_that_was_saved_still_shows_where_segments_would_be_split(
     viewer: Viewer, paused: Document, qtbot: QtBot
 ) -> None:
-    id, frame = click_divided(qtbot, viewer), paused.index
+    id, frame = click_divided(qtbot, viewer), paused.display.index
     line = drawn_over(viewer)
     put_elsewhere(paused, qtbot)
-    paused.select([])
+    paused.display.select([])
     settled(qtbot, paused)
     assert not drawn_over(viewer).any()
     click(qtbot, viewer, id)
     qtbot.waitUntil(lambda: bool(drawn_over(viewer).any()), timeout=LONG)
     settled(qtbot, paused)
     np.testing.assert_array_equal(drawn_over(viewer), line)
-    assert paused.index == frame == paused.trace.frames[-1]
+    assert paused.display.index == frame == paused.summary.frames[-1]
     # The frames that follow have theirs.
     paused.pause(False)
-    qtbot.waitUntil(lambda: paused.trace.frames[-1] > frame + 1, timeout=LONG)
+    qtbot.waitUntil(lambda: paused.summary.frames[-1] > frame + 1, timeout=LONG)
     paused.pause(True)
-    qtbot.waitUntil(lambda: paused.index == len(paused.session) - 1 == paused.trace.frames[-1], timeout=LONG)
+    qtbot.waitUntil(lambda: paused.display.index == len(paused.session) - 1 == paused.summary.frames[-1], timeout=LONG)
     click_divided(qtbot, viewer)
 
 
 def test_what_is_closed_is_not_kept_to_be_divided(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     click_divided(qtbot, viewer)
-    held = weakref.ref(paused.worker._halver._at[1])
+    held = weakref.ref(paused.run.worker._halver._at[1])
     paused.set_aside()
-    qtbot.waitUntil(lambda: not paused.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not paused.run.busy, timeout=LONG)
     assert held() is not None
     paused.close()
     gc.collect()
@@ -202,8 +204,8 @@ def test_the_engine_is_asked_once_a_frame_and_only_for_a_selected_segment() -> N
 
 
 def test_what_is_selected_meanwhile_does_not_keep_the_newest_frame_away(story_document: Document, qtbot: QtBot) -> None:
-    story_document.follow_newest = True
-    story_document.worker.newest.put(story((48, 64))[4])
+    story_document.display.follow_newest = True
+    story_document.run.worker.newest.put(story((48, 64))[4])
     story_document._on_advanced()
-    story_document.select([1])
-    qtbot.waitUntil(lambda: story_document.index == 4 and story_document.shown.look.selected == {1})
+    story_document.display.select([1])
+    qtbot.waitUntil(lambda: story_document.display.index == 4 and story_document.display.shown.look.selected == {1})

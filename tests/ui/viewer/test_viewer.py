@@ -43,7 +43,7 @@ def pixels(widget):
 
 def picture_on(viewer):
     """The picture's pixels on the screen at 100 %, where it is in the middle."""
-    screen, picture = pixels(viewer), viewer._document.shown.picture
+    screen, picture = pixels(viewer), viewer._document.display.shown.picture
     top, left = (screen.shape[0] - picture.shape[0]) // 2, (screen.shape[1] - picture.shape[1]) // 2
     return screen[top : top + picture.shape[0], left : left + picture.shape[1]]
 
@@ -55,7 +55,7 @@ def place_at(viewer, point):
 
 def shown_at(viewer, x, y):
     """The widget's point in the middle of a pixel of the frame, as the eye finds it in the fitted picture."""
-    picture = viewer._document.shown.picture
+    picture = viewer._document.display.shown.picture
     scale = min(viewer.width() / picture.shape[1], viewer.height() / picture.shape[0])
     left, top = (viewer.width() - scale * picture.shape[1]) / 2, (viewer.height() - scale * picture.shape[0]) / 2
     return QPoint(int(left + scale * (x + 0.5)), int(top + scale * (y + 0.5)))
@@ -88,8 +88,8 @@ def drag(widget, button, begin, end):
 
 
 def show(qtbot, document, **changes):
-    document.set_look(**changes)
-    qtbot.waitUntil(lambda: all(getattr(document.shown.look, name) == value for name, value in changes.items()))
+    document.display.set_look(**changes)
+    qtbot.waitUntil(lambda: all(getattr(document.display.shown.look, name) == value for name, value in changes.items()))
 
 
 # --- what is on the screen
@@ -101,20 +101,20 @@ def test_a_frame_is_painted_before_anything_else_is(qtbot, viewer, monkeypatch):
     monkeypatch.setattr(viewer, "paintEvent", lambda event: order.append("painted"))
     viewer.painted.connect(lambda: order.append("told"))
     # Connected after the viewer's own.
-    viewer._document.shown_changed.connect(lambda: order.append("others"))
-    viewer._document.shown_changed.emit()
+    viewer._document.display.shown_changed.connect(lambda: order.append("others"))
+    viewer._document.display.shown_changed.emit()
     assert order == ["painted", "told", "others"]
 
 
 def test_a_frame_that_nobody_sees_is_not_said_to_be_painted(qtbot, viewer):
     viewer.hide()
     with qtbot.assertNotEmitted(viewer.painted):
-        viewer._document.shown_changed.emit()
+        viewer._document.display.shown_changed.emit()
 
 
 def test_at_100_percent_the_screen_has_the_pictures_pixels(viewer):
     viewer.actual_size()
-    assert np.array_equal(picture_on(viewer), viewer._document.shown.picture)
+    assert np.array_equal(picture_on(viewer), viewer._document.display.shown.picture)
 
 
 def test_it_fits_and_goes_on_fitting(viewer):
@@ -124,7 +124,7 @@ def test_it_fits_and_goes_on_fitting(viewer):
     assert viewer.scale == 2.0 * ratio
     screen, step = pixels(viewer), round(2 * ratio)
     top = screen.shape[0] // 2 - 24 * step
-    assert np.array_equal(screen[top : top + 48 * step : step, ::step], viewer._document.shown.picture)
+    assert np.array_equal(screen[top : top + 48 * step : step, ::step], viewer._document.display.shown.picture)
     viewer.zoom(3.0)
     viewer.resize(256, 480)
     assert viewer.scale == 6.0 * ratio
@@ -144,7 +144,7 @@ def test_pixels_are_squares_when_zoomed_in(viewer):
     viewer.zoom(8.0 / viewer.scale)
     screen = pixels(viewer)
     colours = {tuple(colour) for colour in screen.reshape(-1, 3).tolist()}
-    known = {tuple(colour) for colour in viewer._document.shown.picture.reshape(-1, 3).tolist()}
+    known = {tuple(colour) for colour in viewer._document.display.shown.picture.reshape(-1, 3).tolist()}
     assert len(colours - known) <= 1, "only the ground around the picture is no colour of the picture"
 
 
@@ -169,11 +169,11 @@ def test_a_matte_lies_on_checkers(viewer, qtbot):
     document = viewer._document
     document.set_objects([MarkedObject("square", (255, 0, 0), 0, frozenset({1}))])
     show(qtbot, document, view="matte")
-    qtbot.waitUntil(lambda: bool(document.shown.look.members))
+    qtbot.waitUntil(lambda: bool(document.display.shown.look.members))
     viewer.actual_size()
     screen = picture_on(viewer)
-    inside = document.shown.result.ids == 1
-    assert np.array_equal(screen[inside], document.shown.result.picture[inside])
+    inside = document.display.shown.result.ids == 1
+    assert np.array_equal(screen[inside], document.display.shown.result.picture[inside])
     assert {tuple(colour) for colour in screen[~inside].tolist()} == {(204, 204, 204), (160, 160, 160)}
 
 
@@ -186,7 +186,7 @@ def test_nothing_is_shown_when_nothing_is_open(qtbot, document):
     assert viewer.id_at(QPoint(200, 150)) is None
     wheel(viewer, QPoint(200, 150), 1)
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(200, 150))
-    assert not document.selection
+    assert not document.display.selection
 
 
 def test_closing_empties_it(viewer, qtbot):
@@ -225,13 +225,13 @@ def test_a_drag_moves_the_picture_and_selects_nothing(viewer, button):
     QApplication.sendEvent(viewer, QEvent(QEvent.Type.Leave))
     x, y = round(40 * viewer.devicePixelRatioF()), round(20 * viewer.devicePixelRatioF())
     assert np.array_equal(pixels(viewer)[y:, x:], before[:-y, :-x])
-    assert not viewer._document.selection
+    assert not viewer._document.display.selection
 
 
 def test_a_trembling_click_is_a_click(viewer):
     point = shown_at(viewer, 12, 20)
     drag(viewer, LEFT, point, point + QPoint(2, 1))
-    assert viewer._document.selection == {1}
+    assert viewer._document.display.selection == {1}
     assert viewer.fits
 
 
@@ -247,39 +247,39 @@ def test_the_picture_cannot_get_lost(viewer):
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (12, 20), (60, 40), (8, 16), (63, 47)])
 def test_a_click_selects_the_segment_under_the_cursor(viewer, x, y):
-    expected = int(viewer._document.shown.result.ids[y, x])
+    expected = int(viewer._document.display.shown.result.ids[y, x])
     point = shown_at(viewer, x, y)
     assert viewer.id_at(point) == expected
     QTest.mouseClick(viewer, LEFT, NONE, point)
-    assert viewer._document.selection == {expected}
+    assert viewer._document.display.selection == {expected}
 
 
 def test_ctrl_click_adds_and_takes_away(viewer):
     document = viewer._document
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
     QTest.mouseClick(viewer, LEFT, CTRL, shown_at(viewer, 0, 0))
-    assert document.selection == {1, 2}
+    assert document.display.selection == {1, 2}
     QTest.mouseClick(viewer, LEFT, CTRL, shown_at(viewer, 12, 20))
-    assert document.selection == {2}
+    assert document.display.selection == {2}
     QTest.mouseClick(viewer, LEFT, CTRL, QPoint(200, 150))
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
-    assert document.selection == {1}
+    assert document.display.selection == {1}
 
 
 def test_a_click_beside_the_picture_clears(viewer):
     viewer.actual_size()
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(200, 150))
-    assert viewer._document.selection
+    assert viewer._document.display.selection
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(3, 3))
-    assert not viewer._document.selection
+    assert not viewer._document.display.selection
 
 
 def test_a_pixel_of_no_segment_is_nothing(viewer):
     document = viewer._document
-    ids = document.shown.result.ids.copy()
+    ids = document.display.shown.result.ids.copy()
     ids[:, 32:] = -1
-    document.shown = replace(document.shown, result=replace(document.shown.result, ids=ids))
-    document.shown_changed.emit()
+    document.display.shown = replace(document.display.shown, result=replace(document.display.shown.result, ids=ids))
+    document.display.shown_changed.emit()
     assert viewer.id_at(shown_at(viewer, 12, 20)) == 1
     assert viewer.id_at(shown_at(viewer, 40, 20)) is None
 
@@ -292,20 +292,20 @@ def test_a_double_click_isolates_and_the_next_one_ends_it(viewer, qtbot):
         QTest.mouseDClick(viewer, LEFT, NONE, at)
 
     double_click(point)
-    assert document.isolated == {1}
-    qtbot.waitUntil(lambda: document.shown.look.isolated == {1})
+    assert document.display.isolated == {1}
+    qtbot.waitUntil(lambda: document.display.shown.look.isolated == {1})
     double_click(shown_at(viewer, 0, 0))
-    assert document.isolated == {2}
+    assert document.display.isolated == {2}
     double_click(shown_at(viewer, 0, 0))
-    assert not document.isolated
-    assert document.selection == {2}
+    assert not document.display.isolated
+    assert document.display.selection == {2}
 
 
 def test_both_halves_of_side_by_side_are_the_same_segments(viewer, qtbot):
     show(qtbot, viewer._document, view="side_by_side")
     qtbot.waitUntil(lambda: viewer.scale == 400 * viewer.devicePixelRatioF() / 128)
     for x, y in ((12, 20), (0, 0), (60, 40)):
-        expected = int(viewer._document.shown.result.ids[y, x])
+        expected = int(viewer._document.display.shown.result.ids[y, x])
         assert viewer.id_at(shown_at(viewer, x, y)) == viewer.id_at(shown_at(viewer, x + 64, y)) == expected
 
 
@@ -319,7 +319,7 @@ def test_hovering_says_what_is_there(viewer, qtbot):
     with qtbot.waitSignal(viewer.hovered) as caught:
         QTest.mouseMove(viewer, point)
     hover = caught.args[0]
-    frame = document.shown.result
+    frame = document.display.shown.result
     assert (hover.id, hover.name, hover.x, hover.y) == (1, "the <square>", 12, 20)
     assert hover.pixels == np.count_nonzero(frame.ids == 1)
     assert np.abs(np.array(hover.colour) - frame.picture[frame.ids == 1].mean(axis=0)).max() <= 0.51
@@ -337,29 +337,29 @@ def test_what_is_hovered_follows_the_frame(viewer, qtbot):
     point = shown_at(viewer, 12, 18)
     QTest.mouseMove(viewer, point)
     with qtbot.waitSignal(viewer.hovered) as caught:
-        viewer._document.show(2)
-    assert caught.args[0].id == viewer._document.shown.result.ids[18, 12] == 3
+        viewer._document.display.show(2)
+    assert caught.args[0].id == viewer._document.display.shown.result.ids[18, 12] == 3
 
 
 def test_a_draft_is_measured_by_counting(viewer):
     document = viewer._document
-    frame = document.shown.result
+    frame = document.display.shown.result
     draft = replace(frame, statistics=frame.statistics[:0])
-    document.shown = replace(document.shown, result=draft)
-    document.shown_changed.emit()
+    document.display.shown = replace(document.display.shown, result=draft)
+    document.display.shown_changed.emit()
     QTest.mouseMove(viewer, shown_at(viewer, 12, 20))
     assert f"{np.count_nonzero(frame.ids == 1):,} px" in viewer.findChild(QLabel, "hover").text()
 
 
 def test_segments_that_are_not_final_cannot_be_chosen(viewer):
     document = viewer._document
-    draft = replace(document.shown.result, statistics=document.shown.result.statistics[:0])
-    document.shown = replace(document.shown, result=draft)
-    document.shown_changed.emit()
+    draft = replace(document.display.shown.result, statistics=document.display.shown.result.statistics[:0])
+    document.display.shown = replace(document.display.shown, result=draft)
+    document.display.shown_changed.emit()
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
     QTest.mouseDClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
-    assert not document.selection
-    assert not document.isolated
+    assert not document.display.selection
+    assert not document.display.isolated
     toast = viewer.findChild(QLabel, "toast")
     assert toast.isVisible()
     assert "still settles" in toast.text()
@@ -373,20 +373,20 @@ def test_the_divider_follows_the_mouse(viewer, qtbot):
     show(qtbot, document, view="wipe")
     edge = shown_at(viewer, 32, 24)
     drag(viewer, LEFT, edge, shown_at(viewer, 16, 30))
-    assert document.look.divider == pytest.approx(16.5 / 64, abs=0.01)
-    assert not document.selection
+    assert document.display.look.divider == pytest.approx(16.5 / 64, abs=0.01)
+    assert not document.display.selection
     assert viewer.fits
-    qtbot.waitUntil(lambda: document.shown.look.divider == document.look.divider)
-    picture = document.shown.picture
-    assert np.array_equal(picture[:, :16], document.shown.result.picture[:, :16])
+    qtbot.waitUntil(lambda: document.display.shown.look.divider == document.display.look.divider)
+    picture = document.display.shown.picture
+    assert np.array_equal(picture[:, :16], document.display.shown.result.picture[:, :16])
     drag(viewer, LEFT, shown_at(viewer, 16, 24), QPoint(-50, 100))
-    assert document.look.divider == 0.0
+    assert document.display.look.divider == 0.0
 
 
 def test_elsewhere_a_wipe_is_clicked_as_usual(viewer, qtbot):
     show(qtbot, viewer._document, view="wipe")
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
-    assert viewer._document.selection == {1}
+    assert viewer._document.display.selection == {1}
 
 
 # --- dropping

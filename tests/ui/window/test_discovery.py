@@ -56,7 +56,7 @@ def empty(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
 @pytest.fixture
 def window(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     empty.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(12))))
-    qtbot.waitUntil(lambda: empty.document.state is State.DONE and empty.document.index == 11, timeout=LONG)
+    qtbot.waitUntil(lambda: empty.document.state is State.DONE and empty.document.display.index == 11, timeout=LONG)
     return empty
 
 
@@ -77,7 +77,7 @@ def test_the_viewer_has_a_menu_about_the_segment_there(window: MainWindow, qtbot
     centre = window.viewer.rect().center()
     id = window.viewer.id_at(centre)
     menu = ask_menu(window.viewer, centre)
-    assert window.document.selection == {id}
+    assert window.document.display.selection == {id}
     assert {"Hide", "Isolate", "Add to Object…", "Fit to Window"} <= set(titles(menu))
     next(action for action in menu.actions() if action.text().startswith("Hide")).trigger()
     menu.close()
@@ -87,17 +87,17 @@ def test_the_viewer_has_a_menu_about_the_segment_there(window: MainWindow, qtbot
 def test_a_menu_on_one_of_several_is_about_all_of_them(window: MainWindow) -> None:
     centre = window.viewer.rect().center()
     id = window.viewer.id_at(centre)
-    both = {id, next(other for other in window.document.shown.result.statistics["id"].tolist() if other != id)}
-    window.document.select(both)
+    both = {id, next(other for other in window.document.display.shown.result.statistics["id"].tolist() if other != id)}
+    window.document.display.select(both)
     ask_menu(window.viewer, centre).close()
-    assert window.document.selection == both
+    assert window.document.display.selection == both
 
 
 def test_the_timeline_has_a_menu(window: MainWindow, qtbot: QtBot) -> None:
     place = QPoint(round(window.timeline.x_of(4)), window.timeline.height() // 2)
     menu = ask_menu(window.timeline, place)
     assert {"Next Event", "Next Uncertain Frame", "Set In Point", "Clear In and Out"} <= set(titles(menu))
-    qtbot.waitUntil(lambda: window.document.index == 4, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 4, timeout=LONG)
     next(action for action in menu.actions() if action.text() == "Set In Point").trigger()
     menu.close()
     assert window.player.in_point == 4
@@ -131,7 +131,7 @@ def test_the_matte_without_an_object_says_what_to_do(window: MainWindow, qtbot: 
         return min(image.pixelColor(centre.x() + x, centre.y()).lightness() for x in range(-40, 40))
 
     qtbot.keyClick(window, Qt.Key.Key_6)
-    qtbot.waitUntil(lambda: window.document.shown.look.view == "matte", timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.shown.look.view == "matte", timeout=LONG)
     assert middle() < 100
     undo_commands.make_object(window.document, "far away", [10_000])
     qtbot.waitUntil(lambda: middle() > 100, timeout=LONG)
@@ -169,7 +169,9 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     assert window.segments.isVisible()
     table = window.segments.findChild(QTableView)
     # It follows the frames a few times a second.
-    qtbot.waitUntil(lambda: table.model().rowCount() == len(window.document.shown.result.statistics), timeout=LONG)
+    qtbot.waitUntil(
+        lambda: table.model().rowCount() == len(window.document.display.shown.result.statistics), timeout=LONG
+    )
     cells = {model_id(table, row): table.model().index(row, NAME) for row in range(table.model().rowCount())}
     marked = {id for id, cell in cells.items() if cell.data(Qt.ItemDataRole.DecorationRole) is not None}
     assert marked == {id}
@@ -189,21 +191,21 @@ def model_id(table: QTableView, row: int) -> int:
 
 
 def test_the_object_that_has_a_selected_segment_is_offered(window: MainWindow, qtbot: QtBot) -> None:
-    first, second = window.document.shown.result.statistics["id"][:2].tolist()
+    first, second = window.document.display.shown.result.statistics["id"][:2].tolist()
     undo_commands.make_object(window.document, "kite", [first])
     undo_commands.make_object(window.document, "sea", [second])
-    window.document.select([second])
+    window.document.display.select([second])
     qtbot.keyClick(window, Qt.Key.Key_G)
     assert window.findChild(ObjectDialog).name == "sea"
     window.findChild(ObjectDialog).reject()
 
 
 def test_the_object_used_last_is_offered_and_a_new_one_is_a_click_away(window: MainWindow, qtbot: QtBot) -> None:
-    first, second, third = window.document.shown.result.statistics["id"][:3].tolist()
+    first, second, third = window.document.display.shown.result.statistics["id"][:3].tolist()
     undo_commands.make_object(window.document, "kite", [first])
     undo_commands.make_object(window.document, "sea", [second])
     undo_commands.recolour_object(window.document, "kite", (1, 2, 3))
-    window.document.select([third])
+    window.document.display.select([third])
     qtbot.keyClick(window, Qt.Key.Key_G)
     dialog = window.findChild(ObjectDialog)
     ok = dialog.findChild(QDialogButtonBox).button(QDialogButtonBox.StandardButton.Ok)
@@ -214,7 +216,7 @@ def test_the_object_used_last_is_offered_and_a_new_one_is_a_click_away(window: M
     # The name proposed is typed over.
     qtbot.keyClicks(dialog.findChild(QLineEdit), "sky")
     qtbot.mouseClick(ok, Qt.MouseButton.LeftButton)
-    assert window.document.members() == {"kite": {first}, "sea": {second}, "sky": {third}}
+    assert window.document.display.members() == {"kite": {first}, "sea": {second}, "sky": {third}}
     window.document.undo.undo()
     assert undo_commands.last_object(window.document) == "kite"
     window.document.undo.undo()
@@ -233,17 +235,17 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
     undo_commands.make_object(window.document, "surfer", [id])
     removal().trigger()
     QApplication.activePopupWidget().close()
-    assert window.document.members() == {"surfer": frozenset()}
+    assert window.document.display.members() == {"surfer": frozenset()}
     assert toast(window) == f"Segment {id} removed from object 'surfer'."
 
 
 def test_the_lists_menu_takes_a_segment_out_of_its_object(window: MainWindow) -> None:
     id = window.viewer.id_at(window.viewer.rect().center())
     undo_commands.make_object(window.document, "surfer", [id])
-    window.document.select([id])
+    window.document.display.select([id])
     menu = window.segments.make_menu()
     next(action for action in menu.actions() if action.text().startswith("Remove from Object")).trigger()
-    assert window.document.members() == {"surfer": frozenset()}
+    assert window.document.display.members() == {"surfer": frozenset()}
 
 
 def test_keys_that_can_do_nothing_say_why(window: MainWindow, qtbot: QtBot) -> None:
@@ -264,11 +266,11 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = window.document
-    id = int(document.shown.result.statistics["id"][0])
+    id = int(document.display.shown.result.statistics["id"][0])
     undo_commands.make_object(document, "kite", [id])
     tree, table = window.objects.findChild(QTreeWidget), window.segments.findChild(QTableView)
     tree.setCurrentItem(tree.topLevelItem(0))
-    document.select([id])
+    document.display.select([id])
     before, count = document.objects, document.undo.count()
     go_on, real = threading.Event(), saving.move_session
     monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
@@ -327,7 +329,7 @@ def seen(widget: QWidget) -> bool:
 
 
 def test_a_segment_that_is_not_there_cannot_be_renamed_and_says_so(window: MainWindow, qtbot: QtBot) -> None:
-    window.document.select([10_000])
+    window.document.display.select([10_000])
     qtbot.keyClick(window.segments.findChild(QTableView), Qt.Key.Key_F2)
     assert toast(window) == "Segment 10000 is not on this frame."
 
@@ -376,11 +378,11 @@ def test_panels_keep_their_place_between_two_clips(window: MainWindow, qtbot: Qt
     def look() -> None:
         seen.append((window.controls.isVisible(), window.statistics.isVisible(), window.viewer.isVisible()))
 
-    for signal in (document.closed, document.state_changed, document.opened, document.shown_changed):
+    for signal in (document.closed, document.state_changed, document.opened, document.display.shown_changed):
         signal.connect(look)
     window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(6))))
     look()
-    qtbot.waitUntil(lambda: document.state is State.DONE and document.index == 5, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 5, timeout=LONG)
     assert set(seen) == {(True, True, True)}
     document.close()
     assert not window.statistics.isVisible()
@@ -408,26 +410,26 @@ def test_undo_says_what_it_undoes(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_the_opacity_slider_tints(window: MainWindow, qtbot: QtBot) -> None:
     slider = next(s for s in window.findChildren(QSlider) if s.accessibleName() == "Opacity of the overlay")
-    before = window.document.shown.picture
+    before = window.document.display.shown.picture
     slider.setValue(0)
-    qtbot.waitUntil(lambda: window.document.shown.look.opacity == 0.0, timeout=LONG)
-    assert (window.document.shown.picture != before).any()
+    qtbot.waitUntil(lambda: window.document.display.shown.look.opacity == 0.0, timeout=LONG)
+    assert (window.document.display.shown.picture != before).any()
     qtbot.keyClick(window, Qt.Key.Key_1)
     assert not slider.isEnabled()
 
 
 def test_u_goes_to_the_most_uncertain_frames(window: MainWindow, qtbot: QtBot) -> None:
     for index in range(12):
-        window.document.trace.fill(index, {"uncertainty": 0.5 if index == 7 else 0.1})
+        window.document.summary.fill(index, {"uncertainty": 0.5 if index == 7 else 0.1})
     qtbot.keyClick(window, Qt.Key.Key_Home)
-    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     qtbot.keyClick(window, Qt.Key.Key_U)
-    qtbot.waitUntil(lambda: window.document.index == 7, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 7, timeout=LONG)
 
 
 def test_without_uncertain_frames_it_says_so(window: MainWindow, qtbot: QtBot) -> None:
     for index in range(12):
-        window.document.trace.fill(index, {"uncertainty": 0.1})
+        window.document.summary.fill(index, {"uncertainty": 0.1})
     qtbot.keyClick(window, Qt.Key.Key_U)
     assert "uncertain" in window.message.text
 
@@ -449,7 +451,7 @@ def test_frames_that_are_missing_are_told(empty: MainWindow, qtbot: QtBot, tmp_p
     empty.open_address(str(clip))
     qtbot.waitUntil(lambda: empty.document.state is State.DONE, timeout=LONG)
     path = empty.document.session.path
-    assert missing(empty.document.trace.frames) == "frame 4"
+    assert missing(empty.document.summary.frames) == "frame 4"
     empty.document.close()
     qtbot.waitUntil(lambda: empty.document.state is State.EMPTY, timeout=LONG)
     empty.message.hide()

@@ -109,13 +109,13 @@ def clips(tmp_path: Path) -> Iterator[Path]:
 def close_clip(window: MainWindow, qtbot: QtBot) -> None:
     window.actions_["close"].trigger()
     idle: list[bool] = []
-    window.document.when_idle(lambda: idle.append(True))
+    window.document.run.when_idle(lambda: idle.append(True))
     qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
 
 
 def open_clip(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     window.open_address(str(clip))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 7, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.display.index == 7, timeout=LONG)
 
 
 # --- clips
@@ -126,7 +126,7 @@ def test_clips_that_were_closed_leave_nothing(window: MainWindow, qtbot: QtBot, 
         open_clip(window, qtbot, next(clips))
         window.actions_["view_side_by_side"].trigger()
         window.actions_["start"].trigger()
-        qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+        qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
         close_clip(window, qtbot)
 
     assert left_behind(look_through) == {}
@@ -137,7 +137,7 @@ def test_clips_that_were_closed_midway_leave_nothing(window: MainWindow, qtbot: 
 
     def look_in() -> None:
         window.open_address(str(clip))
-        qtbot.waitUntil(lambda: len(window.document.trace) >= 2, timeout=LONG)
+        qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
         close_clip(window, qtbot)
 
     assert left_behind(look_in) == {}
@@ -157,7 +157,7 @@ def test_files_that_cannot_be_opened_leave_nothing(window: MainWindow, qtbot: Qt
         with qtbot.waitSignal(window.document.failed, timeout=LONG):
             window.open_address(str(broken))
         # The message stays.
-        qtbot.waitUntil(lambda: window.document.state is State.EMPTY and not window.document.busy, timeout=LONG)
+        qtbot.waitUntil(lambda: window.document.state is State.EMPTY and not window.document.run.busy, timeout=LONG)
 
     assert left_behind(try_to_open) == {}
 
@@ -199,9 +199,9 @@ def test_a_window_that_was_closed_leaves_nothing(
 def test_frames_that_were_shown_are_let_go(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     elsewhere = {id(thing) for thing in gc.get_objects() if isinstance(thing, FrameResult)}
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=240))))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 59, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.display.index == 59, timeout=LONG)
     window.actions_["start"].trigger()
-    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     gc.collect()
     # The one on the screen is in the renderer's and the viewer's hands; nobody has an earlier one.
     results = [thing for thing in gc.get_objects() if isinstance(thing, FrameResult)]
@@ -222,15 +222,15 @@ def test_a_mailbox_lets_go_of_what_nobody_took() -> None:
 
 def test_a_trace_keeps_a_few_numbers_a_frame() -> None:
     record = FrameRecord(0, 0.0, False, 0.0, {"decode": 1.0, "engine": 1.0}, (), 0, 0, 0, 0, 0)
-    trace, frames = RunSummary(), 5_000
-    trace.add(record)
+    summary, frames = RunSummary(), 5_000
+    summary.add(record)
     gc.collect()
     tracemalloc.start()
     for index in range(1, frames):
-        trace.add(replace(record, index=index, time=index / 25.0))
+        summary.add(replace(record, index=index, time=index / 25.0))
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert len(trace) == frames
+    assert len(summary) == frames
     # A frame's index and its columns, and some room to grow.
     assert size < 100 * frames
 

@@ -235,16 +235,16 @@ def test_long_numbers_are_told_in_full(story_document: Document, qtbot: QtBot) -
     panel = SegmentsPanel(story_document)
     shown(panel, qtbot, 900, 400)
     table = panel.findChild(QTableView)
-    assert story_document.shown is not None
-    rows = story_document.shown.result.statistics.copy()
+    assert story_document.display.shown is not None
+    rows = story_document.display.shown.result.statistics.copy()
     rows["id"] += 1_234_500
     rows["pixels"], rows["age"], rows["column"], rows["row"] = 8_294_400, 216_000, 3839.0, 2159.0
 
     def show(statistics: npt.NDArray[np.void]) -> None:
-        assert story_document.shown is not None
-        found = replace(story_document.shown.result, statistics=statistics)
-        story_document.shown = replace(story_document.shown, result=found)
-        story_document.shown_changed.emit()
+        assert story_document.display.shown is not None
+        found = replace(story_document.display.shown.result, statistics=statistics)
+        story_document.display.shown = replace(story_document.display.shown, result=found)
+        story_document.display.shown_changed.emit()
 
     def is_told(column: int) -> bool:
         text = table.model().index(0, column).data()
@@ -335,7 +335,7 @@ def test_panels_get_their_part_of_the_window(
     window.resize(*size)
     with qtbot.waitExposed(window):
         window.show()
-    with qtbot.waitSignal(window.document.shown_changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.display.shown_changed, timeout=20_000):
         window.open_address(str(finished_session(story((48, 64)))))
     statistics, segments = window.panels["statistics"], window.panels["segments"]
     qtbot.waitUntil(lambda: statistics.height() > 0.35 * size[1])
@@ -372,7 +372,7 @@ def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Callable[[], Main
 
 
 def open_(window: MainWindow, qtbot: QtBot, session: Path) -> None:
-    with qtbot.waitSignal(window.document.shown_changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.display.shown_changed, timeout=20_000):
         window.open_address(str(session))
     qtbot.waitUntil(window.panels["segments"].isVisible)
 

@@ -57,7 +57,7 @@ def drop(widget: object, paths: list[Path]) -> None:
 
 def opened(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     drop(window.welcome, [clip])
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 11, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.display.index == 11, timeout=LONG)
 
 
 # --- opening
@@ -69,14 +69,14 @@ def test_a_dropped_video_segments_by_itself(window: MainWindow, qtbot: QtBot, cl
     assert window.viewer.isVisible()
     assert "clip.mp4" in window.windowTitle()
     assert window.segments.isVisible()
-    assert window.document.shown is not None
+    assert window.document.display.shown is not None
 
 
 def test_dropped_images_are_a_sequence(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     folder = write_images(tmp_path / "frames", moving_square(4))
     drop(window.welcome, sorted(folder.glob("*.png")))
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
-    assert len(window.document.trace) == 4
+    assert len(window.document.summary) == 4
 
 
 def test_the_sample_clips_are_one_click_away(window: MainWindow, qtbot: QtBot) -> None:
@@ -127,13 +127,13 @@ def test_the_file_menu_opens_what_was_opened_lately_and_forgets_it(
     same = write_video(tmp_path / "b & c" / "clip.mp4", moving_square(3))
     opened(window, qtbot, clip)
     window.open_address(str(same))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.trace) == 3, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 3, timeout=LONG)
     menu = submenu(window, qtbot, "Open Recent")
     older = f"clip.mp4 ({tmp_path.name})"
     assert texts(menu) == ["clip.mp4 (b && c)", older, "Clear"]
     assert [action.toolTip() for action in menu.actions()[:2]] == [str(same), str(clip)]
     choose(qtbot, menu, older)
-    qtbot.waitUntil(lambda: len(window.document.trace) == 12, timeout=LONG)
+    qtbot.waitUntil(lambda: len(window.document.summary) == 12, timeout=LONG)
     window.actions_["close"].trigger()
     recent = window.welcome.recent
     qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 2, timeout=LONG)
@@ -163,13 +163,13 @@ def test_another_clip_begins_with_its_own_frame_number(
     box = window.transport.findChild(QSpinBox, "frame")
     assert box.value() == 11
     seen: list[tuple[int | None, int]] = []
-    for signal in (window.document.opened, window.document.shown_changed):
-        signal.connect(lambda: seen.append((window.document.index, box.value())))
+    for signal in (window.document.opened, window.document.display.shown_changed):
+        signal.connect(lambda: seen.append((window.document.display.index, box.value())))
     # Somebody has begun to type, and changed their mind.
     box.setFocus()
     qtbot.keyClicks(box.lineEdit(), "1")
     window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.index == 3, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.display.index == 3, timeout=LONG)
     assert seen[0] == (None, 0)
     assert all(index == shown for index, shown in seen[1:])
 
@@ -248,7 +248,7 @@ def test_what_takes_long_to_open_can_be_called_off(
             assert window.welcome.isVisible()
             assert not window.actions_["close"].isEnabled()
             go.set()
-            qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+            qtbot.waitUntil(lambda: not window.document.run.busy, timeout=LONG)
     finally:
         go.set()
     # That it could not be opened is of no interest any more.
@@ -263,28 +263,28 @@ def test_keys_change_the_view(window: MainWindow, qtbot: QtBot, clip: Path) -> N
     opened(window, qtbot, clip)
     for key, view in ((Qt.Key.Key_1, "original"), (Qt.Key.Key_3, "mean_colour"), (Qt.Key.Key_8, "wipe")):
         qtbot.keyClick(window, key)
-        qtbot.waitUntil(lambda view=view: window.document.shown.look.view == view, timeout=LONG)
+        qtbot.waitUntil(lambda view=view: window.document.display.shown.look.view == view, timeout=LONG)
         assert window.actions_[f"view_{view}"].isChecked()
 
 
 def test_keys_step_through_the_frames(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     opened(window, qtbot, clip)
     qtbot.keyClick(window, Qt.Key.Key_Home)
-    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: window.document.index == 1, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 1, timeout=LONG)
     qtbot.keyClick(window, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    qtbot.waitUntil(lambda: window.document.index == 11, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 11, timeout=LONG)
     qtbot.keyClick(window, Qt.Key.Key_Comma)
-    qtbot.waitUntil(lambda: window.document.index == 10, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 10, timeout=LONG)
 
 
 def test_space_plays_and_pauses(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     opened(window, qtbot, clip)
     qtbot.keyClick(window, Qt.Key.Key_Home)
-    qtbot.waitUntil(lambda: window.document.index == 0, timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     qtbot.keyClick(window, Qt.Key.Key_Space)
-    qtbot.waitUntil(lambda: (window.document.index or 0) >= 4, timeout=LONG)
+    qtbot.waitUntil(lambda: (window.document.display.index or 0) >= 4, timeout=LONG)
     window.player.pause()
 
 
@@ -294,7 +294,7 @@ def test_a_click_selects_and_h_hides(window: MainWindow, qtbot: QtBot, clip: Pat
     id = window.viewer.id_at(centre)
     assert id is not None
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
-    assert window.document.selection == {id}
+    assert window.document.display.selection == {id}
     qtbot.keyClick(window, Qt.Key.Key_H)
     assert window.document.names.hidden == {id}
     qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
@@ -367,7 +367,7 @@ def test_keys_can_be_changed(window: MainWindow, qtbot: QtBot, clip: Path) -> No
     opened(window, qtbot, clip)
     window.actions_.set_keys("view_original", ["Q"])
     qtbot.keyClick(window, Qt.Key.Key_Q)
-    qtbot.waitUntil(lambda: window.document.shown.look.view == "original", timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.shown.look.view == "original", timeout=LONG)
     window.actions_.reset_keys()
 
 
@@ -395,9 +395,9 @@ def test_save_close_reopen(
 
 def test_closing_the_window_in_the_midst_loses_nothing(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     clip = write_video(tmp_path / "long.mp4", moving_square(60, width=160))
-    Holding(window.document.worker, 3)
+    Holding(window.document.run.worker, 3)
     drop(window.welcome, [clip])
-    qtbot.waitUntil(lambda: len(window.document.trace) >= 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(window.document.summary) >= 3, timeout=LONG)
     window.close()
     (path,) = (tmp_path / "library").glob("*.scstream")
     with Session.open(path, writable=True) as session:
@@ -425,16 +425,16 @@ def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     drop(window.welcome, [write_video(tmp_path / "long.mp4", moving_square(60, width=160))])
-    worker = window.document.worker
+    worker = window.document.run.worker
     # A frame that is on its way when it is paused would still hear of what is done meanwhile: none is, right after one.
     pausing = worker.noted.connect(lambda record: worker.pause(record.index > 2), Qt.ConnectionType.DirectConnection)
-    qtbot.waitUntil(lambda: len(window.document.trace) > 3, timeout=LONG)
+    qtbot.waitUntil(lambda: len(window.document.summary) > 3, timeout=LONG)
     worker.noted.disconnect(pausing)
     window.actions_["pause_segmenting"].trigger()
-    qtbot.waitUntil(lambda: window.document.index == window.document.trace.frames[-1], timeout=LONG)
+    qtbot.waitUntil(lambda: window.document.display.index == window.document.summary.frames[-1], timeout=LONG)
     centre = QPoint(window.viewer.width() // 2, window.viewer.height() // 2)
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
-    assert window.document.selection
+    assert window.document.display.selection
     window.actions_["lock"].trigger()
     drop(window.viewer, [clip])
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
@@ -525,7 +525,7 @@ def test_closing_the_window_asks_while_an_export_runs(
 
 def test_closing_says_nothing_when_there_is_nothing_to_wait_for(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     opened(window, qtbot, clip)
-    qtbot.waitUntil(lambda: not window.document.busy, timeout=LONG)
+    qtbot.waitUntil(lambda: not window.document.run.busy, timeout=LONG)
     window.close()
     assert not any(dialog.isVisible() for dialog in window.findChildren(ShutdownDialog))
 

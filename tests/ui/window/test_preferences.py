@@ -115,7 +115,7 @@ def test_palette_and_opacity_hold_at_once_and_at_the_next_start(
     choose(dialog, "palette", "safe")
     dialog.findChild(QSpinBox, "opacity").setValue(80)
     for shown in (window, make()):
-        assert (shown.document.look.palette, shown.document.look.opacity) == ("safe", 0.8)
+        assert (shown.document.display.look.palette, shown.document.display.look.opacity) == ("safe", 0.8)
 
 
 def test_layout_is_forgotten_or_reset(window: MainWindow, make: MakeWindow, qtbot: QtBot, clip: Path) -> None:
@@ -146,10 +146,10 @@ def test_a_clip_waits_for_start(window: MainWindow, qtbot: QtBot, clip: Path) ->
     window.open_address(str(clip))
     start = next(button for button in window.viewer.findChildren(QPushButton))
     qtbot.waitUntil(lambda: start.isVisible() and window.document.state is State.PAUSED, timeout=LONG)
-    assert len(window.document.trace) == 0
+    assert len(window.document.summary) == 0
     qtbot.mouseClick(start, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
-    assert len(window.document.trace) == 4
+    assert len(window.document.summary) == 4
     assert not start.isVisible()
 
 
@@ -242,7 +242,7 @@ def test_defaults_are_restored(window: MainWindow, qtbot: QtBot) -> None:
     assert {name: window.preferences[name] for name in PREFERENCES} == {
         name: spec.default for name, spec in PREFERENCES.items()
     }
-    assert window.document.look.palette == "vivid"
+    assert window.document.display.look.palette == "vivid"
     assert dialog.findChild(QCheckBox, "autostart").isChecked()
     assert dialog.findChild(QSpinBox, "keep_days").text() == "never"
 

@@ -39,7 +39,7 @@ _UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 def statistics_of(document: Document) -> Rows:
     """Those of the frame at hand; there are none before it has been segmented."""
-    return EMPTY if document.shown is None else document.shown.result.statistics
+    return EMPTY if document.display.shown is None else document.display.shown.result.statistics
 
 
 def colour_of(document: Document, id: int) -> RGB:
@@ -47,7 +47,7 @@ def colour_of(document: Document, id: int) -> RGB:
     own = document.names.colours.get(id)
     if own is not None:
         return own
-    red, green, blue = (int(level) for level in palette.colours(id + 1, document.look.palette)[id])
+    red, green, blue = (int(level) for level in palette.colours(id + 1, document.display.look.palette)[id])
     return red, green, blue
 
 

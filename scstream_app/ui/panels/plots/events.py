@@ -49,12 +49,12 @@ class EventsModel(QAbstractTableModel):
 
     def catch_up(self) -> None:
         """Take in what is new."""
-        trace = self._document.trace
-        log = trace.events
+        summary = self._document.summary
+        log = summary.events
         # Of an endless stream the oldest go.
-        if trace is not self._of or log.forgotten != self._forgotten:
+        if summary is not self._of or log.forgotten != self._forgotten:
             self.beginResetModel()
-            self._of, self._taken, self._forgotten = trace, len(log), log.forgotten
+            self._of, self._taken, self._forgotten = summary, len(log), log.forgotten
             self._rows = self._listed(log, 0)
             self.endResetModel()
             return
@@ -141,7 +141,7 @@ class EventsTable(Page):
         self.model.catch_up()
 
     def _filled(self) -> bool:
-        return bool(self._document.trace.events)
+        return bool(self._document.summary.events)
 
     @Slot(int)
     def _on_kind(self, place: int) -> None:
@@ -155,5 +155,5 @@ class EventsTable(Page):
         if entry is not None:
             frame, event = entry
             # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
-            self._document.select(event.ids)
-            self._document.show(frame)
+            self._document.display.select(event.ids)
+            self._document.display.show(frame)

@@ -115,7 +115,7 @@ class ColoursPlot(Page):
         rgb = np.stack([rows[name] for name in ("red", "green", "blue")], axis=1).astype(np.float64)
         means = channels(rgb, colour)[:, [across, up]]
         covariances = rows["covariance"][:, [[across], [up]], [across, up]].astype(np.float64)
-        selected = np.isin(rows["id"], list(document.selection))
+        selected = np.isin(rows["id"], list(document.display.selection))
         self.spots.setData(
             x=means[:, 0],
             y=means[:, 1],
@@ -137,7 +137,7 @@ class ColoursPlot(Page):
         if len(spots):
             id = int(spots[0].data())
             more = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-            self._document.select(self._document.selection ^ {id} if more else {id})
+            self._document.display.select(self._document.display.selection ^ {id} if more else {id})
 
 
 def _ellipses(means: Array, covariances: Array) -> tuple[Array, Array]:

@@ -58,9 +58,9 @@ class LivesPlot(Page):
 
     def _take_in(self) -> None:
         document = self._document
-        trace = document.trace
-        end = float(trace.frames[-1] + 1) if len(trace) else 0.0
-        lives = important(trace, _MOST_LIVES, document.selection)
+        summary = document.summary
+        end = float(summary.frames[-1] + 1) if len(summary) else 0.0
+        lives = important(summary, _MOST_LIVES, document.display.selection)
         self.ids = [life.id for life in lives]
         row = {life.id: n for n, life in enumerate(lives)}
         self.bars.setOpts(
@@ -70,7 +70,7 @@ class LivesPlot(Page):
             brushes=[pg.mkBrush(*colour_of(document, life.id)) for life in lives],
             pen=None,
         )
-        chosen = [life for life in lives if life.id in document.selection]
+        chosen = [life for life in lives if life.id in document.display.selection]
         self.chosen.setOpts(
             x0=[life.born for life in chosen],
             x1=[end if life.died is None else life.died for life in chosen],
@@ -81,8 +81,8 @@ class LivesPlot(Page):
         pairs(self.branches, [(life.born, row[life.parent], row[life.id]) for life in lives if life.parent in row])
         joined = [(life.died, row[life.id], row[life.merged_into]) for life in lives if life.merged_into in row]
         pairs(self.joins, [(died, one, other) for died, one, other in joined if died is not None])
-        self.now.setVisible(document.index is not None)
-        self.now.setValue(document.index or 0)
+        self.now.setVisible(document.display.index is not None)
+        self.now.setValue(document.display.index or 0)
         self._label()
 
     def _label(self) -> None:
@@ -94,7 +94,7 @@ class LivesPlot(Page):
         names = self._document.names.names
         labels = [names.get(id, f"segment {id}") for id in self.ids]
         short = [label if len(label) <= 13 else f"{label[:12]}…" for label in labels]
-        chosen = [n for n, id in enumerate(self.ids) if id in self._document.selection]
+        chosen = [n for n, id in enumerate(self.ids) if id in self._document.display.selection]
         others = [n for n in range(0, len(short), step) if all(abs(n - row) >= step for row in chosen)]
         self.plot.getAxis("left").setTicks([[(n, short[n]) for n in (*chosen, *others)]])
 
@@ -108,18 +108,18 @@ class LivesPlot(Page):
         if place is not None:
             row = round(place.y())
             if 0 <= row < len(self.ids):
-                self._document.select([self.ids[row]])
+                self._document.display.select([self.ids[row]])
 
 
-def important(trace: RunSummary, most: int, always: Iterable[int] = ()) -> list[Life]:
+def important(summary: RunSummary, most: int, always: Iterable[int] = ()) -> list[Life]:
     """The lives that lasted longest, and those asked for; each below the one that it split off from."""
-    end = trace.frames[-1] + 1 if len(trace) else 0
+    end = summary.frames[-1] + 1 if len(summary) else 0
     asked = frozenset(always)
 
     def rank(life: Life) -> tuple[bool, int, int]:
         return life.id not in asked, life.born - (end if life.died is None else life.died), life.id
 
-    lives = [life for life in trace.lives.values() if life.died != life.born or life.id in asked]
+    lives = [life for life in summary.lives.values() if life.died != life.born or life.id in asked]
     chosen = {life.id: life for life in sorted(lives, key=rank)[:most]}
     children: dict[int | None, list[Life]] = {}
     for life in sorted(chosen.values(), key=lambda life: (life.born, life.id)):

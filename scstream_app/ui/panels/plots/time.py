@@ -138,17 +138,17 @@ class TimePlots(Page):
     # --- taking in
 
     def _filled(self) -> bool:
-        return bool(len(self._document.trace))
+        return bool(len(self._document.summary))
 
     def _take_in(self) -> None:
-        trace = self._document.trace
-        first = trace.frames[0] if len(trace) else 0
-        if trace is not self._of or first != self._first:
+        summary = self._document.summary
+        first = summary.frames[0] if len(summary) else 0
+        if summary is not self._of or first != self._first:
             # Another clip; or the oldest frames of a source without end were forgotten.
-            self._of, self._first, self._filled_up = trace, first, len(trace.filled)
+            self._of, self._first, self._filled_up = summary, first, len(summary.filled)
             self._series = {name: Pyramid() for name in self.curves}
-        self._take(trace, len(self._series["segments"]), len(trace))
-        self._take_later(trace)
+        self._take(summary, len(self._series["segments"]), len(summary))
+        self._take_later(summary)
         self._show_everything()
         self._draw()
         self._make_room()
@@ -156,28 +156,28 @@ class TimePlots(Page):
         # At once: while they are painted, new ranges would have everything painted a second time.
         self._view.scene().prepareForPaint()
 
-    def _take(self, trace: RunSummary, start: int, stop: int) -> None:
+    def _take(self, summary: RunSummary, start: int, stop: int) -> None:
         """Numbers of the frames from place ``start`` to before place ``stop``."""
         for name in ("segments", "log_posterior"):
-            self._series[name].put(start, trace.between(name, start, stop))
-        self._take_measures(trace, start, stop)
+            self._series[name].put(start, summary.between(name, start, stop))
+        self._take_measures(summary, start, stop)
         total = np.zeros(stop - start)
         for stage in _STAGES:
             # A stage that was not timed takes no room.
-            total = total + np.nan_to_num(trace.between(stage, start, stop))
+            total = total + np.nan_to_num(summary.between(stage, start, stop))
             self._series[stage].put(start, total)
 
-    def _take_measures(self, trace: RunSummary, start: int, stop: int) -> None:
+    def _take_measures(self, summary: RunSummary, start: int, stop: int) -> None:
         for name in MEASURES:
-            self._series[name].put(start, 100.0 * trace.between(name, start, stop))
+            self._series[name].put(start, 100.0 * summary.between(name, start, stop))
 
-    def _take_later(self, trace: RunSummary) -> None:
+    def _take_later(self, summary: RunSummary) -> None:
         """What has become known since of frames that were there."""
-        late = trace.filled[self._filled_up :]
+        late = summary.filled[self._filled_up :]
         self._filled_up += len(late)
-        places = [place for place in map(trace.place, late) if place is not None]
+        places = [place for place in map(summary.place, late) if place is not None]
         if places:
-            self._take_measures(trace, min(places), max(places) + 1)
+            self._take_measures(summary, min(places), max(places) + 1)
 
     # --- what is seen
 
@@ -197,34 +197,34 @@ class TimePlots(Page):
             plot.showButtons()
 
     def _show_everything(self) -> None:
-        frames = self._document.trace.frames
+        frames = self._document.summary.frames
         if self._whole and len(frames):
             self.plots["segments"].setXRange(frames[0], max(frames[-1], frames[0] + 1), padding=0.02)
 
     @Slot()
     def _draw(self) -> None:
         """Draw the part of the run that is in sight, with no more points than there are pixels for."""
-        trace = self._of
-        if trace is None or not len(self._series["segments"]):
+        summary = self._of
+        if summary is None or not len(self._series["segments"]):
             for curve in self.curves.values():
                 curve.setData([], [])
             return
-        if not len(trace) or trace.frames[0] != self._first:
+        if not len(summary) or summary.frames[0] != self._first:
             # Frames were forgotten since: the next refresh draws what is left.
             return
         box = self.plots["segments"].getViewBox()
         (left, right), _ = box.viewRange()
-        start, stop = bisect_left(trace.frames, left) - 1, bisect_right(trace.frames, right) + 1
+        start, stop = bisect_left(summary.frames, left) - 1, bisect_right(summary.frames, right) + 1
         for name, curve in self.curves.items():
             places, values = self._series[name].part(start, stop, most=max(round(box.width()), 1))
             known = np.isfinite(values).any()
-            curve.setData(_frames(trace, places), values) if known else curve.setData([], [])
+            curve.setData(_frames(summary, places), values) if known else curve.setData([], [])
 
     def _make_room(self) -> None:
         """Milliseconds at the top of the axis: first frames of scenes have to settle, and go beyond it."""
-        facts, trace = self._document.facts, self._document.trace
+        facts, summary = self._document.facts, self._document.summary
         places, total = self._series[_TOP].sample(_SAMPLE)
-        unusual = [0, *(place for place in map(trace.place, trace.cuts) if place is not None)]
+        unusual = [0, *(place for place in map(summary.place, summary.cuts) if place is not None)]
         usual = total[~np.isin(places, unusual)] if len(total) > 1 else total
         typical = float(np.percentile(usual, _TYPICAL)) if len(usual) else 0.0
         room = max(1.15 * typical, 1.25 * 1000.0 / facts.rate if facts is not None else 0.0, 1.0)
@@ -234,7 +234,7 @@ class TimePlots(Page):
             self.real_time.setValue(1000.0 / facts.rate)
 
     def _mark_now(self) -> None:
-        index = self._document.index
+        index = self._document.display.index
         for line in self.now.values():
             line.setVisible(index is not None)
             line.setValue(index or 0)
@@ -258,14 +258,14 @@ class TimePlots(Page):
 
     def _value(self, name: str) -> str:
         """What a plot shows of the frame at hand, in few characters."""
-        index, trace = self._document.index, self._document.trace
-        place = None if index is None else trace.place(index)
+        index, summary = self._document.display.index, self._document.summary
+        place = None if index is None else summary.place(index)
         if place is None:
             return ""
         if name == "milliseconds":
-            value = sum(np.nan_to_num(trace.value(stage, place)) for stage in _STAGES)
+            value = sum(np.nan_to_num(summary.value(stage, place)) for stage in _STAGES)
         else:
-            value = trace.value(name, place)
+            value = summary.value(name, place)
         if math.isnan(value):
             return "–"
         if name == "log_posterior":
@@ -285,11 +285,11 @@ class TimePlots(Page):
         for plot in self.plots.values():
             x = clicked(plot, event)
             if x is not None:
-                self._document.show(round(x.x()))
+                self._document.display.show(round(x.x()))
                 return
 
 
-def _frames(trace: RunSummary, places: npt.NDArray[np.int64]) -> Array:
+def _frames(summary: RunSummary, places: npt.NDArray[np.int64]) -> Array:
     """The frames at these places."""
     # The view on the trace's own memory is gone before the trace grows again.
-    return np.frombuffer(trace.frames, np.int64)[places].astype(np.float64)
+    return np.frombuffer(summary.frames, np.int64)[places].astype(np.float64)
