@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
     QDragEnterEvent,
@@ -10,13 +10,11 @@ from PySide6.QtGui import (
     QDropEvent,
     QImage,
     QMouseEvent,
-    QNativeGestureEvent,
     QPainter,
     QPaintEvent,
     QPalette,
     QPen,
     QResizeEvent,
-    QWheelEvent,
 )
 from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
 
@@ -40,12 +38,9 @@ from scstream_app.ui.viewer.viewer_painting import (
     paint_note,
     paint_words,
 )
-from scstream_app.ui.viewer.viewport import MAX_SCALE, Viewport
+from scstream_app.ui.viewer.zoom_view import ZoomView
 from scstream_app.warmup_messages import PREPARING
 
-#: The picture's longer side on the screen, at least.
-_MIN_SIDE = 24.0
-_NOTCH = 1.25
 #: From this zoom on single pixels are what one wants to see; below it their uneven widths would only be ugly.
 _PIXELATED_FROM = 2.0
 #: Below this zoom the painter's own smoothing skips pixels.
@@ -64,31 +59,26 @@ _WORDS = {
 }
 
 
-class Viewer(QWidget):
+class Viewer(ZoomView):
     """Shows the document's frame. A click selects, Ctrl+click adds or takes away, a double click isolates.
 
     ``hovered`` carries a `Hover`, or None when the mouse is on no segment; ``dropped`` a list of paths and addresses;
-    ``zoomed`` the screen pixels for one of the picture's, when they change; ``menu_asked`` where on the screen a menu
-    is wanted, when the segment there is selected; ``painted`` says that the document's frame is on the screen.
+    ``menu_asked`` where on the screen a menu is wanted, when the segment there is selected; ``painted`` says that the
+    document's frame is on the screen.
     """
 
     hovered = Signal(object)
     dropped = Signal(object)
     menu_asked = Signal(QPoint)
-    zoomed = Signal(float)
     painted = Signal()
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._shown: Shown | None = None
-        self._image: QImage | None = None
         self._averaged: tuple[Picture, QImage] | None = None
         self._split = SplitPreview(document, self)
         self._dashes: tuple[Mask, Picture] | None = None
-        self._placement = Viewport()
-        self._placed_in = QSize()
-        self._fitting = True
         self._mouse: QPointF | None = None
         self._pressed: QPointF | None = None
         self._panning = False
@@ -132,70 +122,6 @@ class Viewer(QWidget):
         """A few words over the picture, for a while."""
         self._toast.say(text)
 
-    # --- zoom
-
-    @property
-    def scale(self) -> float:
-        """Screen pixels for one of the picture's."""
-        return self._placement.scale
-
-    @property
-    def fits(self) -> bool:
-        """Whether the picture is kept as large as the viewer."""
-        return self._fitting
-
-    @Slot()
-    def fit(self) -> None:
-        """Show all of the picture, also when the viewer's size changes."""
-        self._fitting = True
-        if self._image is not None:
-            self._place(Viewport.fitting(self._image.size(), self._view()))
-
-    @Slot()
-    def actual_size(self) -> None:
-        """One screen pixel for one of the picture's."""
-        self._scale_to(1.0)
-
-    def zoom(self, factor: float, at: QPointF | None = None) -> None:
-        """Go closer; the point ``at`` of the viewer stays where it is, by default its middle."""
-        self._scale_to(self._placement.scale * factor, at)
-
-    def _scale_to(self, scale: float, at: QPointF | None = None) -> None:
-        if self._image is None:
-            return
-        self._catch_up()
-        longer = max(self._image.width(), self._image.height())
-        scale = min(max(scale, _MIN_SIDE / longer), MAX_SCALE)
-        point = QRectF(self.rect()).center() if at is None else at
-        self._fitting = False
-        self._place(self._placement.scaled(scale, point * self.devicePixelRatioF()))
-
-    def _place(self, placement: Viewport) -> None:
-        if self._image is not None:
-            placement = placement.kept_in(self._image.size(), self._view())
-        changed = placement.scale != self._placement.scale
-        self._placement, self._placed_in = placement, self._view()
-        self._averaged = None
-        self.update()
-        self._follow_mouse()
-        if changed:
-            self.zoomed.emit(placement.scale)
-
-    def _catch_up(self) -> None:
-        """Go with the viewer's size, of which a hidden widget is told late: what is in the middle stays there."""
-        growth = self._view() - self._placed_in
-        if growth.isNull():
-            return
-        if self._fitting:
-            self.fit()
-        else:
-            self._place(self._placement.moved(QPointF(growth.width() / 2.0, growth.height() / 2.0)))
-
-    def _view(self) -> QSize:
-        """The viewer's size in screen pixels."""
-        ratio = self.devicePixelRatioF()
-        return QSize(round(self.width() * ratio), round(self.height() * ratio))
-
     # --- what the document says
 
     @Slot()
@@ -208,13 +134,10 @@ class Viewer(QWidget):
 
     @Slot()
     def _take_shown(self) -> None:
-        before = self._image.size() if self._image is not None else None
         self._shown = self._document.display.shown
         self._averaged = None
         # The image borrows the picture's memory, which lives as long as `_shown` does.
-        self._image = None if self._shown is None else as_image(self._shown.picture)
-        if self._image is not None and self._image.size() != before and self._fitting:
-            self.fit()
+        self.set_image(None if self._shown is None else as_image(self._shown.picture))
         self._put_start()
         self.update()
         self._follow_mouse()
@@ -253,11 +176,16 @@ class Viewer(QWidget):
         """Column and row of the frame; the right half of "side by side" shows the same pixels as the left."""
         if self._shown is None or self._image is None:
             return None
-        place = self._placement.inverse(point * self.devicePixelRatioF())
+        place = self.image_point(point)
         x, y = int(place.x() // 1), int(place.y() // 1)
         if not (0 <= x < self._image.width() and 0 <= y < self._image.height()):
             return None
         return x % self._shown.result.ids.shape[1], y
+
+    def viewport_changed(self) -> None:
+        """Look again for the segment under the mouse."""
+        self._averaged = None
+        self._follow_mouse()
 
     def _id(self, x: int, y: int) -> int | None:
         assert self._shown is not None
@@ -300,9 +228,8 @@ class Viewer(QWidget):
     def _divider(self) -> float:
         """Where the divider is, in logical pixels."""
         assert self._image is not None
-        target = self._placement.target(self._image.size())
         edge = round(self._document.display.look.divider * self._image.width())
-        return (target.left() + edge * self._placement.scale) / self.devicePixelRatioF()
+        return (self.image_rect().left() + edge * self.scale) / self.devicePixelRatioF()
 
     def _on_divider(self, point: QPointF) -> bool:
         return self._wiping() and self._image is not None and abs(point.x() - self._divider()) <= _GRIP
@@ -310,7 +237,7 @@ class Viewer(QWidget):
     def _divide(self, point: QPointF) -> None:
         if self._image is None:
             return
-        place = self._placement.inverse(point * self.devicePixelRatioF())
+        place = self.image_point(point)
         divider = min(max(place.x() / self._image.width(), 0.0), 1.0)
         if divider != self._document.display.look.divider:
             self._document.display.set_look(divider=divider)
@@ -339,9 +266,8 @@ class Viewer(QWidget):
             if (now - self._pressed).manhattanLength() < QApplication.startDragDistance():
                 return
             self._panning, before = True, self._pressed
-        if self._image is not None and before is not None:
-            self._fitting = False
-            self._place(self._placement.moved((now - before) * self.devicePixelRatioF()))
+        if before is not None:
+            self.pan(now - before)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         clicked = self._pressed is not None and not self._panning and not self._dividing
@@ -394,20 +320,6 @@ class Viewer(QWidget):
         self._mouse = None
         self._follow_mouse()
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        notches = event.angleDelta().y() / 120.0
-        if notches:
-            self.zoom(_NOTCH**notches, event.position())
-        event.accept()
-
-    def event(self, event: QEvent) -> bool:
-        if isinstance(event, QNativeGestureEvent) and event.gestureType() == Qt.NativeGestureType.ZoomNativeGesture:
-            self.zoom(1.0 + event.value(), event.position())
-            return True
-        if event.type() == QEvent.Type.DevicePixelRatioChange:
-            self._catch_up()
-        return super().event(event)
-
     def _set_cursor(self) -> None:
         if self._panning:
             shape = Qt.CursorShape.ClosedHandCursor
@@ -444,7 +356,7 @@ class Viewer(QWidget):
     # --- painting
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        self._catch_up()
+        super().resizeEvent(event)
         if self._label.isVisible():
             self._label.put(self._mouse)
         self._toast.put()
@@ -471,7 +383,7 @@ class Viewer(QWidget):
             if self._shown is not None and self._shown.look.view == "matte" and not self._document.objects:
                 paint_note(painter, self.rect(), _NO_OBJECT)
             if self._wiping():
-                target = self._placement.target(self._image.size())
+                target = self.image_rect()
                 top, bottom = target.top() / ratio, target.bottom() / ratio
                 paint_divider(painter, self._divider(), top, bottom, float(self.height()))
         if self._dropping:
@@ -480,10 +392,10 @@ class Viewer(QWidget):
         painter.end()
 
     def _paint_picture(self, painter: QPainter, image: QImage) -> None:
-        target = self._placement.target(image.size())
+        target = self.image_rect()
         if image.hasAlphaChannel():
             paint_checkers(painter, target, self.devicePixelRatioF())
-        scale = self._placement.scale
+        scale = self.scale
         if scale < _AVERAGED_BELOW and self._shown is not None:
             if self._averaged is None:
                 smaller = average(self._shown.picture, scale)
@@ -502,8 +414,8 @@ class Viewer(QWidget):
             return
         if self._dashes is None or self._dashes[0] is not line:
             self._dashes = line, dashed(line)
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self._placement.scale < 1.0)
-        painter.drawImage(self._placement.target(image.size()), as_image(self._dashes[1]))
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, self.scale < 1.0)
+        painter.drawImage(self.image_rect(), as_image(self._dashes[1]))
 
 
 def _addresses(data: QMimeData) -> list[str]:

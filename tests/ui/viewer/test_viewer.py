@@ -50,7 +50,7 @@ def picture_on(viewer):
 
 def place_at(viewer, point):
     """The place in the picture that is at this point of the viewer."""
-    return viewer._placement.inverse(QPointF(point) * viewer.devicePixelRatioF())
+    return viewer.image_point(QPointF(point))
 
 
 def shown_at(viewer, x, y):
