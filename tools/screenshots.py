@@ -334,7 +334,9 @@ def part(folder: Path, size: tuple[int, int]) -> None:
         for theme in THEMES:
             paint(window, theme)
             iio.imwrite(folder / f"{tag}_{theme}_welcome.png", picture(window))
-        window.message.say(f"Cannot open '{ROOT / 'broken.mp4'}': no video stream in it. Choose another file.", "error")
+        window.message.show_message(
+            f"Cannot open '{ROOT / 'broken.mp4'}': no video stream in it. Choose another file.", "error"
+        )
         settle()
         iio.imwrite(folder / f"{tag}_dark_message.png", picture(window))
         segmented(window)

@@ -19,7 +19,7 @@ from scstream_app.session import MarkedObject, Names
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.abc import AbstractQtMeta
+from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 
 #: What the model does: there has to be a next frame for it to be done before.
 _BY_THE_MODEL = {"merge": "merged", "split": "split", "lock": "locked"}

@@ -26,7 +26,7 @@ from superqt import QLargeIntSpinBox
 
 from scstream_app.errors import SettingsError
 from scstream_app.settings import SPECS, Spec, remembered_frames
-from scstream_app.ui.qt.abc import AbstractQtMeta
+from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 
 _INT_LIMIT = 2**31 - 1
 _CHOICES: Mapping[str, str] = {"rgb": "RGB", "lab": "Lab", "rbf": "RBF"}

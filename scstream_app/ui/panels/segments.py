@@ -39,7 +39,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ask_object, if_still_open
-from scstream_app.ui.panels.plots.common import statistics_of
+from scstream_app.ui.panels.plots.plot_helpers import statistics_of
 from scstream_app.ui.panels.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
 from scstream_app.ui.panels.segments_model import COLOUR, DRIFT, HEADERS, NAME, SHARE, SHOWN, SIZE, SegmentsModel, runs
 from scstream_app.ui.panels.segments_table import SegmentsTable

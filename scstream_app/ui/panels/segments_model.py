@@ -15,7 +15,7 @@ from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
-from scstream_app.ui.panels.plots.common import EMPTY, Rows, colour_of
+from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of
 from scstream_app.ui.qt.indicator import disc_icon
 
 Index = QModelIndex | QPersistentModelIndex

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
-from scstream_app.ui.panels.plots.common import LOWEST
-from scstream_app.ui.panels.plots.events import EventsTable
-from scstream_app.ui.panels.plots.frame import ColoursPlot, SizesPlot
-from scstream_app.ui.panels.plots.lives import LivesPlot
-from scstream_app.ui.panels.plots.page import Page
-from scstream_app.ui.panels.plots.time import TimePlots
+from scstream_app.ui.panels.plots.events_table import EventsTable
+from scstream_app.ui.panels.plots.frame_plots import ColoursPlot, SizesPlot
+from scstream_app.ui.panels.plots.lifetimes import LifetimesPlot
+from scstream_app.ui.panels.plots.plot_helpers import LOWEST
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
+from scstream_app.ui.panels.plots.time_plots import TimePlots
 
 #: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
 _PAUSE = 0.5
@@ -27,7 +27,7 @@ class StatisticsPanel(QWidget):
         self._document = document
         self._stale = True
         self.time = TimePlots(document)
-        self.lives = LivesPlot(document)
+        self.lives = LifetimesPlot(document)
         self.events = EventsTable(document)
         self.sizes = SizesPlot(document)
         self.colours = ColoursPlot(document)
@@ -50,7 +50,7 @@ class StatisticsPanel(QWidget):
             signal.connect(self._begin_anew)
         self._paint()
 
-    def _plots(self) -> dict[str, Page]:
+    def _plots(self) -> dict[str, StatisticsPage]:
         return {
             "Over time": self.time,
             "Lives": self.lives,

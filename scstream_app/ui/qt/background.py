@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
-from scstream_app.ui.qt.abc import AbstractQtMeta
+from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 from scstream_app.ui.qt.thread_priority import lower_priority
 
 T = TypeVar("T")

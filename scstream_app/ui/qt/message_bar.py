@@ -77,7 +77,7 @@ class MessageBar(QWidget):
         """What it says."""
         return self._text.text()
 
-    def say(
+    def show_message(
         self, text: str, kind: Literal["error", "notice"], offer: tuple[str, Callable[[], object]] | None = None
     ) -> None:
         """Show a message, or have it wait: only an error pushes aside what stays, and then an offer comes back."""

@@ -30,7 +30,7 @@ class Toast(QLabel):
         self._timer.timeout.connect(self.hide)
         self.hide()
 
-    def say(self, text: str) -> None:
+    def show_text(self, text: str) -> None:
         """Show this for a while; nothing: no longer."""
         self.setText(text)
         self.setAccessibleName(text)

@@ -18,7 +18,7 @@ _DELETING, _COUNTING = "Deleting sessions that nobody has saved", "Looking for s
 
 
 class Cleanup(QObject):
-    """``done`` comes when sessions have gone; ``said`` carries a line for people, and whether it is an error.
+    """``done`` comes when sessions have gone; ``message`` carries a line for people, and whether it is an error.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class Cleanup(QObject):
     """
 
     done = Signal()
-    said = Signal(str, str)
+    message = Signal(str, str)
 
     def __init__(self, library: Callable[[], Library], chores: JobQueue, window: QWidget) -> None:
         super().__init__(window)
@@ -45,7 +45,7 @@ class Cleanup(QObject):
     def _ask_to_clear(self, count: int) -> None:
         question = f"Delete {_unsaved(count)} and what was marked there? The one that is open stays."
         if not count:
-            self.said.emit("There are no unsaved sessions to delete.", "notice")
+            self.message.emit("There are no unsaved sessions to delete.", "notice")
         elif confirm(self._window, question, "Delete"):
             self._chores.do(self._library().clear, self._tell, what=_DELETING)
 
@@ -65,13 +65,15 @@ class Cleanup(QObject):
 
     def _tell_one(self, name: str, gone: bool) -> None:
         if gone:
-            self.said.emit(f"The unsaved session of '{name}' is deleted.", "notice")
+            self.message.emit(f"The unsaved session of '{name}' is deleted.", "notice")
         else:
-            self.said.emit(f"The session of '{name}' cannot be deleted: it is open elsewhere, or was saved.", "error")
+            self.message.emit(
+                f"The session of '{name}' cannot be deleted: it is open elsewhere, or was saved.", "error"
+            )
         self.done.emit()
 
     def _tell(self, count: int) -> None:
-        self.said.emit(f"{_unsaved(count)} deleted.", "notice")
+        self.message.emit(f"{_unsaved(count)} deleted.", "notice")
         self.done.emit()
 
 

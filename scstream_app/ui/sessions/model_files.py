@@ -21,14 +21,14 @@ _FILTER = f"Models (*{SUFFIX});;All files (*)"
 
 
 class ModelFiles(QObject):
-    """Asks for files, and does what the menu says.
+    """Menu commands that save a model, or segment another clip with it.
 
-    ``wanted`` carries the address of a clip and the model that it is to be segmented with; ``said`` a line for people,
-    and whether it is an error.
+    ``wanted`` carries the address of a clip and the model to segment it with; ``message`` a text for the user and its
+    kind, "error" or "notice".
     """
 
     wanted = Signal(str, object)
-    said = Signal(str, str)
+    message = Signal(str, str)
 
     def __init__(self, document: Document, window: QWidget) -> None:
         super().__init__(window)
@@ -48,10 +48,10 @@ class ModelFiles(QObject):
             frame, segmenter = model_transfer.newest(session)
             model_transfer.save(segmenter, target)
         except StudioError as error:
-            self.said.emit(str(error), "error")
+            self.message.emit(str(error), "error")
             return
         size = target.stat().st_size / 1024.0
-        self.said.emit(f"The model as it was after frame {frame} is in '{target}' ({size:.0f} KB).", "notice")
+        self.message.emit(f"The model as it was after frame {frame} is in '{target}' ({size:.0f} KB).", "notice")
 
     def use_this(self) -> None:
         """Ask for a clip, and segment it with the newest model of the session that is open."""
@@ -60,7 +60,7 @@ class ModelFiles(QObject):
             try:
                 self._ask_clip(model_transfer.newest(session)[1])
             except StudioError as error:
-                self.said.emit(str(error), "error")
+                self.message.emit(str(error), "error")
 
     def use_file(self) -> None:
         """Ask for a model and for a clip, and segment the one with the other."""
@@ -69,7 +69,7 @@ class ModelFiles(QObject):
             try:
                 self._ask_clip(model_transfer.load(Path(path)))
             except StudioError as error:
-                self.said.emit(str(error), "error")
+                self.message.emit(str(error), "error")
 
     def _ask_clip(self, segmenter: VideoSegmenter) -> None:
         title = "Video to Segment with the Model"

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QInputDialog, QWidget
 from scstream_app.sources import VIDEO_SUFFIXES
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.sessions.camera_dialog import choose_camera
-from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.document_opener import DocumentOpener
 from scstream_app.ui.sessions.recent_files import RecentFiles
-from scstream_app.ui.sessions.recording import RecordingControl
+from scstream_app.ui.sessions.recording_control import RecordingControl
 
 VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
 

@@ -12,7 +12,7 @@ from scstream_app.session.library import is_unsaved
 from scstream_app.settings import Settings
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.document_opener import DocumentOpener
 
 #: Objects that are told by their names; of more, how many there are.
 _MOST_NAMED = 3

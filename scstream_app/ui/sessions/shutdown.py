@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel, QProgressBar, QVBox
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.qt.job_queue import JobQueue
-from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.document_opener import DocumentOpener
 
 #: Seconds that sources and disks which hang are waited for, all together. Files that are being moved are waited for
 #: till the end.

@@ -47,13 +47,13 @@ _LINES_IN_TIP = 6
 
 
 class Timeline(QWidget):
-    """Shows a whole run. Click or drag to go somewhere; click the mark of an event to see the segments concerned.
+    """Timeline of a whole run. A click or drag seeks; a click on an event mark selects the event's segments.
 
-    What does not change with the playhead is kept as a pixmap, which grows with the run. ``menu_asked`` carries where
-    on the screen a menu is wanted, when the frame there is on its way.
+    A cached pixmap holds everything except playhead and in/out points; new frames are appended to it.
+    ``menu_requested`` carries the screen position of a right click, after seeking to its frame.
     """
 
-    menu_asked = Signal(QPoint)
+    menu_requested = Signal(QPoint)
 
     def __init__(self, document: Document, player: Player, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -291,7 +291,7 @@ class Timeline(QWidget):
         if len(self.summary) and event.pos().x() >= self.track().left():
             self._player.pause()
             self._player.seek(self.index_at(event.pos().x()))
-            self.menu_asked.emit(event.globalPos())
+            self.menu_requested.emit(event.globalPos())
 
     def event(self, event: QEvent) -> bool:
         """Say what the mouse is on."""

@@ -23,7 +23,7 @@ _REFRESH_MILLISECONDS = 250
 _SPAN = 2.0
 _NAME_WIDTH = 220
 _GREEN, _ORANGE, _RED, _GREY = (QColor(name) for name in ("#3fa45b", "#e08b28", "#d93636", "#8b9096"))
-_VEIL = QColor(16, 16, 20, 165)
+_DIM = QColor(16, 16, 20, 165)
 _WORDS = {
     State.OPENING: "opening",
     State.WARMING: "preparing the engine",
@@ -33,7 +33,7 @@ _WORDS = {
 }
 
 
-class Meter:
+class LatencyMeter:
     """When frames were painted, and how late each of them was, over the last seconds."""
 
     def __init__(self, span: float = _SPAN) -> None:
@@ -78,7 +78,7 @@ class LiveBar(QWidget):
         self.setObjectName("liveBar")
         self.setAccessibleName("Live")
         self._document, self._feed, self._viewer = document, feed, viewer
-        self._meter = Meter()
+        self._meter = LatencyMeter()
         self._seen: int | None = None
         self._dot = Indicator(self)
         self._name, self._state = QLabel(self), QLabel(self)
@@ -96,7 +96,7 @@ class LiveBar(QWidget):
         self._size.setToolTip("Share of the picture's width and height that the engine works on")
         self._targets = self._make_targets()
         self._record = self._make_record(record)
-        self._veil = Veil(viewer)
+        self._overlay = DimOverlay(viewer)
         self._lay_out()
         self._timer = QTimer(self)
         self._timer.setInterval(_REFRESH_MILLISECONDS)
@@ -162,7 +162,7 @@ class LiveBar(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Cover all of the viewer."""
         if event.type() == QEvent.Type.Resize and watched is self._viewer:
-            self._veil.resize(self._viewer.size())
+            self._overlay.resize(self._viewer.size())
         return super().eventFilter(watched, event)
 
     @Slot()
@@ -189,7 +189,7 @@ class LiveBar(QWidget):
             self._refresh()
         else:
             self._timer.stop()
-            self._veil.hide()
+            self._overlay.hide()
 
     @Slot()
     def _refresh(self) -> None:
@@ -224,7 +224,7 @@ class LiveBar(QWidget):
         self._dot.show_in(colour)
         self._show_button()
         what = "camera" if self._feed.camera else "stream"
-        self._veil.show_text(f"No picture. Waiting for the {what} …" if waiting else "")
+        self._overlay.show_text(f"No picture. Waiting for the {what} …" if waiting else "")
 
     def _told_recording(self) -> str:
         recorder = self._feed.recorder
@@ -269,12 +269,12 @@ class LiveBar(QWidget):
         return self._latency.text()
 
     @property
-    def veiled(self) -> bool:
+    def dimmed(self) -> bool:
         """Whether the picture is dimmed because it is not the present one."""
-        return self._veil.isVisible()
+        return self._overlay.isVisible()
 
 
-class Veil(QWidget):
+class DimOverlay(QWidget):
     """Dims the viewer that it lies on, and says why."""
 
     def __init__(self, viewer: QWidget) -> None:
@@ -293,7 +293,7 @@ class Veil(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(self.rect(), _VEIL)
+        painter.fillRect(self.rect(), _DIM)
         painter.setPen(Qt.GlobalColor.white)
         font = painter.font()
         font.setPointSizeF(1.4 * font.pointSizeF())

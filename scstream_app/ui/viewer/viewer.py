@@ -60,16 +60,16 @@ _WORDS = {
 
 
 class Viewer(ZoomView):
-    """Shows the document's frame. A click selects, Ctrl+click adds or takes away, a double click isolates.
+    """Shows the document's current frame. A click selects a segment, Ctrl+click toggles it, a double click isolates it.
 
-    ``hovered`` carries a `Hover`, or None when the mouse is on no segment; ``dropped`` a list of paths and addresses;
-    ``menu_asked`` where on the screen a menu is wanted, when the segment there is selected; ``painted`` says that the
-    document's frame is on the screen.
+    ``hovered`` carries a `Hover`, or None when the mouse is not on a segment; ``dropped`` a list of paths and URLs;
+    ``menu_requested`` the screen position of a right click, after selecting the segment there. ``painted`` is emitted
+    when a new frame is on the screen.
     """
 
     hovered = Signal(object)
     dropped = Signal(object)
-    menu_asked = Signal(QPoint)
+    menu_requested = Signal(QPoint)
     painted = Signal()
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
@@ -118,9 +118,9 @@ class Viewer(ZoomView):
         return QSize(640, 400)
 
     @Slot(str)
-    def say(self, text: str) -> None:
+    def show_toast(self, text: str) -> None:
         """A few words over the picture, for a while."""
-        self._toast.say(text)
+        self._toast.show_text(text)
 
     # --- what the document says
 
@@ -145,7 +145,7 @@ class Viewer(ZoomView):
     @Slot()
     def _on_opened(self) -> None:
         self._membership = None
-        self._toast.say("")
+        self._toast.show_text("")
         self.fit()
 
     @Slot()
@@ -303,7 +303,7 @@ class Viewer(ZoomView):
         shown = self._shown
         draft = shown is not None and not len(shown.result.statistics) and bool((shown.result.ids >= 0).any())
         if draft:
-            self.say("This frame still settles: its segments can be selected in a moment.")
+            self.show_toast("This frame still settles: its segments can be selected in a moment.")
         return not draft
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -314,7 +314,7 @@ class Viewer(ZoomView):
         if id is not None and id not in self._document.display.selection:
             self._document.display.select({id})
         if self._shown is not None:
-            self.menu_asked.emit(event.globalPos())
+            self.menu_requested.emit(event.globalPos())
 
     def leaveEvent(self, event: QEvent) -> None:
         self._mouse = None

@@ -34,14 +34,14 @@ from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.job_queue import JobQueue
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.sessions.cleanup import Cleanup
+from scstream_app.ui.sessions.document_opener import DocumentOpener
 from scstream_app.ui.sessions.model_files import ModelFiles
 from scstream_app.ui.sessions.open_dialogs import OpenDialogs
 from scstream_app.ui.sessions.open_menus import RecentMenu, SamplesMenu
-from scstream_app.ui.sessions.opening import DocumentOpener
 from scstream_app.ui.sessions.recent_files import RecentFiles
-from scstream_app.ui.sessions.recording import RecordingControl
+from scstream_app.ui.sessions.recording_control import RecordingControl
 from scstream_app.ui.sessions.rerun import Rerun
-from scstream_app.ui.sessions.saving import SessionSaver
+from scstream_app.ui.sessions.session_saver import SessionSaver
 from scstream_app.ui.sessions.shutdown import Shutdown
 from scstream_app.ui.sessions.unsaved_sessions import unsaved_sessions
 from scstream_app.ui.timeline.timeline import Timeline
@@ -267,13 +267,13 @@ class MainWindow(QMainWindow):
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
-        self.viewer.menu_asked.connect(self._show_viewer_menu)
+        self.viewer.menu_requested.connect(self._show_viewer_menu)
         for panel in (self.segments, self.objects):
-            panel.said.connect(self.viewer.say)
-        self.timeline.menu_asked.connect(self._show_timeline_menu)
+            panel.said.connect(self.viewer.show_toast)
+        self.timeline.menu_requested.connect(self._show_timeline_menu)
         self.models.wanted.connect(self.opening.open_with_model)
         for part in (self.models, self.opening, self.saving, self.tidying):
-            part.said.connect(self.message.say)
+            part.message.connect(self.message.show_message)
         self.opening.leaving.connect(self.message.clear)
         self.opening.leaving.connect(self.segments.finish_typing)
         self.restarting.began.connect(self.segments.finish_typing)
@@ -292,9 +292,9 @@ class MainWindow(QMainWindow):
         self.welcome.dropped.connect(self.opening.open_dropped)
         self.welcome.chosen.connect(self.opening.open_address)
         self.welcome.session_chosen.connect(self.opening.open_session_text)
-        self.welcome.deletion_asked.connect(self.tidying.ask_about)
+        self.welcome.deletion_requested.connect(self.tidying.ask_about)
         self.welcome.stale.connect(self._fill_welcome)
-        self.welcome.asked.connect(self._trigger)
+        self.welcome.action_requested.connect(self._trigger)
         self.controls.restart_requested.connect(self.restarting.again)
         self.preferences.changed.connect(self._on_preference)
         self.feed.changed.connect(self._on_feed)
@@ -380,7 +380,7 @@ class MainWindow(QMainWindow):
         if self.document.summary.uncertain_frames():
             go()
         else:
-            self.message.say("No frame is known to be more uncertain than the others yet.", "notice")
+            self.message.show_message("No frame is known to be more uncertain than the others yet.", "notice")
 
     @Slot(str)
     def _trigger(self, id: str) -> None:
@@ -468,7 +468,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fill_welcome(self) -> None:
         self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(partial(unsaved_sessions, self.library), self.welcome.set_recovered, what="Looking for sessions")
+        self._lists.do(partial(unsaved_sessions, self.library), self.welcome.set_unsaved, what="Looking for sessions")
 
     @Slot()
     def _on_look(self) -> None:
@@ -482,13 +482,13 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
-        self.message.say(message, "error")
+        self.message.show_message(message, "error")
         if not self.document.is_open:
             self._show_welcome()
 
     @Slot(object)
     def _on_notice(self, notice: Notice) -> None:
-        self.message.say(notice.text, "notice")
+        self.message.show_message(notice.text, "notice")
 
     # --- live
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.readout import Readout
-from scstream_app.ui.window.status_widgets import OpacitySlider, SettledLight
+from scstream_app.ui.window.status_bar_widgets import OpacitySlider, SettledLight
 from scstream_app.warmup_messages import COMPILING, PREPARING
 
 _PROGRESS_WIDTH = 180

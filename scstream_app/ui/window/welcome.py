@@ -31,14 +31,14 @@ _TITLE = 2.2
 class Welcome(QWidget):
     """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id.
 
-    ``deletion_asked`` carries the path of an unsaved session that is to go, and what the list says of it.
+    ``deletion_requested`` carries the path of an unsaved session that is to go, and what the list says of it.
     ``stale`` says that somebody looks at its lists, and that they may not be as things are.
     """
 
     chosen = Signal(str)
     session_chosen = Signal(str)
-    deletion_asked = Signal(str, str)
-    asked = Signal(str)
+    deletion_requested = Signal(str, str)
+    action_requested = Signal(str)
     dropped = Signal(list)
     stale = Signal()
 
@@ -66,7 +66,7 @@ class Welcome(QWidget):
         lists.addStretch(1)
         self.samples = self._list(lists, "Sample clips")
         self.recent = self._list(lists, "Recent")
-        self.recovered = self._list(lists, "Not finished or not saved")
+        self.unsaved = self._list(lists, "Not finished or not saved")
         lists.addStretch(1)
         column.addLayout(lists)
         column.addStretch(3)
@@ -75,17 +75,17 @@ class Welcome(QWidget):
         self._asking.timeout.connect(self._ask)
         self._fill_samples()
         self._hide_empty(self.recent)
-        self._hide_empty(self.recovered)
+        self._hide_empty(self.unsaved)
         self.samples.itemActivated.connect(self._choose)
         self.samples.itemClicked.connect(self._choose)
         self.recent.itemActivated.connect(self._choose)
         self.recent.itemClicked.connect(self._choose)
-        self.recovered.itemActivated.connect(self._choose_session)
-        self.recovered.itemClicked.connect(self._choose_session)
+        self.unsaved.itemActivated.connect(self._choose_session)
+        self.unsaved.itemClicked.connect(self._choose_session)
         self._delete = self._make_delete()
-        self.recovered.addAction(self._delete)
-        self.recovered.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.recovered.customContextMenuRequested.connect(self._show_menu)
+        self.unsaved.addAction(self._delete)
+        self.unsaved.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.unsaved.customContextMenuRequested.connect(self._show_menu)
 
     def _make_delete(self) -> QAction:
         """What deletes the unsaved session that is highlighted; its key counts only in that list."""
@@ -106,7 +106,7 @@ class Welcome(QWidget):
         ):
             button = QPushButton(text)
             button.setObjectName(f"welcome_{id}")
-            button.clicked.connect(lambda _checked=False, what=id: self.asked.emit(what))
+            button.clicked.connect(lambda _checked=False, what=id: self.action_requested.emit(what))
             row.addWidget(button)
         return row
 
@@ -138,7 +138,7 @@ class Welcome(QWidget):
             font = widget.font()
             font.setPointSizeF(times * grown * self._plain)
             widget.setFont(font)
-        for entries in (self.samples, self.recent, self.recovered):
+        for entries in (self.samples, self.recent, self.unsaved):
             entries.setFixedSize(_LIST * grown)
 
     def _fill_samples(self) -> None:
@@ -168,12 +168,12 @@ class Welcome(QWidget):
         super().showEvent(event)
         self.refresh()
 
-    def set_recovered(self, sessions: Sequence[tuple[str, str]]) -> None:
+    def set_unsaved(self, sessions: Sequence[tuple[str, str]]) -> None:
         """Sessions that were left behind: what to say of each, and its path."""
-        self.recovered.clear()
+        self.unsaved.clear()
         for text, path in sessions:
-            self._add(self.recovered, text, path)
-        self._hide_empty(self.recovered)
+            self._add(self.unsaved, text, path)
+        self._hide_empty(self.unsaved)
 
     def _add(self, entries: QListWidget, text: str, data: str) -> None:
         item = QListWidgetItem(text)
@@ -194,19 +194,19 @@ class Welcome(QWidget):
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:
-        item = self.recovered.itemAt(where)
+        item = self.unsaved.itemAt(where)
         if item is not None:
-            self.recovered.setCurrentItem(item)
+            self.unsaved.setCurrentItem(item)
             menu = QMenu(self)
             menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             menu.addAction(self._delete)
-            menu.popup(self.recovered.viewport().mapToGlobal(where))
+            menu.popup(self.unsaved.viewport().mapToGlobal(where))
 
     @Slot()
     def _ask_to_delete(self) -> None:
-        item = self.recovered.currentItem()
+        item = self.unsaved.currentItem()
         if item is not None:
-            self.deletion_asked.emit(str(item.data(Qt.ItemDataRole.UserRole)), item.text())
+            self.deletion_requested.emit(str(item.data(Qt.ItemDataRole.UserRole)), item.text())
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Accept files."""

@@ -35,7 +35,7 @@ from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.segments_model import COLOUR, NAME, SHOWN, SIZE
 from scstream_app.ui.qt import theme
-from scstream_app.ui.sessions import saving
+from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
@@ -410,8 +410,8 @@ def test_the_colour_of_a_highlighted_object_is_true(story_document: Document, qt
 @pytest.fixture
 def saved(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Where the session is saved to is answered; moving it takes until this is set."""
-    go_on, real = threading.Event(), saving.move_session
-    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    go_on, real = threading.Event(), session_saver.move_session
+    monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "mine.scstream"), ""))
     return go_on
 

@@ -18,8 +18,8 @@ from helpers.export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.lives import important
-from scstream_app.ui.panels.plots.pyramid import Pyramid
+from scstream_app.ui.panels.plots.lifetimes import important
+from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
 from scstream_app.ui.panels.statistics import StatisticsPanel
 
 
@@ -254,7 +254,7 @@ def test_pyramids_tell_least_and_greatest_of_any_part() -> None:
     rng = np.random.default_rng(3)
     values = rng.normal(size=30_000)
     values[100:9_000] = np.nan
-    row = Pyramid()
+    row = MinMaxPyramid()
     for start in range(0, len(values), 777):
         row.put(start, values[start : start + 777])
     # Known later.

@@ -28,8 +28,8 @@ def press(bar: MessageBar, qtbot: QtBot, text: str) -> None:
 
 
 def test_an_error_stays_until_it_is_closed(bar: MessageBar, qtbot: QtBot) -> None:
-    bar.say("broken", "error")
-    bar.say("by the way", "notice")
+    bar.show_message("broken", "error")
+    bar.show_message("by the way", "notice")
     assert bar.text == "broken"
     press(bar, qtbot, "✕")
     assert bar.text == "by the way"
@@ -39,19 +39,19 @@ def test_an_error_stays_until_it_is_closed(bar: MessageBar, qtbot: QtBot) -> Non
 
 def test_a_notice_goes_by_itself(bar: MessageBar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_bar, "_NOTICE_MILLISECONDS", 1)
-    bar.say("by the way", "notice")
+    bar.show_message("by the way", "notice")
     assert bar.isVisible()
     qtbot.waitUntil(bar.isHidden)
 
 
 def test_an_offer_outlasts_notices_and_errors(bar: MessageBar, qtbot: QtBot) -> None:
     taken: list[str] = []
-    bar.say("recorded", "notice", ("Open It", lambda: taken.append("first")))
-    bar.say("by the way", "notice")
+    bar.show_message("recorded", "notice", ("Open It", lambda: taken.append("first")))
+    bar.show_message("by the way", "notice")
     assert bar.text == "recorded"
-    bar.say("broken", "error")
+    bar.show_message("broken", "error")
     assert bar.text == "broken"
-    bar.say("recorded again", "notice", ("Open It", lambda: taken.append("second")))
+    bar.show_message("recorded again", "notice", ("Open It", lambda: taken.append("second")))
     press(bar, qtbot, "✕")
     assert bar.text == "recorded"
     press(bar, qtbot, "Open It")
@@ -62,23 +62,23 @@ def test_an_offer_outlasts_notices_and_errors(bar: MessageBar, qtbot: QtBot) -> 
 
 
 def test_the_newest_error_is_shown(bar: MessageBar, qtbot: QtBot) -> None:
-    bar.say("broken", "error")
-    bar.say("broken worse", "error")
+    bar.show_message("broken", "error")
+    bar.show_message("broken worse", "error")
     assert bar.text == "broken worse"
     press(bar, qtbot, "✕")
     assert bar.isHidden()
 
 
 def test_what_an_offer_says_replaces_nothing_else(bar: MessageBar, qtbot: QtBot) -> None:
-    bar.say("recorded", "notice", ("Open It", lambda: bar.say("opened", "notice")))
+    bar.show_message("recorded", "notice", ("Open It", lambda: bar.show_message("opened", "notice")))
     press(bar, qtbot, "Open It")
     assert bar.text == "opened"
 
 
 def test_clearing_leaves_offers(bar: MessageBar) -> None:
-    bar.say("recorded", "notice", ("Open It", bool))
-    bar.say("by the way", "notice")
-    bar.say("broken", "error")
+    bar.show_message("recorded", "notice", ("Open It", bool))
+    bar.show_message("by the way", "notice")
+    bar.show_message("broken", "error")
     bar.clear()
     assert bar.text == "recorded"
     bar.clear()
@@ -86,7 +86,7 @@ def test_clearing_leaves_offers(bar: MessageBar) -> None:
 
 
 def test_clearing_takes_errors_and_notices(bar: MessageBar) -> None:
-    bar.say("broken", "error")
-    bar.say("by the way", "notice")
+    bar.show_message("broken", "error")
+    bar.show_message("by the way", "notice")
     bar.clear()
     assert bar.isHidden()

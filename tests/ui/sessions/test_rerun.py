@@ -48,7 +48,7 @@ def test_objects_that_stay_with_the_old_session_are_told_before(opened: MainWind
     assert opened.document.objects == ()
     assert [thing.name for thing in Session.open(first).objects] == ["kite"]
     opened.actions_["close"].trigger()
-    recovered = opened.welcome.recovered
+    recovered = opened.welcome.unsaved
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
     assert "kite" in recovered.item(1).text() + recovered.item(0).text()
 

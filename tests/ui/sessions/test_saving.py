@@ -25,7 +25,7 @@ from scstream_app.ui.document import undo_commands, worker
 from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
-from scstream_app.ui.sessions import opening, saving
+from scstream_app.ui.sessions import document_opener, session_saver
 from scstream_app.ui.sessions.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -299,8 +299,8 @@ def test_paused_segmentation_stays_paused_when_it_is_saved(
 
 def hold_moving(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Sessions are not moved before this is set."""
-    go_on, real = threading.Event(), saving.move_session
-    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    go_on, real = threading.Event(), session_saver.move_session
+    monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     return go_on
 
 
@@ -358,7 +358,7 @@ def test_a_session_that_cannot_be_opened_where_it_was_saved_is_told(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(window, qtbot, clip)
-    monkeypatch.setattr(saving, "move_session", lambda path, target: shutil.rmtree(path))
+    monkeypatch.setattr(session_saver, "move_session", lambda path, target: shutil.rmtree(path))
     answer_save(monkeypatch, tmp_path / "mine")
     window.actions_["save"].trigger()
     qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
@@ -430,7 +430,7 @@ def test_nothing_is_proposed_among_the_sample_clips_or_where_nothing_can_be_writ
 ) -> None:
     for folder in ("samples", "closed", "videos"):
         (tmp_path / folder).mkdir()
-    monkeypatch.setattr(saving, "own_folder", lambda: tmp_path / "videos")
+    monkeypatch.setattr(session_saver, "own_folder", lambda: tmp_path / "videos")
     monkeypatch.setattr(folders, "SAMPLES", tmp_path / "samples")
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != tmp_path / "closed" and access(path, mode))
@@ -498,7 +498,7 @@ def test_the_window_does_not_wait_while_a_session_is_moved(
 ) -> None:
     opened(window, qtbot, clip)
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(saving, "move_session", lambda *_: threads.append(threading.current_thread()))
+    monkeypatch.setattr(session_saver, "move_session", lambda *_: threads.append(threading.current_thread()))
     answer_save(monkeypatch, tmp_path / "mine")
     window.actions_["save"].trigger()
     qtbot.waitUntil(lambda: bool(threads), timeout=LONG)
@@ -544,7 +544,7 @@ def test_deleting_it_does_not_hold_the_window_up(
 ) -> None:
     opened(window, qtbot, clip)
     threads: list[threading.Thread] = []
-    monkeypatch.setattr(opening, "discard", lambda _path: threads.append(threading.current_thread()))
+    monkeypatch.setattr(document_opener, "discard", lambda _path: threads.append(threading.current_thread()))
     opened(window, qtbot, other, 4)
     qtbot.waitUntil(lambda: bool(threads), timeout=LONG)
     assert threads[0] is not threading.main_thread()
@@ -553,11 +553,11 @@ def test_deleting_it_does_not_hold_the_window_up(
 def test_hours_of_work_stay(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "_WORTH", 0.0)
+    monkeypatch.setattr(document_opener, "_WORTH", 0.0)
     path = opened(window, qtbot, clip)
     opened(window, qtbot, other, 4)
     window.actions_["close"].trigger()
-    recovered = window.welcome.recovered
+    recovered = window.welcome.unsaved
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
     assert frames_of(path) == 6
 
@@ -615,7 +615,7 @@ def test_a_session_that_was_opened_again_stays(
 
 def item_of(window: MainWindow, qtbot: QtBot, path: Path) -> None:
     """Click on a session on the welcome page."""
-    entries = window.welcome.recovered
+    entries = window.welcome.unsaved
     qtbot.waitUntil(lambda: entries.isVisible() and entries.count() == 1, timeout=LONG)
     item = entries.item(0)
     assert item.data(Qt.ItemDataRole.UserRole) == str(path)
@@ -672,7 +672,7 @@ def test_sessions_are_listed_without_being_opened_or_waited_for(
     monkeypatch.setattr(Library, "left_behind", left_behind)
     monkeypatch.setattr(Session, "open", lambda *_: pytest.fail("a session was opened"))
     window.actions_["close"].trigger()
-    recovered = window.welcome.recovered
+    recovered = window.welcome.unsaved
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 1, timeout=LONG)
     assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}", recovered.item(0).text())
     assert len(threads) == 1
@@ -698,7 +698,7 @@ def test_sessions_of_the_same_clip_are_told_apart(window: MainWindow, qtbot: QtB
     for file in first.iterdir():
         os.utime(file, (1e9, 1e9))
     window.actions_["close"].trigger()
-    recovered = window.welcome.recovered
+    recovered = window.welcome.unsaved
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
     told = [recovered.item(row).text() for row in range(2)]
     assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}\nkite, surfer", told[0])

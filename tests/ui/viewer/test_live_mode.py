@@ -35,9 +35,9 @@ from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.sessions import camera_dialog
 from scstream_app.ui.sessions.camera_dialog import CameraDialog
 from scstream_app.ui.timeline.transport import Transport
-from scstream_app.ui.viewer.live_bar import Meter
+from scstream_app.ui.viewer.live_bar import LatencyMeter
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.status_widgets import SettledLight
+from scstream_app.ui.window.status_bar_widgets import SettledLight
 
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
@@ -284,11 +284,11 @@ def test_a_frozen_camera_is_told_and_taken_up_again(scene: Scene) -> None:
     assert "reconnecting" in window.live_bar.state
     assert window.message.isVisible()
     assert "gives no new pictures" in window.message.text
-    assert window.live_bar.veiled
+    assert window.live_bar.dimmed
     assert window.document.display.index == 3
     scene.replug()
     scene.wait(lambda: window.live_bar.state == "live" and window.document.display.index == 4)
-    assert not window.live_bar.veiled
+    assert not window.live_bar.dimmed
     assert "gives pictures again" in window.message.text
     after = window.document.display.shown.result
     assert not after.cut
@@ -311,16 +311,16 @@ def test_a_silent_network_stream_is_waited_for(
     rig.now += 2.0
     qtbot.waitUntil(lambda: window.live_bar.state.startswith("no picture for"), timeout=LONG)
     assert window.live_bar.state.endswith("– waiting")
-    assert window.live_bar.veiled
+    assert window.live_bar.dimmed
 
 
 def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
     scene.show(2)
     before = scene.window.document.display.shown.result
     scene.device.feed(None)
-    scene.wait(lambda: scene.window.live_bar.veiled)
+    scene.wait(lambda: scene.window.live_bar.dimmed)
     scene.replug()
-    scene.wait(lambda: not scene.window.live_bar.veiled and scene.window.document.display.index == 3)
+    scene.wait(lambda: not scene.window.live_bar.dimmed and scene.window.document.display.index == 3)
     assert main_id(scene.window.document.display.shown.result) == main_id(before)
 
 
@@ -590,7 +590,7 @@ def test_unplugged_while_recording(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(3)
     scene.device.feed(None)
-    scene.wait(lambda: scene.window.live_bar.veiled)
+    scene.wait(lambda: scene.window.live_bar.dimmed)
     assert scene.window.feed.recorder is not None
     scene.replug()
     scene.wait(lambda: scene.window.document.display.index == 4)
@@ -706,7 +706,7 @@ def test_an_unwritable_library_is_said(scene: Scene, tmp_path: Path) -> None:
 
 
 def test_rate_and_latency_are_those_of_the_last_seconds() -> None:
-    meter = Meter(span=2.0)
+    meter = LatencyMeter(span=2.0)
     for n in range(100):
         meter.note(0.1 * n, captured=0.1 * n - (0.5 if n < 50 else 0.04))
     assert meter.rate(9.9) == pytest.approx(10.0)

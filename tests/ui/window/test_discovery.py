@@ -34,7 +34,7 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.panels.segments_model import NAME
-from scstream_app.ui.sessions import saving
+from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
@@ -272,8 +272,8 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     tree.setCurrentItem(tree.topLevelItem(0))
     document.display.select([id])
     before, count = document.objects, document.undo.count()
-    go_on, real = threading.Event(), saving.move_session
-    monkeypatch.setattr(saving, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
+    go_on, real = threading.Event(), session_saver.move_session
+    monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     target = tmp_path / "mine.scstream"
     window.saving.move_session(target)
     wait = "Wait until the session is saved"
@@ -282,7 +282,7 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     assert "Hide" in tips(window.segments)
     assert "Isolate" not in tips(window.segments)
     for view, key in ((tree, Qt.Key.Key_Delete), (tree, Qt.Key.Key_F2), (table, Qt.Key.Key_H), (table, Qt.Key.Key_F2)):
-        window.viewer.say("")
+        window.viewer.show_toast("")
         qtbot.keyClick(view, key)
         assert toast(window) == f"{wait}."
     assert (document.objects, document.undo.count()) == (before, count)

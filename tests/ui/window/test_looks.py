@@ -33,7 +33,7 @@ from helpers.export_scenes import story
 from scstream_app.session.library import UNSAVED, Library
 from scstream_app.ui.actions.actions import Actions
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.common import ShortAxis
+from scstream_app.ui.panels.plots.plot_helpers import ShortAxis
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
 from scstream_app.ui.panels.statistics import StatisticsPanel
@@ -203,7 +203,7 @@ def test_an_error_and_a_notice_have_colours_of_their_own(qtbot: QtBot) -> None:
     colours = []
     (close,) = [button for button in bar.findChildren(QAbstractButton) if button.toolTip() == "Close the message"]
     for kind in ("error", "notice"):
-        bar.say("Cannot open it.", kind)
+        bar.show_message("Cannot open it.", kind)
         bar.resize(400, 30)
         colours.append(bar.grab().toImage().pixelColor(2, 2))
         qtbot.mouseClick(close, Qt.MouseButton.LeftButton)
@@ -379,7 +379,7 @@ def open_(window: MainWindow, qtbot: QtBot, session: Path) -> None:
 
 def close_document(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: window.welcome.recovered.isVisible() and window.welcome.recent.isVisible())
+    qtbot.waitUntil(lambda: window.welcome.unsaved.isVisible() and window.welcome.recent.isVisible())
 
 
 def widths(window: MainWindow) -> set[int]:

@@ -33,7 +33,7 @@ from scstream_app.session.library import Library
 from scstream_app.ui.document import worker
 from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
-from scstream_app.ui.sessions import opening, recording, saving
+from scstream_app.ui.sessions import document_opener, recording_control, session_saver
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window import app, help_dialogs, status_bar
 from scstream_app.ui.window.main_window import MainWindow
@@ -150,7 +150,7 @@ def test_the_file_menu_asks_while_a_recording_runs(
     session, asked = window.document.session, []
     with monkeypatch.context() as patched:
         patched.setattr(LiveFeed, "recording", True)
-        patched.setattr(recording, "confirm", lambda _window, _question, deed: asked.append(deed))
+        patched.setattr(recording_control, "confirm", lambda _window, _question, deed: asked.append(deed))
         choose(qtbot, submenu(window, qtbot, title), entry)
     assert asked == ["Stop Recording and Open"]
     assert window.document.session is session
@@ -484,8 +484,8 @@ def close_and_watch(window: MainWindow, qtbot: QtBot, gate: Gate) -> str:
 def test_closing_says_that_a_session_is_still_being_moved(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    target, gate = tmp_path / "kept.scstream", Gate(saving.move_session)
-    monkeypatch.setattr(saving, "move_session", gate)
+    target, gate = tmp_path / "kept.scstream", Gate(session_saver.move_session)
+    monkeypatch.setattr(session_saver, "move_session", gate)
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(target), ""))
     opened(window, qtbot, clip)
     window.actions_["save"].trigger()
@@ -498,8 +498,8 @@ def test_closing_says_that_a_session_is_still_being_moved(
 def test_closing_says_that_a_session_is_still_being_deleted(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate = Gate(opening.discard)
-    monkeypatch.setattr(opening, "discard", gate)
+    gate = Gate(document_opener.discard)
+    monkeypatch.setattr(document_opener, "discard", gate)
     opened(window, qtbot, clip)
     first = window.document.session.path
     drop(window.viewer, [write_video(tmp_path / "other.mp4", moving_square(4))])

@@ -33,7 +33,7 @@ def left(tmp_path: Path, finished_session: Callable[..., Path]) -> list[Path]:
 
 @pytest.fixture
 def entries(left: list[Path], window: MainWindow, qtbot: QtBot) -> QListWidget:
-    listed = window.welcome.recovered
+    listed = window.welcome.unsaved
     qtbot.waitUntil(lambda: listed.isVisible() and listed.count() == len(left), timeout=LONG)
     return listed
 

@@ -9,10 +9,10 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.abc import AbstractQtMeta
+from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 
 
-class Page(QWidget, metaclass=AbstractQtMeta):
+class StatisticsPage(QWidget, metaclass=AbstractQtMeta):
     """A plot or a table that follows the document; as long as there is nothing in it, words say what will be there.
 
     Parameters

@@ -18,7 +18,7 @@ from scstream_app.session.event_log import Entry, EventLog
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
@@ -102,7 +102,7 @@ class EventsModel(QAbstractTableModel):
         return _RIGHT if role == Role.TextAlignmentRole and index.column() != _WHAT else None
 
 
-class EventsTable(Page):
+class EventsTable(StatisticsPage):
     """The events with a choice of their kind. A click shows the frame and selects the segments concerned."""
 
     def __init__(self, document: Document) -> None:

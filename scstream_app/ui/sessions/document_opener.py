@@ -35,7 +35,7 @@ class DocumentOpener(QObject):
 
     ``leaving`` comes before what is open is closed, ``began`` when the document was asked for another. ``choosing``
     comes before a clip is opened with settings that may still be changed, ``discarded`` when a session that nobody
-    wants is gone; ``said`` carries a line for people, and whether it is an error.
+    wants is gone; ``message`` carries a line for people, and whether it is an error.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ class DocumentOpener(QObject):
     choosing = Signal()
     began = Signal()
     discarded = Signal()
-    said = Signal(str, str)
+    message = Signal(str, str)
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class DocumentOpener(QObject):
             return
         self._addresses.remember(str(path))
         if self.moving is not None and _same(self.moving, path):
-            self.said.emit(f"'{path.name}' is just being saved.", "notice")
+            self.message.emit(f"'{path.name}' is just being saved.", "notice")
             return
         if here and not moved and self._document.state is not State.STOPPED:
             return
@@ -165,7 +165,7 @@ class DocumentOpener(QObject):
         try:
             return self._library().new_path(address)
         except StudioError as error:
-            self.said.emit(str(error), "error")
+            self.message.emit(str(error), "error")
             return None
 
     # --- what was open

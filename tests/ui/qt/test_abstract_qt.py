@@ -12,14 +12,14 @@ from pytestqt.qtbot import QtBot
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands import _ModelCommand
 from scstream_app.ui.panels.fields import Field
-from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 from scstream_app.ui.qt.background import BackgroundWorker
 
 
 @pytest.mark.parametrize(
     ("kind", "missing"),
     [
-        (Page, "_filled, _take_in"),
+        (StatisticsPage, "_filled, _take_in"),
         (Field, "put, value"),
         (BackgroundWorker, "_work"),
         (_ModelCommand, "_do, _take_back"),
@@ -35,7 +35,7 @@ def test_what_lacks_a_method_cannot_be_made(kind: Any, missing: str) -> None:
 
 
 def test_what_has_all_methods_is_a_widget_or_a_command_as_any(document: Document, qtbot: QtBot) -> None:
-    class Whole(Page):
+    class Whole(StatisticsPage):
         def _take_in(self) -> None:
             self.taken = True
 

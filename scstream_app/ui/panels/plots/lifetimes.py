@@ -12,14 +12,24 @@ from PySide6.QtWidgets import QLabel
 
 from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.common import GREEN, RED, add_line, clicked, colour_of, html, ink, paint_axes, pairs
-from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.plot_helpers import (
+    GREEN,
+    RED,
+    add_line,
+    clicked,
+    colour_of,
+    html,
+    ink,
+    paint_axes,
+    pairs,
+)
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
 #: Lives in the chart.
 _MOST_LIVES = 60
 
 
-class LivesPlot(Page):
+class LifetimesPlot(StatisticsPage):
     """A bar for each of the segments that lived longest, under the one it split off from."""
 
     def __init__(self, document: Document) -> None:

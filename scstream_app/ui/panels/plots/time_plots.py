@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QScrollArea
 
 from scstream_app.session.run_summary import MEASURES, RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.common import (
+from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
+from scstream_app.ui.panels.plots.plot_helpers import (
     BLUE,
     GREEN,
     LOWEST,
@@ -34,8 +35,7 @@ from scstream_app.ui.panels.plots.common import (
     line_pen,
     paint_axes,
 )
-from scstream_app.ui.panels.plots.page import Page
-from scstream_app.ui.panels.plots.pyramid import Pyramid
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
 _NOTHING = "Segments, time, log posterior, churn and uncertainty are drawn here, from the first segmented frame on."
 #: From top to bottom, and what each is about.
@@ -61,7 +61,7 @@ _GAP = 4
 _SMALL = 0.9
 
 
-class TimePlots(Page):
+class TimePlots(StatisticsPage):
     """Segments, milliseconds, log posterior, churn and mean uncertainty, with the frame at hand as a line.
 
     Beside each stands what it is about, and its value on the frame at hand. All of the run is seen, until a person
@@ -70,7 +70,7 @@ class TimePlots(Page):
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _NOTHING)
-        self._series: dict[str, Pyramid] = {}
+        self._series: dict[str, MinMaxPyramid] = {}
         self._of: RunSummary | None = None
         self._first = self._filled_up = 0
         self._whole = True
@@ -146,7 +146,7 @@ class TimePlots(Page):
         if summary is not self._of or first != self._first:
             # Another clip; or the oldest frames of a source without end were forgotten.
             self._of, self._first, self._filled_up = summary, first, len(summary.filled)
-            self._series = {name: Pyramid() for name in self.curves}
+            self._series = {name: MinMaxPyramid() for name in self.curves}
         self._take(summary, len(self._series["segments"]), len(summary))
         self._take_later(summary)
         self._show_everything()

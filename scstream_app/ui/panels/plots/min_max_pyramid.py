@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.ui.panels.plots.common import Array
+from scstream_app.ui.panels.plots.plot_helpers import Array
 
 #: Numbers that one of the next level stands for, and levels above the numbers themselves.
 _FANOUT, _LEVELS = 4, 6
@@ -13,12 +13,12 @@ _FANOUT, _LEVELS = 4, 6
 _UNIT = _FANOUT**_LEVELS
 
 
-class Pyramid:
+class MinMaxPyramid:
     """Numbers that come one after another, with the least and the greatest of every 4, 16, 64, ... of them.
 
     Adding costs what is added, and looking costs what is looked at, however many there are.
 
-    >>> row = Pyramid()
+    >>> row = MinMaxPyramid()
     >>> row.put(0, np.arange(1000.0))
     >>> places, values = row.part(0, 1000, most=20)
     >>> len(places), values[:2].tolist(), values[-2:].tolist()

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QComboBox
 
 from scstream.pixels.colour import channels
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.panels.plots.common import BLUE, Array, ink, paint_axes, short, statistics_of
-from scstream_app.ui.panels.plots.page import Page
+from scstream_app.ui.panels.plots.plot_helpers import BLUE, Array, ink, paint_axes, short, statistics_of
+from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
 #: Ellipses in the scatter plot.
 _MOST_ELLIPSES = 60
@@ -27,7 +27,7 @@ _AXES = {
 }
 
 
-class SizesPlot(Page):
+class SizesPlot(StatisticsPage):
     """How many segments of the frame at hand have which size."""
 
     def __init__(self, document: Document) -> None:
@@ -70,7 +70,7 @@ def doublings(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     return np.bincount(np.floor(np.log2(seen)).astype(np.int64)).astype(np.int64)
 
 
-class ColoursPlot(Page):
+class ColoursPlot(StatisticsPage):
     """The segments of the frame at hand in two channels of colour, with an ellipse of two standard deviations each."""
 
     def __init__(self, document: Document) -> None:

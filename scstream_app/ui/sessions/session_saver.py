@@ -17,7 +17,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.folders import own_folder, usable
 from scstream_app.ui.qt.job_queue import JobQueue
-from scstream_app.ui.sessions.opening import DocumentOpener
+from scstream_app.ui.sessions.document_opener import DocumentOpener
 from scstream_app.ui.sessions.recent_files import RecentFiles
 
 #: What the library puts behind a clip's name to tell unsaved sessions apart.
@@ -28,12 +28,12 @@ class SessionSaver(QObject):
     """Asks where, and moves the session there.
 
     Everything stands as before meanwhile and afterwards. ``began`` comes before the session is closed for that,
-    ``saved`` when it has its place; ``said`` carries a line for people, and whether it is an error.
+    ``saved`` when it has its place; ``message`` carries a line for people, and whether it is an error.
     """
 
     began = Signal()
     saved = Signal()
-    said = Signal(str, str)
+    message = Signal(str, str)
 
     def __init__(
         self, document: Document, addresses: RecentFiles, opening: DocumentOpener, chores: JobQueue, window: QWidget
@@ -56,7 +56,7 @@ class SessionSaver(QObject):
         if session is None:
             return
         if self._document.exporting:
-            self.said.emit("An export still reads this session. Save it when that is done.", "error")
+            self.message.emit("An export still reads this session. Save it when that is done.", "error")
             return
         suggested = str(self._suggested(session))
         # The name may still get a suffix: whether it is taken is asked afterwards.
@@ -94,14 +94,14 @@ class SessionSaver(QObject):
         self.began.emit()
         self._opening.moving = path
         self._document.set_aside()
-        self.said.emit(f"Saving in '{target}'…", "notice")
+        self.message.emit(f"Saving in '{target}'…", "notice")
         self._document.run.when_idle(partial(self._move, path, target, self._opening.turn))
 
     def _keep(self, path: Path) -> None:
         try:
             keep(path)
         except StudioError as error:
-            self.said.emit(str(error), "error")
+            self.message.emit(str(error), "error")
         else:
             self._addresses.remember(str(path))
             self._tell(path)
@@ -123,7 +123,7 @@ class SessionSaver(QObject):
 
     def _not_moved(self, path: Path, turn: int, message: str) -> None:
         self._go_on(path, turn)
-        self.said.emit(message, "error")
+        self.message.emit(message, "error")
 
     def _go_on(self, path: Path, turn: int) -> None:
         """Open the session again, unless a person has closed it or opened something else meanwhile."""
@@ -132,7 +132,7 @@ class SessionSaver(QObject):
             self._opening.open_session(path, moved=True)
 
     def _tell(self, path: Path) -> None:
-        self.said.emit(f"Saved in '{path}'.", "notice")
+        self.message.emit(f"Saved in '{path}'.", "notice")
         self.saved.emit()
 
 

@@ -46,7 +46,7 @@ class RecordingControl(QObject):
             try:
                 self._feed.record(self._library().new_path(facts.name))
             except StudioError as error:
-                self._message.say(f"Cannot record. {error}", "error")
+                self._message.show_message(f"Cannot record. {error}", "error")
 
     def may_end(self, deed: str) -> bool:
         """Whether what ends a recording, if one is being made, may be done; ``deed`` is what the button says of it."""
@@ -66,9 +66,9 @@ class RecordingControl(QObject):
         open_ = ("Open It", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
         if recorded.failure:
             kept = f" Its {recorded.frames} frames are kept." * bool(recorded.frames)
-            self._message.say(f"Recording has stopped. {recorded.failure}{kept}{left_out}", "error", open_)
+            self._message.show_message(f"Recording has stopped. {recorded.failure}{kept}{left_out}", "error", open_)
         elif open_ is None:
-            self._message.say("Nothing was recorded: no frame came.", "notice")
+            self._message.show_message("Nothing was recorded: no frame came.", "notice")
         else:
             text = f"{recorded.frames} frames were recorded in '{recorded.path}'.{left_out}"
-            self._message.say(text, "notice", open_)
+            self._message.show_message(text, "notice", open_)
