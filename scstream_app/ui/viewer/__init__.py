@@ -1,1 +1,1 @@
-"""The picture: zoom and pan, overlays, hover information, the bar of live mode."""
+"""Viewer of the current frame: zoom and pan, overlays, hover information, live mode bar."""

@@ -1,4 +1,4 @@
-"""What is under the mouse: the segment there, and how surely the pixel belongs to it."""
+"""Information about the segment and pixel under the mouse."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from scstream_app.render.palette import RGB
 
 _CHANNELS = ("red", "green", "blue")
 _MARGIN = 8
-#: Half a grey level keeps segments of one colour from being infinitely sure.
+#: Half a grey level of deviation keeps the probabilities of one-colour segments finite.
 _LEAST_DEVIATION = 0.5 / 255.0
 
 
 @dataclass(frozen=True, slots=True)
 class Hover:
-    """What is under the mouse.
+    """Segment and pixel under the mouse.
 
     Parameters
     ----------
     id : int
     name : str
-        That a person gave the segment; empty if none did.
+        Name that the user gave to the segment; empty if none.
     pixels : int
-        The segment's size.
+        Size of the segment.
     colour : RGB
-        Its mean colour.
+        Mean colour of the segment.
     x, y : int
-        The pixel under the mouse.
+        Column and row of the pixel.
     probability : float
-        That the pixel belongs to the segment; nan where that is not known.
+        Probability that the pixel belongs to the segment; nan if unknown.
     """
 
     id: int
@@ -50,7 +50,7 @@ class Hover:
 
     @property
     def title(self) -> str:
-        """What the segment is called."""
+        """Name and id of the segment."""
         return f"{self.name} (segment {self.id})" if self.name else f"Segment {self.id}"
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class Hover:
 
 
 def share_text(share: float) -> str:
-    """A probability in per cent that never pretends to be certain.
+    """Format a probability as per cent, never as 0 % or 100 %.
 
     >>> share_text(0.876), share_text(0.9999), share_text(0.0001)
     ('88 %', '> 99 %', '< 1 %')
@@ -71,10 +71,10 @@ def share_text(share: float) -> str:
 
 
 class Membership:
-    """How surely single pixels of a frame belong to their segments, from the frame's statistics.
+    """Membership probabilities of single pixels of a frame, from the frame's statistics.
 
-    Each segment is taken as the Gaussian that its statistics describe, as in `scstream.video.uncertainty`; here for
-    one pixel at a time, which takes microseconds.
+    Models each segment as the Gaussian of its statistics, as `scstream.video.uncertainty` does for whole frames; one
+    pixel takes microseconds.
     """
 
     def __init__(self, result: FrameResult, colour: str) -> None:
@@ -92,7 +92,7 @@ class Membership:
         self._log_weight = np.log(rows["pixels"]) - 0.5 * np.linalg.slogdet(covariances)[1]
 
     def probability(self, x: int, y: int) -> float:
-        """That the pixel belongs to the segment that it is given to; nan where nothing is known of that."""
+        """Probability that the pixel belongs to its segment; nan if unknown."""
         own = np.flatnonzero(self._ids == self.result.ids[y, x])
         if self.result.rgb is None or not len(own):
             return math.nan
@@ -104,7 +104,7 @@ class Membership:
 
 
 def measure(result: FrameResult, id: int) -> tuple[int, RGB]:
-    """The size of a segment in pixels and its mean colour, as the engine has them or, on a draft, counted."""
+    """Size of a segment in pixels and its mean colour, from the statistics or, on a draft, counted."""
     rows = result.statistics[result.statistics["id"] == id]
     if len(rows):
         red, green, blue = (round(min(max(255.0 * float(rows[0][name]), 0.0), 255.0)) for name in _CHANNELS)
@@ -118,7 +118,7 @@ def measure(result: FrameResult, id: int) -> tuple[int, RGB]:
 
 
 class HoverLabel(QLabel):
-    """Says over the picture what is under the mouse, in a corner where the mouse is not."""
+    """Label over the picture that describes the hovered segment, in a corner away from the mouse."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -130,18 +130,18 @@ class HoverLabel(QLabel):
         )
         self.hide()
 
-    def tell(self, hover: Hover | None, mouse: QPointF | None) -> None:
-        """Show this; None: nothing."""
+    def show_hover(self, hover: Hover | None, mouse: QPointF | None) -> None:
+        """Describe the segment; None hides the label."""
         self.setVisible(hover is not None)
         if hover is None:
             return
         swatch = QColor(*hover.colour).name()
         text = escape(str(hover)).replace(escape(hover.title), f"<b>{escape(hover.title)}</b>", 1)
         self.setText(f'<span style="background-color:{swatch}">{"&nbsp;" * 4}</span>&nbsp; {text}')
-        self.put(mouse)
+        self.move_away(mouse)
 
-    def put(self, mouse: QPointF | None) -> None:
-        """In the lower left corner; above if the mouse is there."""
+    def move_away(self, mouse: QPointF | None) -> None:
+        """Move to the lower left corner, or to the upper one if the mouse is there."""
         self.adjustSize()
         around = self.parentWidget()
         assert around is not None

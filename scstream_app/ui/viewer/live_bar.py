@@ -1,4 +1,4 @@
-"""The strip above a live picture: how the camera does, how late the picture is, and the button that records."""
+"""Bar above a live picture: state of the camera, frame rate, latency and the record button."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _SPAN = 2.0
 _NAME_WIDTH = 220
 _GREEN, _ORANGE, _RED, _GREY = (QColor(name) for name in ("#3fa45b", "#e08b28", "#d93636", "#8b9096"))
 _DIM = QColor(16, 16, 20, 165)
-_WORDS = {
+_STATE_TEXTS = {
     State.OPENING: "opening",
     State.WARMING: "preparing the engine",
-    State.SETTLING: "first frame settles",
+    State.SETTLING: "analysing first frame",
     State.PAUSED: "paused",
     State.STOPPED: "ended",
 }
 
 
 class LatencyMeter:
-    """When frames were painted, and how late each of them was, over the last seconds."""
+    """Frame rate and latencies of the frames painted in the last seconds."""
 
     def __init__(self, span: float = _SPAN) -> None:
         self._span = span
         self._painted: deque[tuple[float, float]] = deque()
 
     def note(self, now: float, captured: float) -> None:
-        """A frame that was captured then is on the screen now."""
+        """Record that a frame captured at time ``captured`` is painted at time ``now``."""
         self._painted.append((now, now - captured))
         self._trim(now)
 
@@ -50,25 +50,25 @@ class LatencyMeter:
             self._painted.popleft()
 
     def rate(self, now: float) -> float:
-        """Frames a second; 0 when none came for a while."""
+        """Frames per second; 0 if no frames were painted lately."""
         self._trim(now)
         times = [time for time, _ in self._painted]
         return (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 and times[-1] > times[0] else 0.0
 
     def latencies(self, now: float) -> list[float]:
-        """Seconds from capture to screen, of the last frames."""
+        """Seconds from capture to screen of the last frames."""
         self._trim(now)
-        return [late for _, late in self._painted]
+        return [latency for _, latency in self._painted]
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Forget all frames."""
         self._painted.clear()
 
 
 class LiveBar(QWidget):
-    """Shown while a live source is open.
+    """Bar with state, rate, latency and record button of a live source; hidden for other sources.
 
-    Latency runs from the moment that the camera handed a frame over to the moment that the viewer has painted it.
+    Latency is the time from the camera's delivery of a frame until the viewer has painted it.
     """
 
     def __init__(
@@ -83,17 +83,17 @@ class LiveBar(QWidget):
         self._dot = Indicator(self)
         self._name, self._state = QLabel(self), QLabel(self)
         self._name.setAccessibleName("Camera")
-        self._state.setAccessibleName("State of the camera")
+        self._state.setAccessibleName("Camera state")
         font = self._name.font()
         font.setBold(True)
         self._name.setFont(font)
-        self._rate = Readout("Frames a second", "120.0 fps", self)
-        self._rate.setToolTip("Frames that come to the screen, a second")
-        self._latency = Readout("Latency", "9999 ms late", self)
+        self._rate = Readout("Frame rate", "120.0 fps", self)
+        self._rate.setToolTip("Frames per second on the screen")
+        self._latency = Readout("Latency", "Latency 9999 ms", self)
         self._dropped = Readout("Dropped frames", "99999 dropped", self)
-        self._dropped.setToolTip("Frames of the camera that were passed over because a newer one was there already")
+        self._dropped.setToolTip("Camera frames that were skipped because a newer one was available")
         self._size = Readout("Processing size", "size 100 %", self)
-        self._size.setToolTip("Share of the picture's width and height that the engine works on")
+        self._size.setToolTip("Processing size, in per cent of the picture's width and height")
         self._targets = self._make_targets()
         self._record = self._make_record(record)
         self._overlay = DimOverlay(viewer)
@@ -108,15 +108,15 @@ class LiveBar(QWidget):
         document.closed.connect(self._on_changed)
         self._on_changed()
 
-    # --- making it
+    # --- construction
 
     def _make_targets(self) -> QComboBox:
         box = QComboBox(self)
         box.setObjectName("target")
-        box.setAccessibleName("Rate to hold")
+        box.setAccessibleName("Target frame rate")
         box.setToolTip(
-            "Hold this many frames a second: the engine works on a smaller picture when it is too slow, and on a "
-            "larger one when there is time. Segments keep their ids. Fixed size: as the controls say."
+            "Keep this frame rate: the engine works on a smaller picture when it is too slow, and on a larger one "
+            "when there is time. Segments keep their ids. Fixed size uses the processing size of the controls"
         )
         box.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         for target in TARGETS:
@@ -129,7 +129,7 @@ class LiveBar(QWidget):
         button = QToolButton(self)
         button.setObjectName("record")
         button.setToolTip(action.toolTip())
-        # Not its default action, which would take the button's text back.
+        # A default action would overwrite the text of the button.
         button.clicked.connect(action.trigger)
         button.setEnabled(action.isEnabled())
         action.enabledChanged.connect(button.setEnabled)
@@ -151,23 +151,23 @@ class LiveBar(QWidget):
         self._state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    # --- what a person does
+    # --- user input
 
     @Slot(int)
     def _on_target(self, place: int) -> None:
         self._feed.set_target(self._targets.itemData(place))
 
-    # --- what happens
+    # --- updates
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cover all of the viewer."""
+        """Keep the overlay as large as the viewer."""
         if event.type() == QEvent.Type.Resize and watched is self._viewer:
             self._overlay.resize(self._viewer.size())
         return super().eventFilter(watched, event)
 
     @Slot()
     def _on_painted(self) -> None:
-        """Notice when a frame is on the screen for the first time."""
+        """Measure a frame when it is painted for the first time."""
         shown = self._document.display.shown
         if shown is not None and shown.result.index != self._seen:
             self._seen = shown.result.index
@@ -209,16 +209,16 @@ class LiveBar(QWidget):
     def _show_state(self) -> None:
         silence, state = self._feed.silence, self._document.state
         waiting = silence is not None and state is State.SEGMENTING
-        # They say nothing while no picture comes, and the room is wanted.
+        # Without frames these numbers mean nothing, and the state text needs the room.
         self._rate.setVisible(not waiting)
         self._latency.setVisible(not waiting)
         if waiting and silence is not None:
             doing = "reconnecting" if self._feed.camera else "waiting"
             text, colour = f"no picture for {silence:.0f} s – {doing}", _ORANGE
         elif self._feed.recording:
-            text, colour = self._told_recording(), _RED
+            text, colour = self._recording_text(), _RED
         else:
-            text, colour = _WORDS.get(state, "live"), _GREEN if state is State.SEGMENTING else _GREY
+            text, colour = _STATE_TEXTS.get(state, "live"), _GREEN if state is State.SEGMENTING else _GREY
         self._state.setText(text)
         self._state.setToolTip(text)
         self._dot.show_in(colour)
@@ -226,11 +226,11 @@ class LiveBar(QWidget):
         what = "camera" if self._feed.camera else "stream"
         self._overlay.show_text(f"No picture. Waiting for the {what} …" if waiting else "")
 
-    def _told_recording(self) -> str:
+    def _recording_text(self) -> str:
         recorder = self._feed.recorder
         if recorder is None:
             return ""
-        missing = f", {recorder.dropped} left out" if recorder.dropped else ""
+        missing = f", {recorder.dropped} frames skipped" if recorder.dropped else ""
         paused = ", paused" if self._document.state is State.PAUSED else ""
         return f"recording {_clock(recorder.seconds)}{paused}{missing}"
 
@@ -243,39 +243,40 @@ class LiveBar(QWidget):
 
     def _show_numbers(self) -> None:
         now = monotonic()
-        late = 1000.0 * np.array(self._meter.latencies(now))
+        latencies = 1000.0 * np.array(self._meter.latencies(now))
         going = self._document.state is State.SEGMENTING
         self._rate.setText(f"{self._meter.rate(now):.1f} fps" if going else "– fps")
-        self._latency.setText(f"{np.median(late):.0f} ms late" if len(late) and going else "– ms late")
-        worst = f" At worst {late.max():.0f} ms in the last {_SPAN:g} s." if len(late) else ""
-        self._latency.setToolTip(f"From the camera handing a frame over to its being on the screen.{worst}")
+        known = len(latencies) and going
+        self._latency.setText(f"Latency {np.median(latencies):.0f} ms" if known else "Latency – ms")
+        worst = f"; maximum {latencies.max():.0f} ms in the last {_SPAN:g} s" if len(latencies) else ""
+        self._latency.setToolTip(f"Time from the camera's delivery of a frame until it is on the screen{worst}")
         self._dropped.setText(f"{self._feed.dropped} dropped")
 
-    # --- for those who look
+    # --- displayed texts
 
     @property
     def state(self) -> str:
-        """What is said of the camera."""
+        """Text about the state of the camera."""
         return self._state.text()
 
     @property
     def dropped(self) -> str:
-        """What is said of frames that were passed over."""
+        """Text about skipped frames."""
         return self._dropped.text()
 
     @property
     def latency(self) -> str:
-        """What is said of the latency."""
+        """Text about the latency."""
         return self._latency.text()
 
     @property
     def dimmed(self) -> bool:
-        """Whether the picture is dimmed because it is not the present one."""
+        """Whether the picture is dimmed because it is out of date."""
         return self._overlay.isVisible()
 
 
 class DimOverlay(QWidget):
-    """Dims the viewer that it lies on, and says why."""
+    """Overlay that dims the viewer and explains why."""
 
     def __init__(self, viewer: QWidget) -> None:
         super().__init__(viewer)
@@ -284,7 +285,7 @@ class DimOverlay(QWidget):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Lie over the viewer with this text; without one, go away."""
+        """Cover the viewer and show this text; an empty text hides the overlay."""
         if text != self._text:
             self._text = text
             self.resize(self._viewer.size())
@@ -302,7 +303,7 @@ class DimOverlay(QWidget):
 
 
 def _clock(seconds: float) -> str:
-    """Minutes and seconds.
+    """Format seconds as minutes and seconds.
 
     >>> _clock(75.2)
     '1:15'

@@ -1,4 +1,4 @@
-"""The preview of a split: the line along which the selected segment would divide, on the newest frames."""
+"""Preview of a split: the line along which the selected segment would divide."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
 from scstream_app.ui.document.split_line import Mask, PendingSplit
 
-#: Frames whose lines are kept: the frame on the screen is a little behind the engine.
+#: Number of frames whose lines are cached: the frame on the screen is a little behind the engine.
 _KEPT = 8
 
 
 class SplitPreview(QObject):
-    """Asks the engine about the selected segment, if there is one, and only while it could be split.
+    """Requests the sub-clusters of the selected segment from the engine while the segment can be split.
 
-    ``changed`` says that there is another line, or none any more.
+    ``changed`` is emitted when the line changes or disappears.
     """
 
     changed = Signal()
@@ -24,7 +24,7 @@ class SplitPreview(QObject):
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._halves: dict[int, PendingSplit] = {}
+        self._splits: dict[int, PendingSplit] = {}
         document.display.selection_changed.connect(self._ask)
         document.state_changed.connect(self._ask)
         document.opened.connect(self._ask)
@@ -32,8 +32,8 @@ class SplitPreview(QObject):
         document.run.worker.halved.connect(self._on_halved)
 
     def line(self, shown: Shown) -> Mask | None:
-        """The line (H, W) on the frame that is shown; None if it is not known."""
-        found = self._halves.get(shown.result.index)
+        """Mask (H, W) of the dividing line on the shown frame; None if unknown."""
+        found = self._splits.get(shown.result.index)
         fits = found is not None and found.id == self._wanted() and found.line.shape == shown.result.ids.shape
         return found.line if found is not None and fits else None
 
@@ -45,15 +45,15 @@ class SplitPreview(QObject):
     def _ask(self) -> None:
         wanted = self._wanted()
         self._document.run.worker.watch(wanted)
-        if any(halves.id != wanted for halves in self._halves.values()):
-            self._halves.clear()
+        if any(split.id != wanted for split in self._splits.values()):
+            self._splits.clear()
             self.changed.emit()
 
     @Slot()
     def _on_halved(self) -> None:
         found = self._document.run.worker.halves.take()
         if found is not None and found.id == self._wanted():
-            self._halves[found.index] = found
-            while len(self._halves) > _KEPT:
-                del self._halves[next(iter(self._halves))]
+            self._splits[found.index] = found
+            while len(self._splits) > _KEPT:
+                del self._splits[next(iter(self._splits))]
             self.changed.emit()

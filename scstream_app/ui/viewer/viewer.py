@@ -1,4 +1,4 @@
-"""The viewer: the frame on the screen, with zoom, pan, selection by mouse, and a place to drop files on."""
+"""Viewer of the current frame: zoom, pan, selection with the mouse, drag and drop of files."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from scstream_app.ui.viewer.split_preview import SplitPreview
 from scstream_app.ui.viewer.viewer_painting import (
     as_image,
     average,
+    background,
     dashed,
-    ground,
     paint_divider,
     paint_note,
-    paint_words,
+    paint_text,
 )
 from scstream_app.ui.viewer.zoom_view import ZoomView
 from scstream_app.warmup_messages import PREPARING
 
-#: From this zoom on single pixels are what one wants to see; below it their uneven widths would only be ugly.
+#: From this zoom on pixels are drawn as squares; below it squares would have uneven widths.
 _PIXELATED_FROM = 2.0
-#: Below this zoom the painter's own smoothing skips pixels.
+#: Below this zoom QPainter's smoothing skips pixels.
 _AVERAGED_BELOW = 0.5
-#: Half the width of the strip in which the divider can be taken, in logical pixels.
+#: Distance from the divider within which it can be dragged, in logical pixels.
 _GRIP = 6.0
 _WIPE = "wipe"
 
-_NO_OBJECT = f"There is no object yet. Go to another view, select segments and choose {BY_ID['group'].menu_path}"
-_WORDS = {
+_NO_OBJECT = f"No objects yet. Select segments in another view and choose {BY_ID['group'].menu_path}"
+_TEXTS = {
     State.EMPTY: "Drop a video or a folder of images here",
     State.OPENING: "Opening …",
     State.WARMING: PREPARING,
-    State.SETTLING: "Segmenting the first frame …",
-    State.SEGMENTING: "Segmenting the first frame …",
+    State.SETTLING: "Analysing first frame …",
+    State.SEGMENTING: "Analysing first frame …",
 }
 
 
@@ -90,7 +90,7 @@ class Viewer(ZoomView):
         self._toast = Toast(self)
         self._start = self._make_start()
         self.setAccessibleName("Viewer")
-        self.setAccessibleDescription("The frame on the screen. Click a segment to select it.")
+        self.setAccessibleDescription("The current frame. Click a segment to select it.")
         self.setMouseTracking(True)
         self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -107,9 +107,9 @@ class Viewer(ZoomView):
         self._take_shown()
 
     def _make_start(self) -> QPushButton:
-        """For a source that is open but waits to be segmented."""
+        """Create the button that starts segmentation when Preferences switch the automatic start off."""
         button = QPushButton("Start Segmentation", self)
-        button.setToolTip("It waits because of Edit > Preferences > Start by itself")
+        button.setToolTip("Automatic start is off (Edit > Preferences)")
         button.clicked.connect(lambda _checked=False: self._document.pause(False))
         button.hide()
         return button
@@ -117,18 +117,28 @@ class Viewer(ZoomView):
     def sizeHint(self) -> QSize:
         return QSize(640, 400)
 
+    @property
+    def document(self) -> Document:
+        """The document that the viewer shows."""
+        return self._document
+
+    @property
+    def split_line(self) -> Mask | None:
+        """Line (H, W) along which the selected segment would divide; None if unknown."""
+        return None if self._shown is None else self._split.line(self._shown)
+
     @Slot(str)
     def show_toast(self, text: str) -> None:
-        """A few words over the picture, for a while."""
+        """Show a short text over the picture for a few seconds."""
         self._toast.show_text(text)
 
-    # --- what the document says
+    # --- document signals
 
     @Slot()
     def _on_shown(self) -> None:
         self._take_shown()
         if self.isVisible():
-            # At once: together with whatever else waits to be painted it would be later.
+            # Paint at once: with the other pending repaints it would be later.
             self.repaint()
             self.painted.emit()
 
@@ -136,7 +146,7 @@ class Viewer(ZoomView):
     def _take_shown(self) -> None:
         self._shown = self._document.display.shown
         self._averaged = None
-        # The image borrows the picture's memory, which lives as long as `_shown` does.
+        # The image shares the memory of the picture, which `_shown` keeps alive.
         self.set_image(None if self._shown is None else as_image(self._shown.picture))
         self._put_start()
         self.update()
@@ -165,15 +175,15 @@ class Viewer(ZoomView):
         if self._document.display.look.view == _WIPE:
             self.update()
 
-    # --- what is where
+    # --- pixels and segments
 
     def id_at(self, point: QPoint) -> int | None:
-        """The segment at this point of the viewer; None if there is none."""
+        """Id of the segment at a point of the viewer; None outside of segments."""
         found = self._pixel(QPointF(point))
         return None if found is None else self._id(*found)
 
     def _pixel(self, point: QPointF) -> tuple[int, int] | None:
-        """Column and row of the frame; the right half of "side by side" shows the same pixels as the left."""
+        """Column and row in the frame; both halves of "side by side" map to the same pixels."""
         if self._shown is None or self._image is None:
             return None
         place = self.image_point(point)
@@ -183,7 +193,7 @@ class Viewer(ZoomView):
         return x % self._shown.result.ids.shape[1], y
 
     def viewport_changed(self) -> None:
-        """Look again for the segment under the mouse."""
+        """Update the segment under the mouse."""
         self._averaged = None
         self._follow_mouse()
 
@@ -194,11 +204,11 @@ class Viewer(ZoomView):
 
     @Slot()
     def _follow_mouse(self) -> None:
-        """Say what is under the mouse, also when the mouse rests and the picture moves."""
+        """Update the hover information; the picture may move under a resting mouse."""
         found = None if self._mouse is None or self._panning or self._dividing else self._hover_at(self._mouse)
         if found != self._hover:
             self._hover = found
-            self._label.tell(found, self._mouse)
+            self._label.show_hover(found, self._mouse)
             self.hovered.emit(found)
 
     def _hover_at(self, point: QPointF) -> Hover | None:
@@ -215,18 +225,18 @@ class Viewer(ZoomView):
         return Hover(id, self._document.names.names.get(id, ""), pixels, colour, *found, sure)
 
     def _member(self, shown: Shown) -> Membership:
-        """Prepared once a frame: under a resting mouse while frames go by as well as for a mouse that moves."""
+        """Membership probabilities of the shown frame, computed once per frame."""
         if self._membership is None or self._membership.result is not shown.result:
             self._membership = Membership(shown.result, self._document.colour_at(shown.result.index))
         return self._membership
 
-    # --- the divider of the wipe
+    # --- divider of the wipe
 
     def _wiping(self) -> bool:
         return self._shown is not None and self._shown.look.view == _WIPE == self._document.display.look.view
 
     def _divider(self) -> float:
-        """Where the divider is, in logical pixels."""
+        """Horizontal position of the divider in logical pixels."""
         assert self._image is not None
         edge = round(self._document.display.look.divider * self._image.width())
         return (self.image_rect().left() + edge * self.scale) / self.devicePixelRatioF()
@@ -291,7 +301,7 @@ class Viewer(ZoomView):
         if event.button() != Qt.MouseButton.LeftButton or self._on_divider(event.position()):
             self.mousePressEvent(event)
             return
-        # No press is noted: the release that follows is no click of its own.
+        # `_pressed` stays None, so that the following release does not count as a click.
         if not self._final():
             return
         id = self.id_at(event.position().toPoint())
@@ -299,15 +309,15 @@ class Viewer(ZoomView):
         undo_commands.isolate(self._document, chosen)
 
     def _final(self) -> bool:
-        """Whether segments can be chosen: while a frame settles their ids are not those that they will have."""
+        """Whether segments can be selected: the ids of a draft are not final."""
         shown = self._shown
         draft = shown is not None and not len(shown.result.statistics) and bool((shown.result.ids >= 0).any())
         if draft:
-            self.show_toast("This frame still settles: its segments can be selected in a moment.")
+            self.show_toast("This frame is still being analysed. Its segments can be selected in a moment.")
         return not draft
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """The menu is about what is selected: that is the segment under the mouse, unless it is one of several."""
+        """Select the segment under the mouse, unless it is selected already, and request the menu."""
         if not self._final():
             return
         id = self.id_at(event.pos())
@@ -330,10 +340,10 @@ class Viewer(ZoomView):
         if self.cursor().shape() != shape:
             self.setCursor(shape)
 
-    # --- dropping
+    # --- drag and drop
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _addresses(event.mimeData()):
+        if _dropped_addresses(event.mimeData()):
             event.setDropAction(Qt.DropAction.CopyAction)
             event.accept()
             self._set_dropping(True)
@@ -343,7 +353,7 @@ class Viewer(ZoomView):
 
     def dropEvent(self, event: QDropEvent) -> None:
         self._set_dropping(False)
-        addresses = _addresses(event.mimeData())
+        addresses = _dropped_addresses(event.mimeData())
         if addresses:
             event.setDropAction(Qt.DropAction.CopyAction)
             event.accept()
@@ -358,7 +368,7 @@ class Viewer(ZoomView):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._label.isVisible():
-            self._label.put(self._mouse)
+            self._label.move_away(self._mouse)
         self._toast.put()
         self._put_start()
 
@@ -369,13 +379,13 @@ class Viewer(ZoomView):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(event.rect(), ground(self.palette()))
+        painter.fillRect(event.rect(), background(self.palette()))
         if self._image is None:
-            paint_words(painter, self.rect(), self.palette(), _WORDS.get(self._document.state, ""))
+            paint_text(painter, self.rect(), self.palette(), _TEXTS.get(self._document.state, ""))
         else:
             painter.save()
             ratio = self.devicePixelRatioF()
-            # Everything is reckoned in screen pixels, whatever a logical pixel is.
+            # Paint in screen pixels, whatever the size of a logical pixel.
             painter.scale(1.0 / ratio, 1.0 / ratio)
             self._paint_picture(painter, self._image)
             self._paint_split(painter, self._image)
@@ -407,9 +417,8 @@ class Viewer(ZoomView):
         painter.drawImage(target, image)
 
     def _paint_split(self, painter: QPainter, image: QImage) -> None:
-        """Where the selected segment would divide, in views that outline it too."""
-        shown = self._shown
-        line = None if shown is None else self._split.line(shown)
+        """Paint the line along which the selected segment would divide, in views that outline it too."""
+        line = self.split_line
         if line is None or image.hasAlphaChannel() or line.shape != (image.height(), image.width()):
             return
         if self._dashes is None or self._dashes[0] is not line:
@@ -418,6 +427,6 @@ class Viewer(ZoomView):
         painter.drawImage(self.image_rect(), as_image(self._dashes[1]))
 
 
-def _addresses(data: QMimeData) -> list[str]:
-    """Paths of the files and folders that are dragged, and addresses of streams."""
+def _dropped_addresses(data: QMimeData) -> list[str]:
+    """Paths of the dragged files and folders, and URLs of streams."""
     return [url.toLocalFile() if url.isLocalFile() else url.toString() for url in data.urls() if url.isValid()]

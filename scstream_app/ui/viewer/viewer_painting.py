@@ -1,4 +1,4 @@
-"""What the viewer paints: pictures at any zoom, checkers under transparent ones, the divider, words."""
+"""Painting functions of the viewer: pictures, dashed lines, the wipe's divider, texts."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QPen
 
 from scstream_app.render.image_types import Picture
 
-#: Pixels of the picture.
+#: Length of a dash in picture pixels.
 _DASH = 3
 
 
 def as_image(picture: Picture) -> QImage:
-    """An image on the picture's own memory; whoever keeps it keeps the picture."""
+    """Wrap a picture in a QImage that shares its memory; the caller must keep the picture alive."""
     height, width, channels = picture.shape
     form = QImage.Format.Format_RGBA8888 if channels == 4 else QImage.Format.Format_RGB888
     image = QImage(picture.data, width, height, picture.strides[0], form)
-    # Pictures are in their own pixels: the ratio of the screen is not theirs.
+    # The image is in picture pixels, whatever the pixel ratio of the screen.
     image.setDevicePixelRatio(1.0)
     return image
 
 
 def average(picture: Picture, scale: float) -> Picture:
-    """A smaller picture, each pixel the mean of those it stands for."""
+    """Shrink a picture; each new pixel is the mean of the pixels it covers."""
     height, width = picture.shape[:2]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     return np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
 
 
 def dashed(line: npt.NDArray[np.bool_]) -> Picture:
-    """A line (H, W) in black and white dashes, to be seen on anything, on clear ground (H, W, 4)."""
+    """Draw a line mask (H, W) in black and white dashes, visible on any background, as RGBA (H, W, 4)."""
     picture = np.zeros((*line.shape, 4), np.uint8)
     rows, columns = np.nonzero(line)
     picture[rows, columns, :3] = np.where((rows + columns) // _DASH % 2, 255, 0)[:, None]
@@ -40,33 +40,33 @@ def dashed(line: npt.NDArray[np.bool_]) -> Picture:
     return picture
 
 
-def ground(palette: QPalette) -> QColor:
-    """Around the picture: darker than the window, so that the picture stands out."""
+def background(palette: QPalette) -> QColor:
+    """Background colour around the picture: darker than the window, so that the picture stands out."""
     return palette.color(QPalette.ColorRole.Window).darker(112)
 
 
-def paint_words(painter: QPainter, rect: QRect, palette: QPalette, words: str) -> None:
-    """Words in the middle, where there is no picture."""
+def paint_text(painter: QPainter, rect: QRect, palette: QPalette, text: str) -> None:
+    """Paint a text in the centre of the empty viewer."""
     colour = QColor(palette.color(QPalette.ColorRole.WindowText))
     colour.setAlphaF(0.55)
     painter.setPen(colour)
-    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, words)
+    painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, text)
 
 
-def paint_note(painter: QPainter, rect: QRect, words: str) -> None:
-    """Words in the middle of a picture, on a dark plate."""
+def paint_note(painter: QPainter, rect: QRect, text: str) -> None:
+    """Paint a text on a dark plate in the centre of a picture."""
     flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-    box = painter.boundingRect(rect.adjusted(24, 24, -24, -24), int(flags), words)
+    box = painter.boundingRect(rect.adjusted(24, 24, -24, -24), int(flags), text)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(18, 18, 22, 220))
     painter.drawRoundedRect(box.adjusted(-12, -8, 12, 8), 6, 6)
     painter.setPen(QColor(242, 242, 244))
-    painter.drawText(box, flags, words)
+    painter.drawText(box, flags, text)
 
 
 def paint_divider(painter: QPainter, x: float, top: float, bottom: float, height: float) -> None:
-    """The line of the wipe, with a knob in the middle of what is in sight."""
+    """Paint the divider of the wipe, with a knob in the middle of its visible part."""
     middle = (max(top, 0.0) + min(bottom, height)) / 2.0
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for colour, width in ((QColor(0, 0, 0, 120), 3.0), (QColor(255, 255, 255), 1.0)):

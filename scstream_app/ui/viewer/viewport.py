@@ -1,4 +1,4 @@
-"""Where a picture is on the screen: zoom and place, as pure numbers."""
+"""Zoom and position of a picture on the screen, without Qt widgets."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QPointF, QRectF, QSize
 
-#: Screen pixels for one of the picture's, at most.
+#: Largest zoom, in screen pixels per picture pixel.
 MAX_SCALE = 64.0
-#: How much of the picture stays in sight when it is dragged out, in screen pixels.
+#: Part of the picture that stays visible when the user drags it out, in screen pixels.
 _KEPT_IN_SIGHT = 48.0
 
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """Where a picture is on the screen: screen pixels for one of its own, and where its corner is.
+    """Zoom and position of a picture: screen pixels per picture pixel, and the position of its upper left corner.
 
     Examples
     --------
@@ -32,28 +32,28 @@ class Viewport:
 
     @classmethod
     def fitting(cls, picture: QSize, view: QSize) -> Viewport:
-        """All of the picture, as large as it goes."""
+        """Viewport that shows the whole picture as large as possible."""
         scale = min(view.width() / picture.width(), view.height() / picture.height(), MAX_SCALE)
         return cls.centred(scale, picture, view)
 
     @classmethod
     def centred(cls, scale: float, picture: QSize, view: QSize) -> Viewport:
-        """The picture's middle in the view's."""
+        """Viewport with the picture centred in the view."""
         left = (view.width() - scale * picture.width()) / 2.0
         return cls(scale, left, (view.height() - scale * picture.height()) / 2.0)
 
     def scaled(self, scale: float, at: QPointF) -> Viewport:
-        """Closer or farther, with the point ``at`` of the screen where it is."""
+        """Change the scale; the screen point ``at`` stays in place."""
         factor = scale / self.scale
         left, top = at.x() - factor * (at.x() - self.left), at.y() - factor * (at.y() - self.top)
         return Viewport(scale, left, top)
 
     def moved(self, by: QPointF) -> Viewport:
-        """Shifted on the screen."""
+        """Shift the picture on the screen."""
         return replace(self, left=self.left + by.x(), top=self.top + by.y())
 
     def kept_in(self, picture: QSize, view: QSize) -> Viewport:
-        """Shifted so that some of the picture is in sight."""
+        """Shift the picture so that part of it stays visible."""
         width, height = self.scale * picture.width(), self.scale * picture.height()
         x, y = min(_KEPT_IN_SIGHT, width), min(_KEPT_IN_SIGHT, height)
         return replace(
@@ -63,9 +63,9 @@ class Viewport:
         )
 
     def target(self, picture: QSize) -> QRectF:
-        """The picture's rectangle; its corner lies on a whole screen pixel, so that 100 % is exact."""
+        """Rectangle of the picture. Its corner is on a whole screen pixel, so that 100 % is exact."""
         return QRectF(round(self.left), round(self.top), self.scale * picture.width(), self.scale * picture.height())
 
     def inverse(self, at: QPointF) -> QPointF:
-        """The place in the picture that is at this point of the screen."""
+        """Convert a screen point to picture pixels."""
         return QPointF((at.x() - round(self.left)) / self.scale, (at.y() - round(self.top)) / self.scale)

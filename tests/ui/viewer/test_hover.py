@@ -1,4 +1,4 @@
-"""How surely the pixel under the mouse belongs to its segment."""
+"""Tests of the membership probability of the pixel under the mouse."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scstream_app.ui.viewer.viewer import Viewer
 
 
 @pytest.mark.parametrize("colour", ["rgb", "lab"])
-def test_it_is_what_the_engine_says_of_the_likeliest_segment(colour: str) -> None:
+def test_probability_equals_one_minus_the_engines_uncertainty(colour: str) -> None:
     frame = moving_square(1)[0]
     segmenter = VideoSegmenter(colour=colour, max_init_sweeps=20, threads=1)
     ids = segmenter.segment(frame)
@@ -34,13 +34,13 @@ def test_it_is_what_the_engine_says_of_the_likeliest_segment(colour: str) -> Non
     assert found[sure] == pytest.approx(1.0 - doubt[::5, ::5][sure], abs=1e-3)
 
 
-def test_nothing_is_claimed_of_a_frame_that_still_settles() -> None:
+def test_a_draft_has_no_probability() -> None:
     frame = moving_square(1)[0]
     draft = FrameResult(0, 0.0, frame, np.zeros((48, 64), np.int32), (), np.empty(0, STATISTICS))
     assert math.isnan(Membership(draft, "rgb").probability(3, 3))
 
 
-def test_the_label_says_how_sure(story_document: Document, qtbot: QtBot) -> None:
+def test_the_label_shows_the_probability(story_document: Document, qtbot: QtBot) -> None:
     viewer = Viewer(story_document)
     qtbot.addWidget(viewer)
     viewer.resize(400, 300)
@@ -50,7 +50,7 @@ def test_the_label_says_how_sure(story_document: Document, qtbot: QtBot) -> None
     viewer.hovered.connect(heard.append)
 
     def moved() -> bool:
-        # On a real screen the window may not have found its place yet, and the pointer may be there already.
+        # On a real screen the window may still be moving, and the pointer may already be inside.
         for place in (viewer.rect().center() / 2, viewer.rect().center()):
             qtbot.mouseMove(viewer, place)
         return bool(heard)

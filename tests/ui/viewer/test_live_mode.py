@@ -1,4 +1,4 @@
-"""Live mode as a person uses it: a camera that shows, drops, stalls and comes back, and is recorded."""
+"""Tests of live mode: a camera that shows, drops frames, stalls, reconnects and is recorded."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraRig]:
 
 @pytest.fixture
 def settings(settings: QSettings) -> QSettings:
-    """A fixed size, so that no test depends on how fast the engine is."""
+    """Settings with a fixed processing size, so that no test depends on the speed of the engine."""
     settings.setValue("live/target", 0)
     return settings
 
@@ -66,7 +66,7 @@ def quick(quick: Settings) -> Settings:
 
 @pytest.fixture
 def before_closing(rig: CameraRig) -> Callable[[MainWindow], None]:
-    """A device that gives nothing hangs, and closing would wait for it; a recording is asked about."""
+    """Stop recording and release the device, so that closing neither asks nor waits."""
 
     def let_go(window: MainWindow) -> None:
         window.feed.stop()
@@ -76,7 +76,7 @@ def before_closing(rig: CameraRig) -> Callable[[MainWindow], None]:
 
 
 class Scene:
-    """The window with a camera on, fed picture by picture."""
+    """Window with a fake camera that the test feeds picture by picture."""
 
     def __init__(self, qtbot: QtBot, window: MainWindow, rig: CameraRig) -> None:
         self.qtbot, self.window, self.rig = qtbot, window, rig
@@ -94,7 +94,7 @@ class Scene:
         self.qtbot.waitUntil(until, timeout=LONG)  # type: ignore[arg-type]
 
     def show(self, count: int = 1) -> None:
-        """Hand pictures over one by one, each when the one before is on the screen and noted."""
+        """Feed pictures one by one, each when the previous one is on the screen and in the summary."""
         document = self.window.document
         for _ in range(count):
             before = document.display.index
@@ -110,7 +110,7 @@ class Scene:
         return self.device
 
     def plug_in_when_opened(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Have a device for the next opening, and not before: what is still being closed would take it."""
+        """Provide a device only when the source is opened; a camera still being closed would take it."""
 
         def opened(text: str) -> Camera:
             self.replug()
@@ -129,7 +129,7 @@ def sessions(window: MainWindow) -> list[Path]:
 
 
 def main_id(result: FrameResult) -> int:
-    """The segment of the upper left corner, where nothing moves."""
+    """Id of the segment in the upper left corner, where nothing moves."""
     return int(result.ids[0, 0])
 
 
@@ -141,7 +141,7 @@ def test_numbers_that_change_with_every_frame_leave_everything_in_its_place(scen
     window = scene.window
     requests = Counter(QEvent.Type.LayoutRequest, window.findChild(Transport), window.statusBar(), window.live_bar)
     scene.show(24)
-    # Now and then a number gets another digit; by themselves labels would ask several times a frame.
+    # Rarely a number gets another digit; ordinary labels would request a layout several times a frame.
     assert requests.count < 8
 
 
@@ -161,13 +161,13 @@ def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
     assert window.live_bar.state == "live"
     assert any("Fake Cam" in label.text() for label in window.live_bar.findChildren(QLabel))
     assert "Fake Cam" in window.windowTitle()
-    # How fast frames come is said in one place.
+    # Only the live bar shows the frame rate.
     assert not any("frames/s" in label.text() for label in window.statusBar().findChildren(QLabel))
     assert sessions(window) == []
     assert not window.actions_["save"].isEnabled()
     assert not window.actions_["export"].isEnabled()
     assert window.actions_["hide"].isEnabled()
-    scene.wait(lambda: window.live_bar.latency.split()[0].isdecimal())
+    scene.wait(lambda: window.live_bar.latency.split()[1].isdecimal())
 
 
 def test_a_first_frame_is_not_waited_for(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> None:
@@ -175,7 +175,7 @@ def test_a_first_frame_is_not_waited_for(qtbot: QtBot, window: MainWindow, rig: 
     sweeps, document = [0], window.document
     document.previewed.connect(lambda: sweeps.append(document.preview.progress.sweep if document.preview else 0))
     Scene(qtbot, window, rig)
-    # A frame that may take its time is previewed every ten sweeps.
+    # The first frame of a clip shows a preview every ten sweeps.
     assert max(sweeps) < 10
 
 
@@ -195,7 +195,7 @@ def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.
     gate.set()
     wanted = PICTURES_OF_CAMERA[last % len(PICTURES_OF_CAMERA)]
     scene.wait(lambda: np.array_equal(scene.window.document.display.shown.result.picture, wanted))
-    # A frame is shown before it is noted.
+    # A frame is shown before it is in the summary.
     scene.wait(lambda: scene.window.document.summary.frames[-1] == scene.window.document.display.index)
     dropped = scene.given - len(scene.window.document.summary)
     assert dropped >= 4
@@ -221,14 +221,14 @@ def test_space_pauses_and_the_last_frames_can_be_gone_through(scene: Scene) -> N
     newest = scene.picture()
     scene.device.feed(newest)
     scene.wait(lambda: np.array_equal(window.document.display.shown.result.picture, newest))
-    # What came first in the pause was old when it ended; and a pause drops nothing.
+    # The first frame of the pause was outdated when the pause ended; a pause drops no frames.
     kept = [window.document.run.worker.recent.at(index) for index in window.document.summary.frames]
     stale = PICTURES_OF_CAMERA[first % len(PICTURES_OF_CAMERA)]
     assert not any(np.array_equal(result.picture, stale) for result in kept)
     assert window.feed.dropped <= 1
 
 
-def test_the_transport_says_why_it_cannot_step(scene: Scene) -> None:
+def test_disabled_step_buttons_explain_why(scene: Scene) -> None:
     button = scene.window.transport.findChild(QToolButton, "previous")
     assert not button.isEnabled()
     assert "Pause" in button.toolTip()
@@ -275,7 +275,7 @@ def test_a_stream_that_ends_can_still_be_looked_at(scene: Scene) -> None:
 # --- stalls
 
 
-def test_a_frozen_camera_is_told_and_taken_up_again(scene: Scene) -> None:
+def test_a_frozen_camera_is_reported_and_reconnected(scene: Scene) -> None:
     window = scene.window
     scene.show(3)
     before = window.document.display.shown.result
@@ -314,7 +314,7 @@ def test_a_silent_network_stream_is_waited_for(
     assert window.live_bar.dimmed
 
 
-def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
+def test_an_unplugged_camera_is_reported_at_once(scene: Scene) -> None:
     scene.show(2)
     before = scene.window.document.display.shown.result
     scene.device.feed(None)
@@ -324,7 +324,7 @@ def test_an_unplugged_camera_is_told_at_once(scene: Scene) -> None:
     assert main_id(scene.window.document.display.shown.result) == main_id(before)
 
 
-# --- the rate
+# --- frame rate
 
 
 def targets(scene: Scene) -> QComboBox:
@@ -366,7 +366,7 @@ def test_the_rate_is_remembered(scene: Scene, tmp_path: Path) -> None:
     again.close()
 
 
-def test_a_size_that_a_person_chooses_stays(scene: Scene) -> None:
+def test_a_size_that_the_user_chooses_stays(scene: Scene) -> None:
     choose(scene, "Hold 30 fps")
     scene.window.document.edit(Edit("change", values={"scale": 0.75}))
     scene.show(2)
@@ -384,7 +384,7 @@ def stop_recording(scene: Scene) -> Path:
 
 
 def check(path: Path, results: list[FrameResult]) -> None:
-    """The session holds these ids and these very pictures."""
+    """Assert that the session holds exactly these ids and pictures."""
     with Session.open(path) as session, open_source(session.source_address) as source:
         assert session.manifest.complete
         assert len(session) == len(results)
@@ -411,7 +411,7 @@ def test_recording_keeps_what_is_shown(scene: Scene) -> None:
     scene.show(2)
 
 
-def test_a_frame_is_in_the_recording_before_anybody_sees_it(scene: Scene) -> None:
+def test_a_frame_is_recorded_before_it_is_shown(scene: Scene) -> None:
     worker = scene.window.document.run.worker
     scene.key(Qt.Key.Key_R)
     order: list[tuple[str, int]] = []
@@ -451,7 +451,7 @@ def test_a_recording_is_opened_played_and_left_alone(scene: Scene) -> None:
     window.actions_["restart"].trigger()
     scene.wait(lambda: window.document.state is State.DONE and window.document.session.path != path)
     assert window.document.facts.name == PICTURES
-    # Its pictures are nowhere else.
+    # The recording has the only copy of its pictures.
     check(path, scene.results)
 
 
@@ -495,7 +495,7 @@ def test_marks_go_to_their_own_recording(scene: Scene, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after some minutes."""
+    """Keep few frames, as after some minutes."""
     monkeypatch.setattr(document, "_LIVE_FRAMES", 5)
     monkeypatch.setattr(document, "_LIVE_SLACK", 2)
 
@@ -551,7 +551,7 @@ def test_what_undo_brings_back_has_followed_what_was_forgotten_since(
     corner = main_id(scene.results[-1])
     undo_commands.make_object(window.document, "ground", [corner])
     undo_commands.delete_object(window.document, "ground")
-    # A part that the segment gives off on the next frame.
+    # A part that splits off on the next frame.
     summary.events.append(3, split(3, corner, 10_000))
     scene.show(20)
     assert not [event for _, event in summary.events if 10_000 in event.ids]
@@ -599,7 +599,7 @@ def test_unplugged_while_recording(scene: Scene) -> None:
     check(stop_recording(scene), scene.results)
 
 
-def test_closing_the_window_ends_the_recording_if_a_person_says_so(scene: Scene) -> None:
+def test_closing_the_window_asks_before_it_ends_the_recording(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(2)
     with answering(scene.qtbot, "Cancel"):
@@ -653,7 +653,7 @@ def test_opening_something_asks_before_it_ends_a_recording(scene: Scene, tmp_pat
         assert window.document.facts.name == "clip.mp4"
 
 
-def test_closing_the_camera_ends_the_recording_if_a_person_says_so(scene: Scene) -> None:
+def test_closing_the_camera_asks_before_it_ends_the_recording(scene: Scene) -> None:
     scene.key(Qt.Key.Key_R)
     scene.show(4)
     with answering(scene.qtbot, "Cancel"):
@@ -693,7 +693,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_camera(scene: Scene) -> None
     assert 0 < len(window.document.summary) < len(scene.results)
 
 
-def test_an_unwritable_library_is_said(scene: Scene, tmp_path: Path) -> None:
+def test_an_unwritable_library_is_reported(scene: Scene, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     scene.window.library = Library(tmp_path / "file" / "library")
     scene.key(Qt.Key.Key_R)
@@ -702,7 +702,7 @@ def test_an_unwritable_library_is_said(scene: Scene, tmp_path: Path) -> None:
     scene.show(2)
 
 
-# --- measuring
+# --- rate and latency
 
 
 def test_rate_and_latency_are_those_of_the_last_seconds() -> None:
@@ -715,19 +715,19 @@ def test_rate_and_latency_are_those_of_the_last_seconds() -> None:
     assert meter.latencies(20.0) == []
 
 
-# --- choosing a camera
+# --- camera dialog
 
 
 @pytest.fixture
 def cameras(rig: CameraRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two cameras to choose from."""
+    """Install two fake cameras."""
     infos = [CameraInfo(0, "Front", "/dev/video0"), CameraInfo(2, "Desk", "/dev/video2")]
     modes = [CameraMode(320, 240, 30.0), CameraMode(640, 480, 15.0)]
     monkeypatch.setattr(camera_dialog, "list_cameras", lambda: infos)
     monkeypatch.setattr(camera_dialog, "camera_modes", lambda device: modes)
 
     def opened(text: str) -> Camera:
-        # Every opening finds a device of its own.
+        # Each opening gets a device of its own.
         rig.plug_in(*PICTURES_OF_CAMERA[:2])
         return rig.open(text)
 
@@ -775,7 +775,7 @@ def test_the_preview_lets_go_before_the_camera_is_opened(qtbot: QtBot, rig: Came
     assert dialog.isHidden()
 
 
-def test_a_busy_camera_says_so(
+def test_a_busy_camera_is_reported(
     qtbot: QtBot, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: has_picture(dialog) and dialog.modes.count() == 3, timeout=LONG)
@@ -786,7 +786,7 @@ def test_a_busy_camera_says_so(
     qtbot.waitUntil(lambda: "Cannot open" in dialog.picture.text(), timeout=LONG)
 
 
-def test_without_cameras_it_says_what_to_do(
+def test_without_cameras_the_dialog_explains_what_to_do(
     qtbot: QtBot, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
@@ -810,7 +810,7 @@ def test_the_menu_opens_what_was_chosen(
 
 
 def opened_dialog(scene: Scene) -> CameraDialog:
-    """The dialog that the menu shows, with a picture in it; it hears keys."""
+    """Open the dialog from the menu and wait for a preview picture."""
     scene.wait(lambda: scene.window.findChild(CameraDialog) is not None)
     dialog = scene.window.findChild(CameraDialog)
     scene.wait(lambda: has_picture(dialog) and dialog.isActiveWindow())
@@ -818,7 +818,7 @@ def opened_dialog(scene: Scene) -> CameraDialog:
 
 
 def leave(scene: Scene, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch) -> FakeDevice:
-    """Choose no camera; the one that was seen through is given."""
+    """Cancel the dialog; returns the device of its preview."""
     preview = scene.rig.devices[-1]
     scene.plug_in_when_opened(monkeypatch)
     scene.qtbot.keyClick(dialog, Qt.Key.Key_Escape)
@@ -867,7 +867,7 @@ def test_a_recording_is_not_ended_by_choosing_a_camera_without_a_question(
     scene.wait(lambda: window.document.display.index == 0)
 
 
-def test_cameras_found_after_the_dialog_has_gone_trouble_nobody(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cameras_found_after_the_dialog_is_closed_are_ignored(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     gate, trouble = Event(), list[threading.ExceptHookArgs]()
     monkeypatch.setattr(camera_dialog, "list_cameras", lambda: gate.wait(LONG / 1000) and [])
     monkeypatch.setattr(threading, "excepthook", trouble.append)

@@ -1,4 +1,4 @@
-"""The preview of a split: a dashed line in the newest frame, for one selected segment, and nothing otherwise."""
+"""Tests of the split preview: a dashed line in the newest frame, for a single selected segment."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from helpers.export_scenes import story
+from scstream import VideoSegmenter
 from scstream_app.settings import Settings
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.split_line import SplitWatcher
@@ -28,13 +29,13 @@ LONG = 20_000
 
 @pytest.fixture
 def paused(qtbot: QtBot, tmp_path: Path) -> Iterator[Document]:
-    """A document that was paused in the midst of a clip, with its newest frame on the screen."""
+    """Document paused in the middle of a clip, with its newest frame on the screen."""
     document = Document()
     document.set_settings(Settings(max_init_sweeps=20, threads=1))
     document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(200))), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.summary) > 3, timeout=LONG)
     document.pause(True)
-    # The frame that was under way still comes.
+    # The frame in progress still arrives.
     qtbot.waitUntil(
         lambda: document.display.index == len(document.session) - 1 == document.summary.frames[-1], timeout=LONG
     )
@@ -54,38 +55,38 @@ def viewer(qtbot: QtBot, paused: Document) -> Viewer:
 
 
 def on_screen(viewer: Viewer) -> npt.NDArray[np.uint8]:
-    """The picture at 100 %, in the viewer's middle."""
+    """Pixels of the centred picture on the screen, at 100 % zoom."""
     image = viewer.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     screen = rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3)
-    height, width = viewer._document.display.shown.picture.shape[:2]
+    height, width = viewer.document.display.shown.picture.shape[:2]
     top, left = (screen.shape[0] - height) // 2, (screen.shape[1] - width) // 2
     return screen[top : top + height, left : left + width].copy()
 
 
 def drawn_over(viewer: Viewer) -> npt.NDArray[np.bool_]:
-    """Where the screen is not as the picture."""
-    return (on_screen(viewer) != viewer._document.display.shown.picture).any(axis=2)
+    """Mask of the pixels that differ from the picture."""
+    return (on_screen(viewer) != viewer.document.display.shown.picture).any(axis=2)
 
 
 def click(qtbot: QtBot, viewer: Viewer, id: int) -> None:
-    ids = viewer._document.display.shown.result.ids
+    ids = viewer.document.display.shown.result.ids
     row, column = np.argwhere(ids == id)[0]
     corner = QPoint((viewer.width() - ids.shape[1]) // 2, (viewer.height() - ids.shape[0]) // 2)
     qtbot.mouseClick(viewer, Qt.MouseButton.LeftButton, pos=corner + QPoint(int(column), int(row)))
 
 
 def click_divided(qtbot: QtBot, viewer: Viewer) -> int:
-    """Click the largest segment that has two halves to be seen."""
-    document = viewer._document
+    """Click the largest segment with a visible dividing line and return its id."""
+    document = viewer.document
     for id in document.display.shown.result.statistics["id"].tolist():
         click(qtbot, viewer, id)
         assert document.display.selection == {id}
         settled(qtbot, document)
-        qtbot.waitUntil(lambda: viewer._split.line(document.display.shown) is not None, timeout=LONG)
+        qtbot.waitUntil(lambda: viewer.split_line is not None, timeout=LONG)
         if drawn_over(viewer).any():
             return int(id)
-    pytest.fail("no segment has two halves")
+    pytest.fail("no segment has a visible dividing line")
 
 
 def settled(qtbot: QtBot, document: Document) -> None:
@@ -113,7 +114,7 @@ def test_a_past_frame_shows_no_split(viewer: Viewer, paused: Document, qtbot: Qt
     assert drawn_over(viewer).any()
 
 
-def test_several_segments_and_ended_runs_show_none(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+def test_several_segments_and_ended_runs_show_no_line(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     id = click_divided(qtbot, viewer)
     paused.display.select(int(id) for id in paused.display.shown.result.statistics["id"][:2])
     settled(qtbot, paused)
@@ -126,7 +127,7 @@ def test_several_segments_and_ended_runs_show_none(viewer: Viewer, paused: Docum
 
 
 def put_elsewhere(paused: Document, qtbot: QtBot) -> None:
-    """Set the session aside and take it up again, as saving does."""
+    """Set the session aside and open it again, as saving does."""
     path = paused.session.path
     paused.set_aside()
     paused.run.when_idle(lambda: paused.open_session(path, moved=True))
@@ -148,7 +149,7 @@ def test_a_paused_clip_that_was_saved_still_shows_where_segments_would_be_split(
     settled(qtbot, paused)
     np.testing.assert_array_equal(drawn_over(viewer), line)
     assert paused.display.index == frame == paused.summary.frames[-1]
-    # The frames that follow have theirs.
+    # The following frames have lines of their own.
     paused.pause(False)
     qtbot.waitUntil(lambda: paused.summary.frames[-1] > frame + 1, timeout=LONG)
     paused.pause(True)
@@ -156,19 +157,20 @@ def test_a_paused_clip_that_was_saved_still_shows_where_segments_would_be_split(
     click_divided(qtbot, viewer)
 
 
-def test_what_is_closed_is_not_kept_to_be_divided(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
+def test_closing_releases_the_segmenter(viewer: Viewer, paused: Document, qtbot: QtBot) -> None:
     click_divided(qtbot, viewer)
-    held = weakref.ref(paused.run.worker._halver._at[1])
+    gc.collect()
+    alive = [weakref.ref(item) for item in gc.get_objects() if type(item) is VideoSegmenter]
     paused.set_aside()
     qtbot.waitUntil(lambda: not paused.run.busy, timeout=LONG)
-    assert held() is not None
+    assert any(reference() is not None for reference in alive)
     paused.close()
     gc.collect()
-    assert held() is None
+    assert all(reference() is None for reference in alive)
 
 
 class Segmenter:
-    """Counts how often it is asked; segment 1 has two halves, 2 is dead."""
+    """Counts its calls; segment 1 has two sub-clusters, 2 is dead."""
 
     def __init__(self, second: npt.NDArray[np.bool_]) -> None:
         self.second, self.asked = second, 0
@@ -203,9 +205,9 @@ def test_the_engine_is_asked_once_a_frame_and_only_for_a_selected_segment() -> N
     assert halver.find() is None
 
 
-def test_what_is_selected_meanwhile_does_not_keep_the_newest_frame_away(story_document: Document, qtbot: QtBot) -> None:
+def test_selecting_does_not_delay_the_newest_frame(story_document: Document, qtbot: QtBot) -> None:
     story_document.display.follow_newest = True
     story_document.run.worker.newest.put(story((48, 64))[4])
-    story_document._on_advanced()
+    story_document.run.worker.advanced.emit()
     story_document.display.select([1])
     qtbot.waitUntil(lambda: story_document.display.index == 4 and story_document.display.shown.look.selected == {1})

@@ -1,4 +1,4 @@
-"""The viewer as a person meets it: what is on the screen, and what the mouse does to it."""
+"""Tests of the viewer: painting, zoom, selection, hover, wipe and drag and drop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 @pytest.fixture
 def viewer(qtbot, story_document):
-    """A viewer of 400 by 300 on the first frame, 48 by 64: segment 2 is a strip above, 1 a square, 0 the rest."""
+    """Viewer of 400 by 300 on the first frame, 48 by 64: segment 2 is a strip at the top, 1 a square, 0 the rest."""
     made = Viewer(story_document)
     qtbot.addWidget(made)
     made.resize(400, 300)
@@ -35,27 +35,27 @@ def viewer(qtbot, story_document):
 
 
 def pixels(widget):
-    """What is on the screen (H, W, 3)."""
+    """Pixels of the widget on the screen (H, W, 3)."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
 def picture_on(viewer):
-    """The picture's pixels on the screen at 100 %, where it is in the middle."""
-    screen, picture = pixels(viewer), viewer._document.display.shown.picture
+    """Pixels of the centred picture on the screen, at 100 % zoom."""
+    screen, picture = pixels(viewer), viewer.document.display.shown.picture
     top, left = (screen.shape[0] - picture.shape[0]) // 2, (screen.shape[1] - picture.shape[1]) // 2
     return screen[top : top + picture.shape[0], left : left + picture.shape[1]]
 
 
 def place_at(viewer, point):
-    """The place in the picture that is at this point of the viewer."""
+    """Position in the picture of a point of the viewer."""
     return viewer.image_point(QPointF(point))
 
 
 def shown_at(viewer, x, y):
-    """The widget's point in the middle of a pixel of the frame, as the eye finds it in the fitted picture."""
-    picture = viewer._document.display.shown.picture
+    """Point of the widget at the centre of a pixel of the fitted frame."""
+    picture = viewer.document.display.shown.picture
     scale = min(viewer.width() / picture.shape[1], viewer.height() / picture.shape[0])
     left, top = (viewer.width() - scale * picture.shape[1]) / 2, (viewer.height() - scale * picture.shape[0]) / 2
     return QPoint(int(left + scale * (x + 0.5)), int(top + scale * (y + 0.5)))
@@ -79,7 +79,7 @@ def drag(widget, button, begin, end):
     QTest.mousePress(widget, button, NONE, begin)
     for share in (0.3, 0.7, 1.0):
         point = QPointF(begin + (end - begin) * share)
-        # QTest.mouseMove holds no button down.
+        # QTest.mouseMove does not hold a button down.
         event = QMouseEvent(
             QEvent.Type.MouseMove, point, widget.mapToGlobal(point), Qt.MouseButton.NoButton, button, NONE
         )
@@ -92,29 +92,29 @@ def show(qtbot, document, **changes):
     qtbot.waitUntil(lambda: all(getattr(document.display.shown.look, name) == value for name, value in changes.items()))
 
 
-# --- what is on the screen
+# --- painting
 
 
 def test_a_frame_is_painted_before_anything_else_is(qtbot, viewer, monkeypatch):
-    """Not when Qt gets round to it: a panel that is painted in the same go would make it late."""
+    """The viewer repaints at once; otherwise panels painted in the same event would delay the frame."""
     order = []
     monkeypatch.setattr(viewer, "paintEvent", lambda event: order.append("painted"))
     viewer.painted.connect(lambda: order.append("told"))
-    # Connected after the viewer's own.
-    viewer._document.display.shown_changed.connect(lambda: order.append("others"))
-    viewer._document.display.shown_changed.emit()
+    # Connected after the slot of the viewer.
+    viewer.document.display.shown_changed.connect(lambda: order.append("others"))
+    viewer.document.display.shown_changed.emit()
     assert order == ["painted", "told", "others"]
 
 
-def test_a_frame_that_nobody_sees_is_not_said_to_be_painted(qtbot, viewer):
+def test_painted_is_not_emitted_while_hidden(qtbot, viewer):
     viewer.hide()
     with qtbot.assertNotEmitted(viewer.painted):
-        viewer._document.display.shown_changed.emit()
+        viewer.document.display.shown_changed.emit()
 
 
 def test_at_100_percent_the_screen_has_the_pictures_pixels(viewer):
     viewer.actual_size()
-    assert np.array_equal(picture_on(viewer), viewer._document.display.shown.picture)
+    assert np.array_equal(picture_on(viewer), viewer.document.display.shown.picture)
 
 
 def test_it_fits_and_goes_on_fitting(viewer):
@@ -124,7 +124,7 @@ def test_it_fits_and_goes_on_fitting(viewer):
     assert viewer.scale == 2.0 * ratio
     screen, step = pixels(viewer), round(2 * ratio)
     top = screen.shape[0] // 2 - 24 * step
-    assert np.array_equal(screen[top : top + 48 * step : step, ::step], viewer._document.display.shown.picture)
+    assert np.array_equal(screen[top : top + 48 * step : step, ::step], viewer.document.display.shown.picture)
     viewer.zoom(3.0)
     viewer.resize(256, 480)
     assert viewer.scale == 6.0 * ratio
@@ -144,7 +144,7 @@ def test_pixels_are_squares_when_zoomed_in(viewer):
     viewer.zoom(8.0 / viewer.scale)
     screen = pixels(viewer)
     colours = {tuple(colour) for colour in screen.reshape(-1, 3).tolist()}
-    known = {tuple(colour) for colour in viewer._document.display.shown.picture.reshape(-1, 3).tolist()}
+    known = {tuple(colour) for colour in viewer.document.display.shown.picture.reshape(-1, 3).tolist()}
     assert len(colours - known) <= 1, "only the ground around the picture is no colour of the picture"
 
 
@@ -166,7 +166,7 @@ def test_zoomed_out_every_pixel_counts(qtbot, open_results):
 
 
 def test_a_matte_lies_on_checkers(viewer, qtbot):
-    document = viewer._document
+    document = viewer.document
     document.set_objects([MarkedObject("square", (255, 0, 0), 0, frozenset({1}))])
     show(qtbot, document, view="matte")
     qtbot.waitUntil(lambda: bool(document.display.shown.look.members))
@@ -191,7 +191,7 @@ def test_nothing_is_shown_when_nothing_is_open(qtbot, document):
 
 def test_closing_empties_it(viewer, qtbot):
     QTest.mouseMove(viewer, QPoint(200, 150))
-    viewer._document.close()
+    viewer.document.close()
     assert viewer.id_at(QPoint(200, 150)) is None
     assert not viewer.findChild(QLabel, "hover").isVisible()
 
@@ -225,13 +225,13 @@ def test_a_drag_moves_the_picture_and_selects_nothing(viewer, button):
     QApplication.sendEvent(viewer, QEvent(QEvent.Type.Leave))
     x, y = round(40 * viewer.devicePixelRatioF()), round(20 * viewer.devicePixelRatioF())
     assert np.array_equal(pixels(viewer)[y:, x:], before[:-y, :-x])
-    assert not viewer._document.display.selection
+    assert not viewer.document.display.selection
 
 
 def test_a_trembling_click_is_a_click(viewer):
     point = shown_at(viewer, 12, 20)
     drag(viewer, LEFT, point, point + QPoint(2, 1))
-    assert viewer._document.display.selection == {1}
+    assert viewer.document.display.selection == {1}
     assert viewer.fits
 
 
@@ -247,15 +247,15 @@ def test_the_picture_cannot_get_lost(viewer):
 
 @pytest.mark.parametrize(("x", "y"), [(0, 0), (12, 20), (60, 40), (8, 16), (63, 47)])
 def test_a_click_selects_the_segment_under_the_cursor(viewer, x, y):
-    expected = int(viewer._document.display.shown.result.ids[y, x])
+    expected = int(viewer.document.display.shown.result.ids[y, x])
     point = shown_at(viewer, x, y)
     assert viewer.id_at(point) == expected
     QTest.mouseClick(viewer, LEFT, NONE, point)
-    assert viewer._document.display.selection == {expected}
+    assert viewer.document.display.selection == {expected}
 
 
 def test_ctrl_click_adds_and_takes_away(viewer):
-    document = viewer._document
+    document = viewer.document
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
     QTest.mouseClick(viewer, LEFT, CTRL, shown_at(viewer, 0, 0))
     assert document.display.selection == {1, 2}
@@ -269,13 +269,13 @@ def test_ctrl_click_adds_and_takes_away(viewer):
 def test_a_click_beside_the_picture_clears(viewer):
     viewer.actual_size()
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(200, 150))
-    assert viewer._document.display.selection
+    assert viewer.document.display.selection
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(3, 3))
-    assert not viewer._document.display.selection
+    assert not viewer.document.display.selection
 
 
 def test_a_pixel_of_no_segment_is_nothing(viewer):
-    document = viewer._document
+    document = viewer.document
     ids = document.display.shown.result.ids.copy()
     ids[:, 32:] = -1
     document.display.shown = replace(document.display.shown, result=replace(document.display.shown.result, ids=ids))
@@ -285,7 +285,7 @@ def test_a_pixel_of_no_segment_is_nothing(viewer):
 
 
 def test_a_double_click_isolates_and_the_next_one_ends_it(viewer, qtbot):
-    document, point = viewer._document, shown_at(viewer, 12, 20)
+    document, point = viewer.document, shown_at(viewer, 12, 20)
 
     def double_click(at):
         QTest.mouseClick(viewer, LEFT, NONE, at)
@@ -302,18 +302,18 @@ def test_a_double_click_isolates_and_the_next_one_ends_it(viewer, qtbot):
 
 
 def test_both_halves_of_side_by_side_are_the_same_segments(viewer, qtbot):
-    show(qtbot, viewer._document, view="side_by_side")
+    show(qtbot, viewer.document, view="side_by_side")
     qtbot.waitUntil(lambda: viewer.scale == 400 * viewer.devicePixelRatioF() / 128)
     for x, y in ((12, 20), (0, 0), (60, 40)):
-        expected = int(viewer._document.display.shown.result.ids[y, x])
+        expected = int(viewer.document.display.shown.result.ids[y, x])
         assert viewer.id_at(shown_at(viewer, x, y)) == viewer.id_at(shown_at(viewer, x + 64, y)) == expected
 
 
 # --- hover
 
 
-def test_hovering_says_what_is_there(viewer, qtbot):
-    document = viewer._document
+def test_hovering_describes_the_segment(viewer, qtbot):
+    document = viewer.document
     document.set_names(Names(names={1: "the <square>"}))
     point = shown_at(viewer, 12, 20)
     with qtbot.waitSignal(viewer.hovered) as caught:
@@ -337,12 +337,12 @@ def test_what_is_hovered_follows_the_frame(viewer, qtbot):
     point = shown_at(viewer, 12, 18)
     QTest.mouseMove(viewer, point)
     with qtbot.waitSignal(viewer.hovered) as caught:
-        viewer._document.display.show(2)
-    assert caught.args[0].id == viewer._document.display.shown.result.ids[18, 12] == 3
+        viewer.document.display.show(2)
+    assert caught.args[0].id == viewer.document.display.shown.result.ids[18, 12] == 3
 
 
 def test_a_draft_is_measured_by_counting(viewer):
-    document = viewer._document
+    document = viewer.document
     frame = document.display.shown.result
     draft = replace(frame, statistics=frame.statistics[:0])
     document.display.shown = replace(document.display.shown, result=draft)
@@ -352,7 +352,7 @@ def test_a_draft_is_measured_by_counting(viewer):
 
 
 def test_segments_that_are_not_final_cannot_be_chosen(viewer):
-    document = viewer._document
+    document = viewer.document
     draft = replace(document.display.shown.result, statistics=document.display.shown.result.statistics[:0])
     document.display.shown = replace(document.display.shown, result=draft)
     document.display.shown_changed.emit()
@@ -362,14 +362,14 @@ def test_segments_that_are_not_final_cannot_be_chosen(viewer):
     assert not document.display.isolated
     toast = viewer.findChild(QLabel, "toast")
     assert toast.isVisible()
-    assert "still settles" in toast.text()
+    assert "still being analysed" in toast.text()
 
 
 # --- wipe
 
 
 def test_the_divider_follows_the_mouse(viewer, qtbot):
-    document = viewer._document
+    document = viewer.document
     show(qtbot, document, view="wipe")
     edge = shown_at(viewer, 32, 24)
     drag(viewer, LEFT, edge, shown_at(viewer, 16, 30))
@@ -384,19 +384,19 @@ def test_the_divider_follows_the_mouse(viewer, qtbot):
 
 
 def test_elsewhere_a_wipe_is_clicked_as_usual(viewer, qtbot):
-    show(qtbot, viewer._document, view="wipe")
+    show(qtbot, viewer.document, view="wipe")
     QTest.mouseClick(viewer, LEFT, NONE, shown_at(viewer, 12, 20))
-    assert viewer._document.display.selection == {1}
+    assert viewer.document.display.selection == {1}
 
 
-# --- dropping
+# --- drag and drop
 
 
 def dropped(viewer, data):
-    """Whether the viewer would take it, after it has been dropped."""
+    """Drag data onto the viewer and drop it if it is accepted; returns whether it was accepted."""
     where, actions = QPointF(100, 100), Qt.DropAction.CopyAction | Qt.DropAction.MoveAction
     with warnings.catch_warnings():
-        # Qt 6.12 would have a QPointF here, older ones know no such thing.
+        # Qt 6.12 prefers a QPointF here, which older versions do not accept.
         warnings.simplefilter("ignore", DeprecationWarning)
         enter = QDragEnterEvent(where.toPoint(), actions, data, LEFT, NONE)
     enter.ignore()
@@ -426,8 +426,8 @@ def test_it_has_a_name(viewer):
 
 
 @pytest.mark.skipif("QT_SCALE_FACTOR" in os.environ, reason="is one of those runs")
-def test_all_this_on_a_screen_of_twice_the_ratio():
-    """The ratio of the screen belongs to the process: these tests again, in one of their own."""
+def test_at_twice_the_screen_pixel_ratio():
+    """Run the tests again in a process with twice the screen pixel ratio."""
     environment = {**os.environ, "QT_SCALE_FACTOR": "2", "QT_QPA_PLATFORM": "offscreen"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "100 or fit or click or divider"]
     done = subprocess.run([*command, __file__], env=environment, capture_output=True, text=True, timeout=300)
