@@ -1,1 +1,1 @@
-"""The timeline under the picture, and the playback buttons."""
+"""Timeline under the picture, and playback controls."""

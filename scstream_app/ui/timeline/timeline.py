@@ -1,4 +1,4 @@
-"""The timeline: how far segmentation has come, how many segments there are, what happened when, and where one is."""
+"""Timeline: segmentation progress, number of segments per frame, events, scene cuts and the playhead."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from scstream_app.ui.document.event_text import TITLES
 from scstream_app.ui.document.player import Player, timecode
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
-from scstream_app.ui.timeline.timeline_layer import BAR, CELL, LANE, LANES, TOP, Layer, Ticks
+from scstream_app.ui.timeline.timeline_layer import BAR, CELL, LANE, LANES, TOP, StaticLayer, Ticks
 
 _RIGHT = 10
-#: Between the curve and the upper edge of its field.
+#: Ratio of the curve's scale to its largest value.
 _HEADROOM = 1.1
-#: How near the mouse has to be, in pixels.
+#: Distance within which the mouse hits an event mark or a scene cut, in pixels.
 _REACH, _CUT_REACH = 5.0, 3.0
-#: Half the width of what the playhead covers.
+#: Half the width of the playhead, in pixels.
 _HEAD = 7
-#: A source of unknown length gets room for so many frames, then for a quarter more each time.
+#: Initial number of frames of a source of unknown length, and the factor by which it grows.
 _ROOM, _GROWTH = 250, 1.25
-#: Seconds between two drawings of what is new.
+#: Seconds between two updates with new frames.
 _PAUSE = 0.1
 _LINES_IN_TIP = 6
 
@@ -61,8 +61,8 @@ class Timeline(QWidget):
         self._layer: QPixmap | None = None
         self._outgrown = self._fresh = False
         self._turn = PanelRefresh(document, _PAUSE, self)
-        self._turn.come.connect(self._catch_up)
-        self._forget()
+        self._turn.come.connect(self._draw_new_frames)
+        self._reset()
         self._head: float | None = None
         self._pressed: QPointF | None = None
         self._scrubbing = self._resume = False
@@ -78,7 +78,7 @@ class Timeline(QWidget):
         document.display.shown_changed.connect(self._on_shown)
         player.changed.connect(self.update)
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self.ticks = {kind: Ticks() for kind in LANES}
         self._taken = self._measured = self._drawn = 0
         self.peak = 0.0
@@ -86,52 +86,52 @@ class Timeline(QWidget):
 
     @property
     def summary(self) -> RunSummary:
-        """What there is to be shown."""
+        """Numbers and events per frame."""
         return self._document.summary
 
     def sizeHint(self) -> QSize:
-        """Wide, and high enough for the lanes and a curve."""
+        """Height of the lanes and the curve."""
         return QSize(640, self.minimumSizeHint().height() + 14)
 
     def minimumSizeHint(self) -> QSize:
-        """The lanes and a low curve."""
+        """Height of the lanes and a low curve."""
         return QSize(240, TOP + len(LANES) * LANE + 34 + BAR)
 
-    # --- where things are
+    # --- geometry
 
     def track(self) -> QRect:
-        """Everything right of the names."""
+        """Rectangle right of the lane names."""
         left = self.gutter()
         return QRect(left, 0, max(self.width() - left - _RIGHT, 1), self.height())
 
     def gutter(self) -> int:
-        """Pixels that the names take."""
+        """Width of the lane names in pixels."""
         metrics = self.fontMetrics()
         return 28 + max(metrics.horizontalAdvance(word) for word in (*TITLES.values(), "Segments"))
 
     def curve(self) -> tuple[int, int]:
-        """Top and bottom of the curve."""
+        """Top and bottom of the curve in pixels."""
         return TOP + len(LANES) * LANE + 4, self.height() - BAR - 4
 
     def x_of(self, index: float) -> float:
-        """The middle of a frame, in pixels."""
+        """Horizontal centre of a frame in pixels."""
         first, last = self._domain
         track = self.track()
         return track.left() + track.width() * (index + 0.5 - first) / (last - first)
 
     def index_at(self, x: float) -> int:
-        """The frame at this many pixels from the left."""
+        """Index of the frame at a horizontal position in pixels."""
         first, last = self._domain
         track = self.track()
         index = first + math.floor((x - track.left()) / track.width() * (last - first))
         return min(max(index, first), last - 1)
 
     def y_of(self, kind: Kind) -> float:
-        """The middle of the lane of these events, in pixels."""
+        """Vertical centre of an event lane in pixels."""
         return TOP + LANE * (LANES.index(kind) + 0.5)
 
-    def _reach(self) -> tuple[int, int]:
-        """The frames there is room for: the source's, from the first one segmented."""
+    def _frame_range(self) -> tuple[int, int]:
+        """First frame of the timeline and one past the last: the length of the source if known."""
         summary, facts = self.summary, self._document.facts
         if not len(summary):
             return 0, max(1, (facts.length if facts is not None else None) or 1)
@@ -146,47 +146,47 @@ class Timeline(QWidget):
             room = math.ceil(room * _GROWTH)
         return first, first + room
 
-    # --- what the document says
+    # --- document signals
 
     @Slot()
     def _on_opened(self) -> None:
-        self._forget()
+        self._reset()
         self._on_progress()
         self._redraw()
 
     @Slot()
     def _on_progress(self) -> None:
-        """Take in what is new, to be drawn in turn."""
-        if self._taken and self._reach()[0] != self._domain[0]:
-            # The oldest frames of a source without end were forgotten.
-            self._forget()
+        """Take new frames and events; the next refresh draws them."""
+        if self._taken and self._frame_range()[0] != self._domain[0]:
+            # The summary of an endless source has dropped its oldest frames.
+            self._reset()
         before = self._domain, self.peak
-        self._domain = self._reach()
+        self._domain = self._frame_range()
         self._take_events()
         self._take_peak()
         self._outgrown |= (self._domain, self.peak) != before
         self._turn.ask()
 
     @Slot()
-    def _catch_up(self) -> None:
-        """Draw only what is new, unless it has changed the scale."""
+    def _draw_new_frames(self) -> None:
+        """Draw the new frames only, unless the scale has changed."""
         if self._outgrown:
             self._redraw()
         elif len(self.summary) > self._drawn:
             self._fresh = True
-            left = self._fresh_from()
+            left = self._left_of_new_frames()
             self.update(left, 0, self.width() - left, self.height())
 
     def _take_events(self) -> None:
-        event_text = self.summary.events
-        for place in range(self._taken, len(event_text)):
-            ticks = self.ticks[event_text.kind(place)]
-            ticks.frames.append(event_text.frames[place])
+        log = self.summary.events
+        for place in range(self._taken, len(log)):
+            ticks = self.ticks[log.kind(place)]
+            ticks.frames.append(log.frames[place])
             ticks.places.append(place)
-        self._taken = len(event_text)
+        self._taken = len(log)
 
     def _take_peak(self) -> None:
-        """The curve's scale, a round number at least as large as any value."""
+        """Set the curve's scale, a round number at least as large as any value."""
         values = self.summary.tail("segments", self._measured)
         self._measured += len(values)
         if len(values) and values.max() > self.peak:
@@ -200,10 +200,10 @@ class Timeline(QWidget):
             assert x is not None
             self.update(round(x) - _HEAD, 0, 2 * _HEAD, self.height())
 
-    # --- what happened where
+    # --- events and scene cuts
 
     def _tick_at(self, point: QPointF) -> tuple[Kind, int] | None:
-        """The event whose mark is at this point: its kind and its frame."""
+        """Kind and frame of the event mark at this point."""
         lane = math.floor((point.y() - TOP) / LANE)
         if not 0 <= lane < len(LANES):
             return None
@@ -221,28 +221,28 @@ class Timeline(QWidget):
         return [self.summary.events[place][1] for place in places]
 
     def text_at(self, point: QPointF) -> str:
-        """What is at this point, in words."""
+        """Tooltip text for a point of the timeline."""
         summary = self.summary
         if not len(summary) or point.x() < self.track().left():
             return ""
         tick = self._tick_at(point)
         if tick is not None:
-            lines = [self._words(event) for event in self._events(*tick)]
+            lines = [self._event_text(event) for event in self._events(*tick)]
             more = [f"and {len(lines) - _LINES_IN_TIP} more"] if len(lines) > _LINES_IN_TIP else []
-            return "\n".join([self._moment(tick[1]), *lines[:_LINES_IN_TIP], *more])
+            return "\n".join([self._frame_text(tick[1]), *lines[:_LINES_IN_TIP], *more])
         cut = self._cut_at(point)
         if cut is not None:
-            return f"{self._moment(cut)}\nA new scene begins"
+            return f"{self._frame_text(cut)}\nScene cut"
         index = self.index_at(point.x())
         place = summary.place(index)
         if place is None:
             return f"Frame {index}: not segmented" + (" yet" if index > summary.frames[-1] else "")
-        return f"{self._moment(index)}\n{summary.value('segments', place):.0f} segments"
+        return f"{self._frame_text(index)}\n{summary.value('segments', place):.0f} segments"
 
-    def _moment(self, frame: int) -> str:
+    def _frame_text(self, frame: int) -> str:
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"
 
-    def _words(self, event: Event) -> str:
+    def _event_text(self, event: Event) -> str:
         ratio = event_text.describe_ratio(event)
         return event_text.describe(event, self._document.names.names) + (
             f" (log Hastings ratio {ratio})" if ratio else ""
@@ -251,7 +251,7 @@ class Timeline(QWidget):
     # --- mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Go there; exactly to the event or the scene if one is clicked."""
+        """Seek to the frame; a click on an event or scene cut seeks to its frame."""
         if event.button() != Qt.MouseButton.LeftButton or event.position().x() < self.track().left() - _REACH:
             event.ignore()
             return
@@ -261,7 +261,7 @@ class Timeline(QWidget):
         self._player.pause()
         tick, cut = self._tick_at(point), self._cut_at(point)
         if tick is not None:
-            # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
+            # Select before seeking: selecting redraws the current frame, which would replace the pending seek.
             self._document.display.select(id for happened in self._events(*tick) for id in happened.ids)
             self._player.seek(tick[1])
         else:
@@ -274,27 +274,27 @@ class Timeline(QWidget):
             on_mark = self._tick_at(point) is not None
             self.setCursor(Qt.CursorShape.PointingHandCursor if on_mark else Qt.CursorShape.ArrowCursor)
             return
-        # The hand that clicks a mark trembles, and has not to leave it for that.
+        # Small movements during a click on a mark must not seek.
         if self._scrubbing or (point - self._pressed).manhattanLength() >= QApplication.startDragDistance():
             self._scrubbing = True
             self._player.seek(self.index_at(point.x()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Play on if it was playing."""
+        """Resume playback if it was running."""
         if self._pressed is not None and event.button() == Qt.MouseButton.LeftButton:
             self._pressed, self._scrubbing = None, False
             if self._resume:
                 self._player.play()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Go there, and have the window offer what can be done."""
+        """Seek to the frame and request the context menu."""
         if len(self.summary) and event.pos().x() >= self.track().left():
             self._player.pause()
             self._player.seek(self.index_at(event.pos().x()))
             self.menu_requested.emit(event.globalPos())
 
     def event(self, event: QEvent) -> bool:
-        """Say what the mouse is on."""
+        """Show the tooltip for the mouse position."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.text_at(QPointF(event.pos()))
             QToolTip.showText(event.globalPos(), text, self) if text else QToolTip.hideText()
@@ -304,11 +304,11 @@ class Timeline(QWidget):
     # --- painting
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Everything moves."""
+        """Redraw at the new size."""
         self._redraw()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Light, dark, another font: draw anew."""
+        """Redraw after a change of palette, font or style."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._redraw()
@@ -319,8 +319,8 @@ class Timeline(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """The kept layer, and over it what moves."""
-        self._bring_up_to_date()
+        """Paint the cached layer, then in/out range and playhead."""
+        self._update_layer()
         painter = QPainter(self)
         painter.setClipRect(event.rect())
         if self._layer is not None:
@@ -330,24 +330,24 @@ class Timeline(QWidget):
             self._paint_head(painter)
         painter.end()
 
-    def _bring_up_to_date(self) -> None:
+    def _update_layer(self) -> None:
         ratio = self.devicePixelRatioF()
         if self._layer is None or self._layer.devicePixelRatio() != ratio:
             self._layer = QPixmap(max(1, round(self.width() * ratio)), max(1, round(self.height() * ratio)))
             self._layer.setDevicePixelRatio(ratio)
             left = 0
         elif self._fresh:
-            left = self._fresh_from()
+            left = self._left_of_new_frames()
         else:
             return
         self._drawn, self._fresh = len(self.summary), False
         painter = QPainter(self._layer)
         painter.setClipRect(left, 0, self.width() - left, self.height())
-        Layer(self, painter).draw(left)
+        StaticLayer(self, painter).draw(left)
         painter.end()
 
-    def _fresh_from(self) -> int:
-        """Pixels from the left that stay as they are when the frames since are drawn."""
+    def _left_of_new_frames(self) -> int:
+        """Left edge in pixels of the area that new frames change."""
         frames = self.summary.frames
         last = frames[max(self._drawn - 1, 0)]
         left = self.track().left()
@@ -386,14 +386,14 @@ class Timeline(QWidget):
 
 
 def _nearest(frames: array[int] | list[int], index: int) -> int | None:
-    """The frame of a rising sequence that is nearest to ``index``."""
+    """Frame of a sorted sequence nearest to ``index``."""
     place = bisect_left(frames, index)
     near = frames[max(place - 1, 0) : place + 1]
     return min(near, key=lambda frame: abs(frame - index), default=None)
 
 
 def _round_up(value: float) -> float:
-    """The next of 5, 10, 20, 30, 50, 100, 200, ...
+    """Round up to the next of 5, 10, 20, 30, 50, 100, 200, ...
 
     >>> [_round_up(value) for value in (1.0, 12.0, 31.0, 100.0)]
     [5.0, 20.0, 50.0, 100.0]

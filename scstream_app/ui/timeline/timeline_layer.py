@@ -1,4 +1,4 @@
-"""What the timeline shows that does not change with the playhead: names, lanes, curve, cuts, marks of events."""
+"""Painting of the static part of the timeline: lane names, curve, scene cuts and event marks."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 LANES = (Kind.BIRTH, Kind.SPLIT, Kind.MERGE, Kind.DEATH)
 TOP, LANE, BAR = 12, 13, 5
-#: Events closer than this, in pixels, share a mark.
+#: Width in pixels of a cell; the events of one cell share a mark.
 CELL = 8
-#: On light and on dark ground; after Okabe and Ito, who chose colours that nobody confuses.
+#: Colours on light and dark background, based on the colour-blind safe palette of Okabe and Ito.
 _COLOURS: Mapping[Kind, tuple[QColor, QColor]] = MappingProxyType(
     {
         Kind.BIRTH: (QColor("#008a64"), QColor("#2fc99b")),
@@ -39,34 +39,34 @@ _SMALL = 0.88
 
 @dataclass(slots=True)
 class Ticks:
-    """Frames of the events of one kind, and where in the trace's list each event is."""
+    """Frames of the events of one kind, and the position of each event in the event log."""
 
     frames: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))
 
 
-class Layer:
-    """Draws what does not change with the playhead, from some pixel on."""
+class StaticLayer:
+    """Draws the part of the timeline that does not depend on the playhead."""
 
     def __init__(self, timeline: Timeline, painter: QPainter) -> None:
         self._line, self._painter = timeline, painter
         self._summary = timeline.summary
         palette = timeline.palette()
-        self._ground = palette.color(QPalette.ColorRole.Window)
+        self._background = palette.color(QPalette.ColorRole.Window)
         self._text = palette.color(QPalette.ColorRole.WindowText)
         self._accent = palette.color(QPalette.ColorRole.Highlight)
-        self._dark = self._ground.lightness() < 128
+        self._dark = self._background.lightness() < 128
 
     def draw(self, left: int) -> None:
-        """Everything right of ``left``."""
+        """Draw everything right of ``left``, in pixels."""
         line = self._line
-        self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._ground)
+        self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._background)
         if left < line.track().left():
             self._draw_names()
-        self._draw_ground()
+        self._draw_lanes()
         if not len(self._summary):
             return
-        # Marks and lines reach over from the pixels beside.
+        # Marks and lines left of ``left`` extend beyond it.
         first = line.index_at(left - 2 * CELL)
         self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_curve(first)
@@ -81,7 +81,7 @@ class Layer:
         small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
         painter.setFont(small)
         width = line.gutter() - 8
-        faint = _mix(self._ground, self._text, 0.7)
+        faint = _mix(self._background, self._text, 0.7)
         for kind in LANES:
             y = line.y_of(kind)
             self._draw_mark(kind, 10.0, y)
@@ -93,29 +93,29 @@ class Layer:
         painter.setPen(faint)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "Segments")
         if line.peak:
-            painter.setPen(_mix(self._ground, self._text, 0.5))
+            painter.setPen(_mix(self._background, self._text, 0.5))
             painter.drawText(box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight, f"{line.peak:.0f}")
             painter.drawText(box, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, "0")
 
-    def _draw_ground(self) -> None:
-        """Lanes, the curve's field, and the bar that fills as segmentation goes on."""
+    def _draw_lanes(self) -> None:
+        """Draw lanes, the background of the curve, and the progress bar of segmentation."""
         line, painter, track = self._line, self._painter, self._line.track()
         top, bottom = line.curve()
         bar = QRectF(track.left(), line.height() - BAR, track.width(), BAR - 1.0)
-        painter.fillRect(bar, _mix(self._ground, self._text, 0.13))
+        painter.fillRect(bar, _mix(self._background, self._text, 0.13))
         field = QRectF(track.left(), TOP, track.width(), bottom - TOP)
-        painter.fillRect(field, _mix(self._ground, self._text, 0.04))
+        painter.fillRect(field, _mix(self._background, self._text, 0.04))
         if len(self._summary):
             right = line.x_of(self._summary.frames[-1] + 0.5)
             painter.fillRect(QRectF(bar.left(), bar.top(), right - bar.left(), bar.height()), self._accent)
             painter.fillRect(QRectF(field.left(), field.top(), right - field.left(), field.height()), self._paper())
-        rule = _mix(self._ground, self._text, 0.12)
+        rule = _mix(self._background, self._text, 0.12)
         for lane in range(1, len(LANES)):
             painter.fillRect(QRectF(track.left(), TOP + lane * LANE, track.width(), 1.0), rule)
         painter.fillRect(QRectF(track.left(), top - 2, track.width(), 1.0), rule)
 
     def _paper(self) -> QColor:
-        return _mix(self._ground, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
+        return _mix(self._background, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
 
     def _draw_curve(self, first: int) -> None:
         line, painter = self._line, self._painter
@@ -124,7 +124,7 @@ class Layer:
         xs, values = _condense(self._xs(frames), self._summary.tail("segments", place))
         top, bottom = line.curve()
         ys = bottom - (bottom - top) * values / max(line.peak, 1.0)
-        # The last frame has a width too, and the first one.
+        # Extend the curve to the outer edges of the first and last frame.
         half = (line.x_of(1) - line.x_of(0)) / 2.0
         points = [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
         points = [points[0] - QPointF(half, 0.0), *points, points[-1] + QPointF(half, 0.0)]
@@ -140,7 +140,7 @@ class Layer:
     def _draw_cuts(self, first: int) -> None:
         line, cuts = self._line, self._summary.cuts
         frames = np.array(cuts[bisect_left(cuts, first) :], np.int64)
-        colour = _mix(self._ground, self._text, 0.6)
+        colour = _mix(self._background, self._text, 0.6)
         for x in np.unique(np.rint(self._xs(frames))).tolist():
             self._painter.fillRect(QRectF(x - 0.5, TOP, 1.0, line.curve()[1] - TOP), colour)
 
@@ -160,7 +160,7 @@ class Layer:
             self._draw_mark(kind, x, y)
 
     def _draw_mark(self, kind: Kind, x: float, y: float) -> None:
-        """A dot for a birth, a cross for a death; a split opens with time, a merge closes."""
+        """Draw a dot for a birth, a cross for a death, a triangle that opens (split) or closes (merge) with time."""
         painter, colour = self._painter, self._colour(kind)
         if kind is Kind.DEATH:
             painter.setPen(QPen(colour, 1.8, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
@@ -180,7 +180,7 @@ class Layer:
         return _COLOURS[kind][self._dark]
 
     def _xs(self, frames: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        """`Timeline.x_of` of many frames."""
+        """Vectorised `Timeline.x_of`."""
         begin, step = self._line.x_of(0), self._line.x_of(1) - self._line.x_of(0)
         return np.asarray(begin + step * frames, np.float64)
 
@@ -188,7 +188,7 @@ class Layer:
 def _condense(
     xs: npt.NDArray[np.float64], values: npt.NDArray[np.float64]
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """One point a pixel where there are more: the largest value of each."""
+    """Keep at most one point per pixel column: the largest value."""
     columns = np.floor(xs)
     starts = np.flatnonzero(np.diff(columns, prepend=columns[0] - 1.0))
     if len(starts) == len(xs):
@@ -197,6 +197,6 @@ def _condense(
 
 
 def _mix(a: QColor, b: QColor, share: float) -> QColor:
-    """Some of ``b`` in ``a``."""
+    """Blend two colours; ``share`` is the weight of ``b``."""
     pairs = ((a.redF(), b.redF()), (a.greenF(), b.greenF()), (a.blueF(), b.blueF()))
     return QColor.fromRgbF(*(x + share * (y - x) for x, y in pairs))

@@ -1,4 +1,4 @@
-"""The transport: buttons, speed, frame number and time of playback."""
+"""Playback controls: buttons, speed, frame number and time."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from scstream_app.ui.qt.readout import Readout
 
 _ICON = 18
 _FADED = 0.35
-#: Buttons that move by frames.
+#: Buttons that step through frames.
 _STEPS = ("start", "back", "previous", "next", "forward", "end")
-_LOOK_BACK = "Pause (Space) to look back at the last seconds"
-#: Buttons that do what an action does.
+_LOOK_BACK = "Pause (Space) to step through the last seconds"
+#: Action with the same function, by button; its shortcut appears in the tooltip.
 _ACTIONS: Mapping[str, str] = MappingProxyType(
     {
         **{name: name for name in ("start", "back", "previous", "play", "next", "forward", "end", "loop")},
@@ -34,7 +34,7 @@ _ACTIONS: Mapping[str, str] = MappingProxyType(
 
 
 class Transport(QWidget):
-    """Moves the player, and says where it is."""
+    """Buttons that control the player, with its frame number, time and in/out points."""
 
     def __init__(self, document: Document, player: Player, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class Transport(QWidget):
         self._frame = self._make_frame()
         self._time, self._last = Readout("Time", parent=self), Readout("Last frame", parent=self)
         self._digits = 0
-        # What decided last which buttons can be used.
+        # State for which the buttons were enabled last.
         self._usable: tuple[object, ...] = ()
         self._range = QLabel(self)
         self._range.setAccessibleName("In and out points")
@@ -65,7 +65,7 @@ class Transport(QWidget):
         self._on_frames()
         self._on_player()
 
-    # --- making it
+    # --- construction
 
     def _lay_out(self) -> None:
         player = self._player
@@ -112,7 +112,7 @@ class Transport(QWidget):
         button.setToolTip(tip)
         self._tips[name] = tip
         button.setAccessibleName(tip.partition(" (")[0])
-        # Steps go on while the button is held.
+        # Holding a step button repeats the step.
         button.setAutoRepeat(name in ("previous", "next", "back", "forward"))
         button.clicked.connect(lambda _checked=False: act())
         self._buttons[name] = button
@@ -133,7 +133,7 @@ class Transport(QWidget):
         box = QSpinBox(self)
         box.setObjectName("frame")
         box.setAccessibleName("Frame")
-        box.setToolTip("Frame number, from 0. Type one to go there.")
+        box.setToolTip("Frame number, from 0; type a number to go to that frame")
         box.setFocusPolicy(Qt.FocusPolicy.ClickFocus | Qt.FocusPolicy.TabFocus)
         box.setKeyboardTracking(False)
         box.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -148,7 +148,7 @@ class Transport(QWidget):
             button.setIcon(self._icons["pause" if name == "play" and self._going else name])
 
     def changeEvent(self, event: QEvent) -> None:
-        """Icons go with light and dark, what holds a number with the letters' size."""
+        """Redraw icons for a new palette; resize the frame number for a new font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange:
             self._draw_icons()
@@ -156,21 +156,21 @@ class Transport(QWidget):
             self._frame.setFixedSize(self._frame.sizeHint())
 
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Say in the tips which key does the same; ``key`` gives that of an action."""
+        """Show shortcuts in the tooltips; ``key`` maps an action's id to its shortcut."""
         self._keys = {name: key(action) for name, action in _ACTIONS.items()}
         for name, button in self._buttons.items():
             self._tips[name] = self._tip(name, button.accessibleName())
             button.setToolTip(self._tips[name])
         self._usable = ()
         words = (("slower", "slower"), ("faster", "faster"), ("normal_speed", "normal"))
-        told = ", ".join(f"{word} ({key(action)})" for action, word in words if key(action))
-        self._speed.setToolTip(f"Speed: {told}" if told else "Speed")
+        shortcuts = ", ".join(f"{word} ({key(action)})" for action, word in words if key(action))
+        self._speed.setToolTip(f"Speed: {shortcuts}" if shortcuts else "Speed")
 
     def _tip(self, name: str, text: str) -> str:
         key = self._keys.get(name)
         return f"{text} ({key})" if key else text
 
-    # --- what a person does
+    # --- user input
 
     def _toggle(self) -> None:
         if self._document.live:
@@ -180,7 +180,7 @@ class Transport(QWidget):
 
     @property
     def _going(self) -> bool:
-        """Whether pictures move by themselves."""
+        """Whether playback or a live source is running."""
         live = self._document.live and self._document.state not in (State.PAUSED, State.STOPPED)
         return live or self._player.playing
 
@@ -195,17 +195,17 @@ class Transport(QWidget):
 
     @Slot()
     def _on_other(self) -> None:
-        """Whatever was being typed was meant for a clip that is no longer there."""
+        """Discard a frame number that was typed for the previous clip."""
         self._frame.lineEdit().setModified(False)
         self._on_frames()
 
-    # --- what is to be seen
+    # --- updates
 
     @Slot()
     def _on_player(self) -> None:
         player = self._player
         play = self._buttons["play"]
-        what = "Pause" if self._going else "Go On" if self._document.live else "Play"
+        what = "Pause" if self._going else "Resume" if self._document.live else "Play"
         play.setIcon(self._icons["pause" if self._going else "play"])
         play.setToolTip(self._tip("play", what))
         play.setAccessibleName(what)
@@ -234,11 +234,11 @@ class Transport(QWidget):
         facts, live, state = self._document.facts, self._document.live, self._document.state
         usable = len(self._document.summary) > 0 and index is not None
         if (usable, facts, live, state) == self._usable:
-            # As with nearly every frame.
+            # Unchanged for nearly every frame.
             return
         self._usable = usable, facts, live, state
         still = state in (State.PAUSED, State.STOPPED)
-        # A session of a live source without pictures has nothing to show, a live source only its last seconds.
+        # A session of a live source without pictures cannot be shown; a live source only has its last seconds.
         plays = usable and not (facts is not None and facts.live)
         steps = plays or (usable and live and still)
         for name, button in self._buttons.items():
@@ -253,11 +253,11 @@ class Transport(QWidget):
     def _show_frame(self, index: int | None) -> None:
         frames, shown = self._document.summary.frames, index or 0
         self._frame.blockSignals(True)
-        # One that still settles is seen before it counts as segmented.
+        # The first frame is shown before it is in the summary.
         last = max(frames[-1] if len(frames) else shown, shown)
         self._frame.setRange(frames[0] if len(frames) else shown, last)
         if len(str(last)) != self._digits:
-            # Else every new last frame would have the window laid out anew, see `Readout`.
+            # Otherwise each new frame would trigger a layout of the window, see `Readout`.
             self._digits = len(str(last))
             self._frame.setFixedSize(self._frame.sizeHint())
         self._frame.setValue(shown)
@@ -273,7 +273,7 @@ class Transport(QWidget):
         self._time.setText(f"{now} / {end}")
         known = 0 if facts is None or self._document.state is State.DONE else facts.length or 0
         last = max(summary.frames[-1], index, known - 1)
-        # What a live source sends has no last frame.
+        # A live source has no last frame.
         self._last.setText("" if self._document.live else f"of {summary.frames[0]} – {last}")
 
 
@@ -309,7 +309,7 @@ def _bar(path: QPainterPath, x: float, width: float = 2.0, half: float = 4.5) ->
 
 
 def _drawn(*parts: tuple[str, float, float]) -> Callable[[], QPainterPath]:
-    """A shape of triangles (from base to tip) and bars (from x, so wide)."""
+    """Shape of triangles (base, tip) and bars (x, width)."""
 
     def draw() -> QPainterPath:
         path = QPainterPath()
@@ -337,7 +337,7 @@ def _pause() -> QPainterPath:
 
 
 def _loop() -> QPainterPath:
-    """Three quarters of a circle with a head."""
+    """Circular arrow."""
     line = QPainterPath()
     ring = QRectF(3.0, 3.0, 10.0, 10.0)
     line.arcMoveTo(ring, 40.0)
@@ -350,7 +350,7 @@ def _loop() -> QPainterPath:
 
 
 def _bracket(side: float) -> Callable[[], QPainterPath]:
-    """A square bracket that opens towards the middle; side is -1 for the in point, 1 for the out point."""
+    """Square bracket that opens towards the centre; side is -1 for the in point, 1 for the out point."""
 
     def draw() -> QPainterPath:
         line = QPainterPath(QPointF(8.0 + 1.0 * side, 3.0))
