@@ -1,15 +1,17 @@
-"""ScStream: clusters of a stream that keep their identity, by a streaming Dirichlet-process mixture sampler."""
+"""ScStream: a streaming sampler for Dirichlet-process mixtures, whose clusters keep their ids over time."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
+    from scstream.errors import ModelFileError
     from scstream.mixture import Cluster, Mixture
     from scstream.model import ScStream
-    from scstream.persistence import ModelFileError
+    from scstream.parameters import Parameters, VideoParameters
+    from scstream.pixels.first_frame import Preview
     from scstream.sampler.genealogy import Event, Genealogy, TrackedObject
-    from scstream.video import Preview, VideoSegmenter
+    from scstream.video import VideoSegmenter
     from scstream.warmup import warm_up
 
 __all__ = [
@@ -22,22 +24,26 @@ __all__ = [
     "Mixture",
     "ModelFileError",
     "Multinomial",
+    "Parameters",
     "Preview",
     "ScStream",
     "TrackedObject",
+    "VideoParameters",
     "VideoSegmenter",
     "warm_up",
 ]
 
-# Each is imported when it is first asked for: numba takes half a second and scikit-learn longer, which a window, or a
-# command that only reads what was found earlier, need not wait for.
+# Names are imported on first use: numba takes half a second to import and scikit-learn longer, which the window and
+# commands that only read results should not wait for.
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
     **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "sampler.genealogy"),
     **dict.fromkeys(("Cluster", "Mixture"), "mixture"),
-    "ModelFileError": "persistence",
+    "ModelFileError": "errors",
+    **dict.fromkeys(("Parameters", "VideoParameters"), "parameters"),
+    "Preview": "pixels.first_frame",
     "ScStream": "model",
-    **dict.fromkeys(("Preview", "VideoSegmenter"), "video"),
+    "VideoSegmenter": "video",
     "warm_up": "warmup",
 }
 

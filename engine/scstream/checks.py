@@ -37,6 +37,16 @@ def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> Non
         raise ValueError(f"{name} must be a whole number >= {low}, got {value!r}")
 
 
+def check_time(time: float | None, last: float | None) -> float:
+    """Time of the next batch, checked to be later than the last one's; one unit later if None, or 0 for the first."""
+    if time is None:
+        return 0.0 if last is None else last + 1.0
+    check_number("time", time)
+    if last is not None and time <= last:
+        raise ValueError(f"time must increase: the last batch came at {last:g}, got {time!r}")
+    return float(time)
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """One of some names."""
     known = sorted(choices)

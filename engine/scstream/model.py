@@ -1,9 +1,11 @@
-"""ScStream, the estimator: a scikit-learn clusterer for streams."""
+"""ScStream: a scikit-learn clusterer for streams."""
 
 from __future__ import annotations
 
 import math
 import numbers
+import os
+from dataclasses import fields
 from typing import Any, Self
 
 import numpy as np
@@ -12,72 +14,74 @@ from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scstream import kernels
-from scstream.checks import check_weight
-from scstream.components import Gaussian, Multinomial
+from scstream import kernels, persistence
+from scstream.checks import check_time, check_weight
+from scstream.components import Component, Gaussian, Multinomial
 from scstream.components.base import Array
-from scstream.mixture import Mixture
-from scstream.sampler.genealogy import Genealogy
+from scstream.mixture import Cluster, Mixture
+from scstream.parameters import Parameters
+from scstream.sampler.forgetting import Kernel
+from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import Points, mode_densities
-from scstream.threads import using
+from scstream.threads import thread_limit
 
 
-class ScStream(ClusterMixin, Mixture, BaseEstimator):
+class ScStream(ClusterMixin, BaseEstimator):
     """Dirichlet-process mixture for streams: clusters appear, drift, split, merge and die, and keep their ids.
 
     Parameters
     ----------
-    component : Component, optional
-        Conjugate pair that the clusters are made of. By default `Gaussian()`.
-    alpha : float
+    component : Component, default=None
+        Conjugate pair of likelihood and prior that the clusters are made of. None: `Gaussian()`.
+    alpha : float, default=1.0
         Concentration of the Dirichlet process: larger values favour more clusters. May be huge (1e20).
-    decay : float
-        How fast the past is forgotten: with the exponential kernel, a batch of age t weighs 2 ** (-decay * t).
-    kernel : {"exponential", "rbf", "window"} or callable
-        Weight of a batch as a function of its age; a callable gets the age and ignores ``decay``.
-    epsilon : float
-        A batch whose weight has fallen to this or less is forgotten for good.
-    sweeps : int
-        Stochastic sweeps over each batch but the first, before the deterministic one (the paper's T).
-    burn_in : int
+    decay : float, default=1.0
+        How fast the past is forgotten: with the exponential kernel, a batch of age t has weight 2 ** (-decay * t).
+    kernel : {"exponential", "rbf", "window"} or callable, default="exponential"
+        Weight of a batch as a function of its age. A callable takes the age and ignores ``decay``.
+    epsilon : float, default=1e-8
+        Batches whose weight is at most this are dropped.
+    sweeps : int, default=1
+        Stochastic sweeps over each batch after the first, before the deterministic one (T in the paper).
+    burn_in : int, default=5
         Sweeps after its birth during which a cluster is neither split nor merged.
-    max_init_sweeps : int
-        Most sweeps over the first batch, which is otherwise swept until it settles.
-    split_last : bool
-        Whether splits are proposed after the deterministic sweep too.
-    restart : int or None
-        Give a cluster's sub-clusters a fresh start when so many sweeps in a row have found no split. None: never
-        after the first batch.
-    merge : {"original", "paper"}
-        Hastings ratio of a merge: Chang and Fisher's, or one over the split's as the paper has it.
-    follow : {"nothing", "clusters", "halves"}
-        What the past moves along with. "clusters": after each sweep, what earlier batches left of a cluster is shifted
-        to where the batch at hand has it, so that its size and shape are remembered for longer than its place. For
-        streams that drift. "halves": the same for each sub-cluster by itself, which does not keep the cluster's shape;
-        new clusters are then found sooner, and with a long memory too many of them. Counts have no place: clusters of
-        them stay as they are. Costs a few passes, each sweep, over all that is remembered.
-    seed : int, optional
+    max_init_sweeps : int, default=200
+        Maximum number of sweeps over the first batch, which otherwise end at convergence.
+    split_last : bool, default=True
+        Whether to propose splits also after the deterministic sweep.
+    restart : int or None, default=60
+        Initialise a cluster's sub-clusters again after this many sweeps without a split. None: never after the first
+        batch.
+    merge : {"original", "paper"}, default="original"
+        Hastings ratio of a merge: that of Chang and Fisher, or one over the split's as in the paper.
+    follow : {"nothing", "clusters", "halves"}, default="nothing"
+        What to shift to its position in the current batch after each sweep. For streams that drift. "clusters": the
+        statistics of each cluster's earlier batches, so that its size and shape are remembered for longer than its
+        position. "halves": those of each sub-cluster on its own, which does not preserve the cluster's shape; new
+        clusters are then found sooner, and with slow forgetting too many of them. Has no effect on `Multinomial`,
+        whose points have no position. Costs a few passes over all kept batches in each sweep.
+    seed : int, default=None
         The same seed gives the same labels on any number of threads. None stands for 0.
-    threads : int, optional
-        Threads to use. None: as many as there are cores.
+    threads : int, default=None
+        Number of threads. None: one for each core.
 
     Attributes
     ----------
     labels_ : array (N,) int64
         Ids of the last batch's points.
     n_clusters_ : int
-        Live clusters.
+        Number of live clusters.
     clusters_ : list of Cluster
         Live clusters, largest first.
     events_ : list of Event
         Births, splits, merges and deaths during the last batch.
     genealogy_ : Genealogy
-        Who descends from whom.
+        Parents, children, births and deaths of all clusters.
     log_posterior_ : float
-        Log of the joint probability of labels and points after the last batch, up to a constant.
+        Log of p(labels, points) after the last batch, up to a constant.
     n_features_in_ : int
-        Features seen in the first batch.
+        Number of features of the first batch.
 
     References
     ----------
@@ -95,6 +99,42 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
     4
     """
 
+    # None until the first batch. A class attribute, because scikit-learn wants __init__ to set parameters only.
+    _sampler: Sampler | None = None
+
+    def __init__(
+        self,
+        component: Component | None = None,
+        *,
+        alpha: float = 1.0,
+        decay: float = 1.0,
+        kernel: str | Kernel = "exponential",
+        epsilon: float = 1e-8,
+        sweeps: int = 1,
+        burn_in: int = 5,
+        max_init_sweeps: int = 200,
+        split_last: bool = True,
+        restart: int | None = 60,
+        merge: str = "original",
+        follow: str = "nothing",
+        seed: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.component = component
+        self.alpha = alpha
+        self.decay = decay
+        self.kernel = kernel
+        self.epsilon = epsilon
+        self.sweeps = sweeps
+        self.burn_in = burn_in
+        self.max_init_sweeps = max_init_sweeps
+        self.split_last = split_last
+        self.restart = restart
+        self.merge = merge
+        self.follow = follow
+        self.seed = seed
+        self.threads = threads
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         counts = isinstance(self.component, Multinomial)
@@ -105,12 +145,12 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
     # --- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Forget everything and start a stream with the batch X (N, D)."""
-        self.__dict__.pop("_sampler", None)
+        """Reset the model and start a stream with the batch X (N, D)."""
+        self._sampler = None
         return self.partial_fit(X, sample_weight=sample_weight)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Any:
-        """Start a stream with X and return its ids."""
+        """Reset the model, start a stream with the batch X (N, D) and return its ids."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
     def partial_fit(
@@ -121,56 +161,68 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
         time: float | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Take in the next batch.
+        """Update the model with the next batch.
 
         Parameters
         ----------
         X : array or CSR array (N, D)
         y : ignored
-            Here for scikit-learn's sake.
-        time : float, optional
-            When the batch arrived, later than the one before. By default one unit later.
-        sample_weight : array (N,), optional
-            How many points each row stands for.
+            Present for API consistency with scikit-learn.
+        time : float, default=None
+            Time of the batch, later than that of the last one. None: one unit later.
+        sample_weight : array (N,), default=None
+            Number of points that each row stands for.
+
+        Returns
+        -------
+        self : ScStream
         """
         if isinstance(y, numbers.Number):
             raise TypeError(f"partial_fit takes a batch's time by name: partial_fit(X, time={y!r})")
-        first = not self._started
-        self._check_parameters()
+        first = self._sampler is None
+        config = self._config()
         X = self._check_points(X, reset=first)
         weight = check_weight(sample_weight, X.shape[0])
         if first and not weight.any():
             raise ValueError("sample_weight must not be all zero in the first batch")
-        moment = self._check_time(time)
-        with using(self.threads):
-            if first:
-                component = (self.component or Gaussian()).bind(X, weight)
-                batch = Points(component.prepare(X), weight)
-                self._begin(component, batch, moment)
-                for _ in self._sampler.converge(batch, self.max_init_sweeps):
-                    pass
-                self._sampler.finish(batch)
-                self._sampler.baptise(Genealogy())
+        moment = check_time(time, None if self._sampler is None else self._sampler.time)
+        with thread_limit(config.n_threads):
+            if self._sampler is None:
+                self._sampler, batch = self._begin(config, X, weight, moment)
             else:
                 batch = Points(self._sampler.component.prepare(X), weight)
                 self._sampler.update(batch, moment)
         self.labels_ = self._sampler.id_of[batch.labels]
         return self
 
+    def _begin(self, config: Parameters, X: Any, weight: Array, time: float) -> tuple[Sampler, Points]:
+        component = (self.component or Gaussian()).bind(X, weight)
+        batch = Points(component.prepare(X), weight)
+        sampler = Sampler.begin(config, component, batch, time)
+        for _ in sampler.converge(batch, config.max_init_sweeps):
+            pass
+        sampler.finish(batch)
+        sampler.register_births()
+        return sampler, batch
+
     # --- checks
 
+    def _config(self) -> Parameters:
+        """The parameters, checked."""
+        if self.component is not None and not isinstance(self.component, Component):
+            raise TypeError(f"component must be a scstream Component, got {self.component!r}")
+        return Parameters(**{field.name: getattr(self, field.name) for field in fields(Parameters)})
+
     def _check_points(self, X: Any, reset: bool) -> Any:
-        if not reset and self._plain(X):
+        if not reset and self._is_checked(X):
             return X
         counts = isinstance(self.component, Multinomial)
         return validate_data(
             self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if counts else False
         )
 
-    # --- using the model
-
-    def _plain(self, X: Any) -> bool:
-        """Whether there is nothing to check or convert: scikit-learn takes longer to find out than a batch may take."""
+    def _is_checked(self, X: Any) -> bool:
+        """Whether X needs no check or conversion. scikit-learn's own test takes longer than a small batch."""
         return (
             type(X) is np.ndarray
             and X.dtype == np.float64
@@ -181,31 +233,75 @@ class ScStream(ClusterMixin, Mixture, BaseEstimator):
             and bool(np.isfinite(X).all())
         )
 
+    # --- predicting
+
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
-        """Id of the likeliest cluster of each point of X (N, D); the model stays as it is."""
-        scores = self._scores(X)
+        """Return the id (N,) of the most likely cluster of each point of X (N, D), without updating the model."""
+        sampler = self._fitted()
+        scores = self._scores(sampler, X)
         labels = np.empty(len(scores), np.int32)
         kernels.label_points(scores, np.uint32(0), False, labels)
-        ids: npt.NDArray[np.int64] = self._sampler.state.ids[labels]
+        ids: npt.NDArray[np.int64] = sampler.state.ids[labels]
         return ids
 
     def score_samples(self, X: Any) -> Array:
-        """Log density (N,) of each point under the mixture's posterior predictive."""
-        counts = self._sampler_checked().state.total[:, :, 0]
-        density: Array = logsumexp(self._scores(X), axis=1) - math.log(max(float(counts.sum()), 1e-300))
+        """Return the log density (N,) of each point of X (N, D) under the posterior predictive of the mixture."""
+        sampler = self._fitted()
+        counts = sampler.state.total[:, :, 0]
+        density: Array = logsumexp(self._scores(sampler, X), axis=1) - math.log(max(float(counts.sum()), 1e-300))
         return density
 
-    def _scores(self, X: Any) -> Array:
-        sampler = self._sampler_checked()
+    def _scores(self, sampler: Sampler, X: Any) -> Array:
         X = self._check_points(X, reset=False)
         component = sampler.component
-        densities = mode_densities(component, self._latest(), float(self.alpha))
-        with using(self.threads):
+        densities = mode_densities(component, sampler.state.total, float(self.alpha))
+        with thread_limit(self.threads):
             return component.scores(densities.parameters, densities.log_weight, component.prepare(X))
 
-    def _sampler_checked(self) -> Sampler:
+    # --- results
+
+    def _fitted(self) -> Sampler:
         check_is_fitted(self)
+        assert self._sampler is not None
         return self._sampler
 
     def __sklearn_is_fitted__(self) -> bool:
-        return self._started
+        return self._sampler is not None
+
+    @property
+    def n_clusters_(self) -> int:
+        return Mixture(self._fitted()).n_clusters_
+
+    @property
+    def clusters_(self) -> list[Cluster]:
+        return Mixture(self._fitted()).clusters_
+
+    @property
+    def events_(self) -> list[Event]:
+        return Mixture(self._fitted()).events_
+
+    @property
+    def genealogy_(self) -> Genealogy:
+        return Mixture(self._fitted()).genealogy_
+
+    @property
+    def log_posterior_(self) -> float:
+        return Mixture(self._fitted()).log_posterior_
+
+    # --- saving
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to an npz file of plain arrays. A loaded model continues with identical results.
+
+        ``threads`` is not saved: it depends on the machine.
+        """
+        persistence.save(path, self._fitted(), self._config(), self.n_features_in_)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a model that `save` has written."""
+        sampler, meta = persistence.load(path)
+        model = cls(sampler.component, **vars(sampler.config))
+        model.n_features_in_ = meta["n_features"]
+        model._sampler = sampler
+        return model

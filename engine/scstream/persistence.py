@@ -1,28 +1,237 @@
-"""Model files: an npz archive of plain arrays and one JSON text. Nothing in it is ever executed."""
+"""Model files: an npz archive of plain arrays and one JSON text. Reading one never executes code from it."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 import zipfile
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scstream.checks import check_integer, check_number
+from scstream.components import BY_NAME, Component
+from scstream.errors import ModelFileError
+from scstream.parameters import Parameters
+from scstream.sampler.forgetting import Kernel
+from scstream.sampler.genealogy import Event, Genealogy
+from scstream.sampler.history import History
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import State
+
 FORMAT = "scstream-model"
 VERSION = 1
 
+Pathish = str | os.PathLike[str]
+Meta = dict[str, Any]
+Arrays = dict[str, npt.NDArray[Any]]
 
-class ModelFileError(ValueError):
-    """A file that is not a usable model, with the reason."""
+#: Parameters that a file holds: all but the number of threads, which depends on the machine.
+_SAVED = tuple(field.name for field in fields(Parameters) if field.name != "threads")
+
+#: Upper bound of batch numbers and ids in a file, so that counting on from them never overflows.
+_MAX_COUNT = 2**62
 
 
-def write(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write a model file in one step: a reader finds the old file or the new one, never half of one."""
+# --- models
+
+
+def save(
+    path: Pathish, sampler: Sampler, config: Parameters, n_features: int, extra: Mapping[str, Any] | None = None
+) -> None:
+    """Write a sampler to a model file.
+
+    Parameters
+    ----------
+    path : path
+    sampler : Sampler
+    config : Parameters
+        Parameters to save; a loaded sampler continues with these.
+    n_features : int
+    extra : mapping, optional
+        Further entries of the JSON text, which `load` returns.
+    """
+    write(path, {**_meta(sampler, config, n_features), **(extra or {})}, _arrays(sampler))
+
+
+def load(path: Pathish) -> tuple[Sampler, Meta]:
+    """Read a model file; returns the sampler and all entries of the JSON text.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a valid model.
+    """
+    meta, arrays = read(path)
+    try:
+        return _sampler(meta, arrays), meta
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
+        kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+        raise ModelFileError(f"Cannot load '{path}': damaged ({kind}{error})") from error
+
+
+def _meta(sampler: Sampler, config: Parameters, n_features: int) -> Meta:
+    if callable(config.kernel):
+        raise ValueError("a model with a custom kernel cannot be saved: kernel must be one of the named ones")
+    return {
+        "parameters": {name: _plain(getattr(config, name)) for name in _SAVED},
+        "component": sampler.component.name,
+        "n_features": int(n_features),
+        "time": sampler.time,
+        "batch": sampler.state.batch,
+        "log_posterior": sampler.log_posterior,
+        "events": [event.as_dict() for event in sampler.events],
+        "pending": [event.as_dict() for event in sampler.pending],
+        "locked": sorted(sampler.state.locked),
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value as a type that JSON can encode: numpy's numbers become Python's."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _arrays(sampler: Sampler) -> Arrays:
+    state = sampler.state
+    return {
+        **{f"prior.{name}": value for name, value in sampler.component.hyperparameters().items()},
+        **{f"genealogy.{name}": value for name, value in sampler.genealogy.state().items()},
+        "times": np.array(state.history.times),
+        "records": state.history.records,
+        "ids": state.ids,
+        "age": state.age,
+        "rest": state.subcluster_age,
+        "born": state.born,
+    }
+
+
+def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
+    """The sampler that a file describes; every entry is checked before use."""
+    for name, array in sorted(arrays.items()):
+        if array.dtype.kind not in "iuf":
+            raise ValueError(f"'{name}' is not an array of numbers")
+    component = _component(meta, arrays)
+    values = meta["parameters"]
+    if not isinstance(values, dict):
+        raise ValueError(f"'parameters' must be a mapping, got {values!r}")
+    config = Parameters(**{name: value for name, value in values.items() if name not in ("component", "threads")})
+    state = _state(meta, arrays, component, config.forgetting_kernel)
+    check_number("time", meta["time"], low=state.history.times[-1])
+    return Sampler(
+        config,
+        component,
+        state,
+        _genealogy(_section(arrays, "genealogy."), state.ids),
+        float(meta["time"]),
+        np.repeat(state.ids, 2),
+        [Event.from_dict(event) for event in meta["events"]],
+        float(meta["log_posterior"]),
+        [Event.from_dict(event) for event in meta.get("pending", ())],
+    )
+
+
+def _component(meta: Meta, arrays: Arrays) -> Component:
+    component_class = BY_NAME[meta["component"]]
+    prior = _section(arrays, "prior.")
+    missing = component_class().hyperparameters().keys() - prior.keys()
+    if missing:
+        raise ValueError(f"the prior lacks {sorted(missing)}")
+    # A row of statistics is longer than the number of features: the size of the file limits what is allocated here.
+    check_integer("n_features", meta["n_features"], 1, arrays["records"].shape[-1] - 1)
+    unbound = component_class(**{k: v if v.ndim else float(v) for k, v in prior.items()})
+    return unbound.bind(np.zeros((1, meta["n_features"])), np.ones(1))
+
+
+def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> State:
+    ids, age, subcluster_age, born = (_integers(arrays, name) for name in ("ids", "age", "rest", "born"))
+    times, records = arrays["times"], arrays["records"].astype(np.float64)
+    K = len(ids)
+    if records.shape != (len(times), K, 2, component.n_statistics) or not np.isfinite(records).all():
+        raise ValueError(f"records of shape {records.shape} do not fit {K} clusters")
+    if K == 0 or any(counter.shape != (K,) for counter in (age, subcluster_age, born)):
+        raise ValueError("clusters and their ages do not match")
+    if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
+        raise ValueError("the times of the records do not increase")
+    check_integer("batch", meta["batch"], 0, _MAX_COUNT)
+    return State(
+        history=History.restore(times.astype(np.float64).tolist(), records, kernel),
+        current=records[-1].copy(),
+        ids=ids,
+        age=age,
+        subcluster_age=subcluster_age,
+        born=born,
+        batch=meta["batch"],
+        locked=frozenset(int(id) for id in meta.get("locked", ())),
+    )
+
+
+def _genealogy(state: Arrays, live: npt.NDArray[np.int64]) -> Genealogy:
+    """The genealogy of a file, checked for consistency with the ids that are alive."""
+    ids, dead, pending = (_integers(state, name) for name in ("id", "dead", "pending"))
+    next_id, capacity = (_integers(state, name, ndim=0) for name in ("next_id", "capacity"))
+    links = [_integers(state, name, low=-1) for name in ("parent", "merged")]
+    spans = [state["born"], state["died"]]
+    if any(column.shape != ids.shape for column in (*links, *spans)) or state["now"].shape:
+        raise ValueError("the genealogy's columns differ in length")
+    for some in (ids, dead, pending, live):
+        if len(np.unique(some)) != len(some) or (some >= next_id).any():
+            raise ValueError("the genealogy has duplicate ids, or ids that were never assigned")
+    if not np.array_equal(np.sort(live), np.setdiff1d(ids, dead)) or not np.isin(dead, ids).all():
+        raise ValueError("the genealogy does not match the ids that are alive")
+    if np.isin(pending, ids).any() or len(dead) > capacity:
+        raise ValueError("the genealogy has ids that it should not have")
+    _check_links(ids, dead, *links)
+    if not np.isfinite(spans[0]).all() or not np.array_equal(np.isfinite(spans[1]), np.isin(ids, dead)):
+        raise ValueError("the genealogy's times of birth and death are inconsistent")
+    if np.isnan(state["now"]) or state["now"] == math.inf:
+        raise ValueError(f"the genealogy's time must be a number, got {state['now']}")
+    return Genealogy.from_state(state)
+
+
+def _check_links(
+    ids: npt.NDArray[np.int64],
+    dead: npt.NDArray[np.int64],
+    parent: npt.NDArray[np.int64],
+    merged: npt.NDArray[np.int64],
+) -> None:
+    """Check that links form no cycle: parents have smaller ids than children, absorbed ids die before survivors."""
+    end = {int(id): order for order, id in enumerate(dead.tolist())}
+    known = set(ids.tolist())
+    for id, above, into in zip(ids.tolist(), parent.tolist(), merged.tolist(), strict=True):
+        bad_parent = above != -1 and (above not in known or above >= id)
+        bad_merge = into != -1 and (into not in known or not end.get(id, len(end)) < end.get(into, len(end)))
+        if bad_parent or bad_merge:
+            raise ValueError(f"the genealogy's links of id {id} are invalid")
+
+
+def _integers(arrays: Arrays, name: str, low: int = 0, ndim: int = 1) -> npt.NDArray[np.int64]:
+    """An array of whole numbers >= ``low``, checked."""
+    array = arrays[name]
+    if (
+        array.dtype.kind not in "iu"
+        or array.ndim != ndim
+        or (array.size and not low <= array.min() <= array.max() < _MAX_COUNT)
+    ):
+        raise ValueError(f"'{name}' is not an array of whole numbers >= {low}")
+    return array.astype(np.int64)
+
+
+def _section(arrays: Arrays, prefix: str) -> Arrays:
+    """Arrays whose names start with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+
+
+# --- files
+
+
+def write(path: Pathish, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
+    """Write a model file atomically: a reader finds the old file or the complete new one."""
     target = Path(path)
     text = json.dumps({"format": FORMAT, "version": VERSION, **meta})
     if not target.parent.is_dir():
@@ -42,11 +251,11 @@ def write(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping
         raise
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Read what `write` wrote; raise ModelFileError for anything else."""
+def read(path: Pathish) -> tuple[Meta, Arrays]:
+    """Return the JSON text and the arrays of a model file, unchecked; raises ModelFileError for any other file."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            # Whatever else an archive may hold comes as bytes.
+            # numpy returns members that are not arrays as bytes.
             arrays = {name: np.asarray(archive[name]) for name in archive.files}
         meta = json.loads(arrays.pop("meta").tobytes().decode())
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Spread independent pieces of work over ordinary threads; compiled kernels release the interpreter's lock."""
+"""Run independent pieces of work on several threads; compiled kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _limit: ContextVar[int] = ContextVar("threads", default=1)
 
 @cache
 def cores() -> int:
-    """How many there are; to ask the system takes as long as a small kernel."""
+    """Number of cores, cached because asking the system takes as long as a small kernel."""
     return os.cpu_count() or 1
 
 
@@ -29,41 +29,42 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
-    """Call work(0) ... work(pieces - 1), spread over the threads, the calling one included."""
+    """Call work(0) ... work(pieces - 1) on several threads, including the calling one."""
     queue = iter(range(pieces))
 
     def drain() -> None:
         for piece in queue:
             work(piece)
 
-    _together(threads, pieces, drain)
+    _run_on_all(threads, pieces, drain)
 
 
-def share(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None:
-    """Call work(queue), a kernel that takes pieces until there are none, on each of the threads, this one included.
+def run_queue(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None:
+    """Call work(queue), a kernel that takes pieces from the queue until it is empty, on several threads.
 
-    A thread that has to ask Python for every piece waits whenever another one, such as a window's, is in Python code.
+    Faster than `run` if another thread, such as a window's, runs Python code: the kernel takes its next piece without
+    waiting for the interpreter's lock.
     """
-    _together(threads, len(queue.order), lambda: work(queue))
+    _run_on_all(threads, len(queue.order), lambda: work(queue))
 
 
 def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None = None) -> Queue:
-    """A queue of the pieces [edges[i], edges[i + 1]), in this order if there is one."""
+    """Return a queue of the pieces [edges[i], edges[i + 1]), taken in this order, or in their own."""
     return Queue(edges, np.arange(len(edges) - 1) if order is None else order, np.zeros(1, np.int64))
 
 
-def _together(threads: int, pieces: int, work: Callable[[], None]) -> None:
+def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
     helpers = [_pool(threads).submit(work) for _ in range(min(threads, pieces) - 1)]
     work()
     for helper in helpers:
-        # One that has not even begun is not waited for: nothing is left for it.
+        # A helper that has not started has nothing left to do.
         if not helper.cancel():
             helper.result()
 
 
 @contextmanager
-def using(threads: int | None) -> Iterator[None]:
-    """Let `spread` use so many threads; None: as many as there are cores."""
+def thread_limit(threads: int | None) -> Iterator[None]:
+    """Set the number of threads that `run_ranges` uses; None: one for each core."""
     token = _limit.set(threads or cores())
     try:
         yield
@@ -71,6 +72,6 @@ def using(threads: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
-def spread(n: int, size: int, work: Callable[[int, int], None]) -> None:
-    """Call work(first, last) on consecutive ranges of ``size`` that cover [0, n)."""
+def run_ranges(n: int, size: int, work: Callable[[int, int], None]) -> None:
+    """Call work(first, last) on consecutive ranges of ``size`` that cover [0, n); see `thread_limit`."""
     run(_limit.get(), lambda piece: work(piece * size, min((piece + 1) * size, n)), -(-n // size))

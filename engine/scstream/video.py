@@ -1,90 +1,82 @@
-"""VideoSegmenter: RGB frames in, maps of persistent segment ids out."""
+"""VideoSegmenter: takes RGB frames, returns maps of persistent segment ids."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
-from dataclasses import dataclass
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream import persistence
-from scstream.checks import check_choice, check_number
+from scstream.checks import check_time
 from scstream.components import Gaussian
-from scstream.components.gaussian import Whitened
+from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
-from scstream.pixels.colour import COLOURS, channels, mean_rgb, turn_from_public, turn_to_public
-from scstream.pixels.scaling import enlarged, scaled_size, shrunk
+from scstream.parameters import VideoParameters
+from scstream.pixels.colour import to_public_axes, to_rgb
+from scstream.pixels.first_frame import Preview, segment_first
+from scstream.pixels.mask_cut import check_mask
+from scstream.pixels.scaling import enlarge, reduce_frame, scaled_size
 from scstream.pixels.statistics import STATISTICS
 from scstream.pixels.tiles import Tiles
-from scstream.sampler.genealogy import Event, Genealogy
-from scstream.sampler.moves import Mover
-from scstream.sampler.sampler import Progress
-from scstream.sampler.sweep import counter_rng, mode_densities
-from scstream.threads import cores
-
-#: The first frame is first settled on about this many of its pixels.
-_COARSE_PIXELS = 26_000
-#: Sweeps over the first frame at each finer resolution: the coarse result is nearly right already.
-_REFINING_SWEEPS = 150
-
-#: A segment is cut along a mask when at least this share of it lies on either side; slivers would not last. One that
-#: holds most of the mask is cut however small its share is: the thing would otherwise have no segment.
-_STRADDLING = 0.25
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """The first frame on its way: ids (H, W) that are usable but not final, how far it has come, and the frame."""
-
-    ids: npt.NDArray[np.int32]
-    progress: Progress
-    stride: int
-    frame: npt.NDArray[np.uint8]
+from scstream.sampler.genealogy import Event
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import mode_densities
 
 
 class VideoSegmenter:
-    """Cut a video into segments that keep their ids from frame to frame.
+    """Segment a video into regions that keep their ids from frame to frame.
 
-    Every pixel is a point of five features (its colour, its row and column, each from 0 to about 1), every frame a
-    batch, every cluster a segment.
+    Every pixel is a point with five features (its colour, its row and its column, each from 0 to about 1), every frame
+    a batch, every cluster a segment.
 
     Parameters
     ----------
-    colour : {"rgb", "lab"}
+    colour : {"rgb", "lab"}, default="rgb"
         Colour space in which segments are Gaussian.
-    scale : float in (0, 1]
-        Work on frames reduced to this size; the ids come back at full size.
-    alpha : float
-        Larger values favour more segments.
-    decay : float
-        How fast the past is forgotten: a frame one unit of time ago weighs 2 ** -decay.
-    sweeps : int
-        Stochastic sweeps a frame, before the deterministic one.
-    seed : int, optional
+    scale : float in (0, 1], default=1.0
+        Size at which frames are segmented, relative to their own. Ids are returned at full size.
+    alpha : float, default=1000.0
+        Concentration of the Dirichlet process: larger values favour more segments.
+    decay : float, default=2.9
+        How fast the past is forgotten: a frame of age t has weight 2 ** (-decay * t).
+    sweeps : int, default=1
+        Stochastic sweeps over each frame after the first, before the deterministic one.
+    seed : int, default=None
         The same seed gives the same ids on any number of threads. None stands for 0.
-    threads : int, optional
-        None: as many as there are cores.
-    detail : float
-        Larger values cut the picture into smaller segments: the prior expects a segment's variances, in colour and in
-        place, to be so many times smaller. `alpha` hardly matters beside thousands of pixels; this does.
+    threads : int, default=None
+        Number of threads. None: one for each core.
+    detail : float, default=1.0
+        Larger values give smaller segments: the prior variances of a segment's colour and position are divided by this.
+        Has a much larger effect than `alpha`, whose influence is small compared to thousands of pixels.
     burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
 
     Attributes
     ----------
+    parameters : VideoParameters
+        The parameters above, read-only; `change` sets them.
     model_ : Mixture
-        The mixture, in the engine's own pixel axes.
-    statistics_ : structured array, one row per live segment, largest first
-        id, pixels, share of the frame, time of birth, age in frames, mean red, green, blue in [0, 1], centroid in
-        pixels, covariance (5, 5) over the colour space's three channels, row / H and column / W.
+        The mixture, with summaries in the engine's own pixel axes.
+    ids_ : array (H, W) int32
+        Segment ids of the last frame.
+    statistics_ : structured array
+        One row for each live segment, largest first: id, pixels, share of the frame, time of birth, age in frames, mean
+        red, green, blue in [0, 1], centroid in pixels, covariance (5, 5) over the colour space's three channels,
+        row / H and column / W.
     events_ : list of Event
         Births, splits, merges and deaths in the last frame.
+    log_posterior_ : float
+        Log of p(labels, pixels) after the last frame, up to a constant.
+    locked_ : frozenset of int
+        Ids of segments that the sampler neither splits nor merges; they may still die. Can be set.
+    shape_ : (int, int) or None
+        Height and width of the frames; None before the first.
 
     Examples
     --------
@@ -118,30 +110,73 @@ class VideoSegmenter:
         restart: int | None = 60,
         merge: str = "original",
     ) -> None:
-        check_choice("colour", colour, COLOURS)
-        check_number("scale", scale, 0.0, 1.0, strict=True)
-        check_number("detail", detail, 0.0, strict=True)
-        self.colour = colour
-        self.scale = float(scale)
-        self.detail = float(detail)
-        self.model_ = Mixture(
+        self._parameters = VideoParameters(
+            colour=colour,
+            scale=scale,
             alpha=alpha,
             decay=decay,
+            sweeps=sweeps,
+            seed=seed,
+            threads=threads,
+            detail=detail,
+            burn_in=burn_in,
             kernel=kernel,
             epsilon=epsilon,
-            sweeps=sweeps,
-            burn_in=burn_in,
             max_init_sweeps=max_init_sweeps,
             split_last=split_last,
             restart=restart,
             merge=merge,
-            seed=seed,
-            threads=threads,
         )
-        self.model_._check_parameters()
         self.shape_: tuple[int, int] | None = None
+        self._sampler: Sampler | None = None
         self._tiles: Tiles | None = None
         self._fresh = True
+
+    # --- parameters
+
+    @property
+    def parameters(self) -> VideoParameters:
+        return self._parameters
+
+    @property
+    def colour(self) -> str:
+        return self._parameters.colour
+
+    @property
+    def scale(self) -> float:
+        return self._parameters.scale
+
+    @property
+    def detail(self) -> float:
+        return self._parameters.detail
+
+    @property
+    def seed(self) -> int | None:
+        return self._parameters.seed
+
+    @property
+    def threads(self) -> int | None:
+        return self._parameters.threads
+
+    def change(self, **parameters: Any) -> None:
+        """Change parameters from the next frame on.
+
+        With another scale the statistics of earlier frames are rescaled to that size, and segments keep their ids.
+        ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
+        frame or after a `restart`.
+        """
+        running = self._sampler is not None and not self._fresh
+        if running and {"colour", "detail"} & parameters.keys():
+            raise ValueError("colour and detail can change at a restart only")
+        changed = self._parameters.changed(**parameters)
+        if self._sampler is not None:
+            if running:
+                before, after = (math.prod(scaled_size(self._shape(), scale)) for scale in (self.scale, changed.scale))
+                self._sampler.rescale(after / before)
+            self._sampler.config = changed
+        if self._tiles is not None:
+            self._tiles.threads = changed.n_threads
+        self._parameters = changed
 
     # --- segmenting
 
@@ -157,19 +192,19 @@ class VideoSegmenter:
         Parameters
         ----------
         frame : array (H, W, 3) uint8, RGB
-        time : float, optional
-            Later than the last frame's, in units of a frame. By default one more.
+        time : float, default=None
+            Later than the last frame's, in units of a frame. None: one more.
         on_preview : callable, optional
-            Called with a `Preview` now and then while the first frame settles.
+            Called with a `Preview` from time to time during the first frame.
         mask : array (H, W) of bool or whole numbers, optional
-            Of the first frame: 0 around the things that matter, one value for each of them. Segments with at least a
-            quarter of their pixels on either side of an outline are cut along it.
+            For the first frame: 0 on the background, one value for each object. Segments with at least a quarter of
+            their pixels on either side of an object's outline are cut along it.
 
         Returns
         -------
-        array (H, W) int32 of segment ids
+        ids : array (H, W) int32
         """
-        if self._fresh:
+        if self._fresh or self._sampler is None:
             for preview in self.start(frame, time, mask=mask):
                 if on_preview is not None:
                     on_preview(preview)
@@ -177,13 +212,13 @@ class VideoSegmenter:
         if mask is not None:
             raise ValueError("a mask can be given with the first frame only")
         self._check_frame(frame)
-        moment = self.model_._check_time(time)
-        reduced = self._reduced(frame)
+        moment = check_time(time, self._sampler.time)
+        reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
         if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
-            self._tiles = self._cut(frame, 1)
+            self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
         else:
             self._tiles.fill(reduced)
-        self.model_._sampler.update(self._tiles, moment)
+        self._sampler.update(self._tiles, moment)
         return self.ids_
 
     def start(
@@ -193,67 +228,61 @@ class VideoSegmenter:
         every: int = 10,
         mask: npt.NDArray[Any] | None = None,
     ) -> Iterator[Preview]:
-        """Segment the first frame step by step, from coarse to fine; `ids_` is final when the iterator ends.
+        """Segment the first frame step by step, from coarse to fine; `ids_` is set when the iterator ends.
 
-        A preview comes every ``every`` sweeps. Abandoning the iterator leaves the segmenter as it was before.
+        Yields a preview every ``every`` sweeps. Abandoning the iterator leaves the segmenter unchanged.
         """
         if not self._fresh:
             raise RuntimeError("the first frame has already been segmented: use segment")
         self._check_frame(frame)
         if mask is not None:
-            _check_mask(mask, frame)
-        model, shape = self.model_, frame.shape[:2]
-        moment = model._check_time(time)
-        earlier, earlier_tiles = model.__dict__.get("_sampler"), self._tiles
-        strides = _strides(round(shape[0] * self.scale), round(shape[1] * self.scale))
-        try:
-            finest = self._cut(frame, 1)
-            prior = _prior(finest, self.detail)
-            for level, stride in enumerate(strides):
-                tiles = self._tiles = finest if stride == 1 else self._cut(frame, stride)
-                if level == 0:
-                    model._begin(prior, tiles, moment, earlier.state.batch + 1 if earlier else 0)
-                    model.n_features_in_ = PIXEL_D
-                limit = model.max_init_sweeps if level == 0 else min(_REFINING_SWEEPS, model.max_init_sweeps)
-                for progress in model._sampler.converge(tiles, limit):
-                    if progress.sweep % every == 0 or progress.converged:
-                        ids = self._picture(tiles, shape)
-                        yield Preview(ids + earlier.genealogy.n_ids if earlier else ids, progress, stride, frame)
-            model._sampler.finish(tiles)
-            if mask is not None:
-                self._divide(tiles, mask)
-            model._sampler.baptise(earlier.genealogy if earlier else Genealogy())
-            if earlier:
-                model._sampler.events[:0] = earlier.pending
-        except BaseException:
-            model.__dict__.pop("_sampler", None)
-            if earlier:
-                model._sampler, self._tiles = earlier, earlier_tiles
-            raise
-        self.shape_ = (int(shape[0]), int(shape[1]))
+            check_mask(mask, frame.shape[:2])
+        moment = check_time(time, None if self._sampler is None else self._sampler.time)
+        steps = segment_first(frame, self._parameters, moment, every, mask, self._sampler)
+        self._sampler, self._tiles = yield from steps
+        self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._fresh = False
 
     def restart(self) -> None:
-        """Forget every segment, as at a scene cut: the next frame is segmented like a first one.
+        """Segment the next frame like a first one, as after a scene cut.
 
-        It may have another size. Its segments get new ids, and the genealogy goes on, with the death of all that
-        lived before.
+        All segments die and the new ones get new ids; the genealogy continues. The frame may have another size.
         """
         self._fresh = True
 
+    # --- copies
+
     def copy(self) -> Self:
-        """An independent segmenter that continues bit by bit alike."""
+        """Return an independent segmenter that continues with identical results."""
         return deepcopy(self)
 
-    def become(self, other: Self) -> None:
-        """Take over the state of another segmenter, such as a copy made earlier, which is not to be used any more."""
+    def restore(self, other: Self) -> None:
+        """Take over the state of another segmenter, such as an earlier copy, which must not be used afterwards."""
         self.__dict__.update(other.__dict__)
 
-    # --- by hand, between two frames
+    def transfer(self, time: float, shape: tuple[int, int]) -> Self:
+        """Return a copy that continues with another video, as if its last frame had been this one's.
+
+        Segments of the other video that match existing ones in colour and position keep their ids.
+
+        Parameters
+        ----------
+        time : float
+            Time of that last frame; all recorded times are shifted accordingly.
+        shape : (int, int)
+            Height and width of the other video's frames.
+        """
+        sampler = deepcopy(self._fitted())
+        sampler.shift_time(time - sampler.time)
+        other = copy(self)
+        other._sampler, other._tiles, other.shape_ = sampler, None, shape
+        return other
+
+    # --- manual moves, between two frames
 
     def merge(self, ids: Iterable[int]) -> int:
-        """Make several segments one, from the next frame on; returns the id of the largest, which lives on."""
-        sampler = self.model_._sampler_checked()
+        """Merge segments from the next frame on; returns the id of the largest, which survives."""
+        sampler = self._fitted()
         first, *others = dict.fromkeys(int(id) for id in ids)
         if not others:
             raise ValueError("a merge takes at least two segments")
@@ -261,168 +290,75 @@ class VideoSegmenter:
             sampler.index(id)
         survivor = first
         for other in others:
-            survivor = sampler.merge_by_hand(survivor, other)
+            survivor = sampler.merge(survivor, other)
         return survivor
 
     def split(self, id: int) -> int:
-        """Divide a segment into its two sub-clusters, from the next frame on; returns the new id."""
-        return self.model_._sampler_checked().split_by_hand(int(id))
+        """Split a segment into its two sub-clusters from the next frame on; returns the new id."""
+        return self._fitted().split(int(id))
 
-    def halves(self, id: int) -> npt.NDArray[np.bool_]:
-        """Where (H, W) on the last frame a segment would get the new id if it were split now; False all around it.
+    def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
+        """Return the mask (H, W) of the pixels of the last frame that `split` would give the new id.
 
-        Each of its pixels goes to the likelier of its two sub-clusters, as in a deterministic sweep. Nowhere if it has
-        no second half, or is not on the frame.
+        Each pixel of the segment goes to its more likely sub-cluster, as in a deterministic sweep. The mask is empty if
+        a sub-cluster is empty or the segment is not visible.
         """
-        sampler, tiles = self.model_._sampler_checked(), self._last_tiles()
+        sampler, tiles = self._fitted(), self._last_tiles()
         total = sampler.state.total[[sampler.index(int(id))]]
         own = sampler.id_of[tiles.labels] == id
         part = np.zeros(own.shape, bool)
         if total[0, :, 0].min() >= 1.0 and own.any():
             component = sampler.component
-            densities = mode_densities(component, total, float(self.model_.alpha))
+            densities = mode_densities(component, total, float(self._parameters.alpha))
             points = component.prepare(tiles.pixels.transpose(0, 2, 1)[own].astype(np.float64))
             scores = component.scores(densities.sub_parameters, densities.sub_log_weight, points)
-            # The smaller half is the one that leaves.
+            # The smaller sub-cluster gets the new id.
             small = int(np.argmin(total[0, :, 0]))
             part[own] = scores[:, small] > scores[:, 1 - small]
-        return enlarged(tiles.untiled(part), self._last_shape(), self._threads)
+        return self._full_size(tiles.untiled(part))
 
     @property
     def locked_(self) -> frozenset[int]:
-        """Ids of the segments that are neither split nor merged by themselves; they may still die."""
-        return self.model_._sampler_checked().state.locked
+        return self._fitted().state.locked
 
     @locked_.setter
     def locked_(self, ids: Iterable[int]) -> None:
-        self.model_._sampler_checked().state.locked = frozenset(int(id) for id in ids)
+        self._fitted().state.locked = frozenset(int(id) for id in ids)
 
-    def change(self, **parameters: Any) -> None:
-        """Change parameters from the next frame on: alpha, decay, sweeps, burn_in, kernel, epsilon, ...
-
-        With another scale the past counts as if it had been seen at that size, and segments keep their ids. The colour
-        space decides what a pixel is, detail what a segment is expected to be: they cannot change without a `restart`.
-        """
-        if self._started and not self._fresh and {"colour", "detail"} & parameters.keys():
-            raise ValueError("colour and detail can change at a restart only")
-        colour, scale = parameters.pop("colour", self.colour), parameters.pop("scale", self.scale)
-        detail = parameters.pop("detail", self.detail)
-        before = self.model_.parameters
-        try:
-            self.model_.set_parameters(**parameters)
-            check_choice("colour", colour, COLOURS)
-            check_number("scale", scale, 0.0, 1.0, strict=True)
-            check_number("detail", detail, 0.0, strict=True)
-            self.model_._check_parameters()
-        except (TypeError, ValueError):
-            self.model_.set_parameters(**before)
-            raise
-        if self._started and not self._fresh:
-            self._resize_past(float(scale))
-        self.colour, self.scale, self.detail = colour, float(scale), float(detail)
-        if self._started:
-            self.model_._sampler.settings = self.model_._settings()
-
-    def _resize_past(self, scale: float) -> None:
-        """Let the past have as many pixels as it would have had at this scale."""
-        before, after = (math.prod(scaled_size(self._last_shape(), each)) for each in (self.scale, scale))
-        state = self.model_._sampler.state
-        state.history.rescale(after / before)
-        state.current = state.current * (after / before)
+    # --- results
 
     @property
-    def _started(self) -> bool:
-        return self.model_._started
-
-    def _divide(self, tiles: Tiles, mask: npt.NDArray[Any]) -> None:
-        """Cut every segment that straddles the outline of a thing in two, along the outline."""
-        sampler = self.model_._sampler
-        mover = Mover(
-            sampler.settings, sampler.component, sampler.state, sampler.genealogy, sampler.time, counter_rng(0, 0, 0)
-        )
-        rows, columns = (
-            np.arange(n) * full // n for n, full in zip((tiles.rows, tiles.columns), mask.shape, strict=True)
-        )
-        small = mask[np.ix_(rows, columns)]
-        for value in np.unique(small[small != 0]):
-            inside = tiles.tiled(small == value)
-            owner = sampler.id_of[tiles.labels]
-            counts = np.bincount(owner[inside], minlength=int(sampler.state.ids.max()) + 1)
-            most = counts.sum() / 2
-            for k, id in enumerate(sampler.state.ids.copy()):
-                share = counts[id] / max(sampler.state.current[k, :, 0].sum(), 1.0)
-                if share <= 1.0 - _STRADDLING and (share >= _STRADDLING or counts[id] > most):
-                    part = inside & (owner == id)
-                    sampler.id_of = np.append(sampler.id_of, mover.take_out(k, tiles.statistics(part)))
-                    tiles.labels[part] = len(sampler.id_of) - 1
+    def model_(self) -> Mixture:
+        return Mixture(self._fitted())
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
-        """Segment ids (H, W) of the last frame."""
-        return self._picture(self._last_tiles(), self._last_shape())
-
-    def _cut(self, frame: npt.NDArray[np.uint8], stride: int) -> Tiles:
-        return Tiles(self._reduced(frame), self.colour, stride, self._threads)
-
-    @property
-    def _threads(self) -> int:
-        return self.model_.threads or cores()
-
-    def _reduced(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-        frame = np.ascontiguousarray(frame)
-        if self.scale == 1.0:
-            return frame
-        return shrunk(frame, scaled_size(frame.shape[:2], self.scale), self._threads)
-
-    def _picture(self, tiles: Tiles, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
-        return enlarged(tiles.ids(self.model_._sampler.id_of), shape, self._threads)
-
-    def _check_frame(self, frame: Any) -> None:
-        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
-            kind = frame.dtype if isinstance(frame, np.ndarray) else type(frame).__name__
-            raise TypeError(f"a frame must be an array of uint8, got {kind}")
-        if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
-            raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
-        if not self._fresh and frame.shape[:2] != self.shape_:
-            assert self.shape_ is not None
-            raise ValueError(
-                f"every frame must have the first one's size, {self.shape_[1]} x {self.shape_[0]}; "
-                f"got {frame.shape[1]} x {frame.shape[0]}"
-            )
-
-    def _last_tiles(self) -> Tiles:
-        if self._tiles is None:
-            raise RuntimeError("no frame has been segmented since the segmenter was made or loaded")
-        return self._tiles
-
-    def _last_shape(self) -> tuple[int, int]:
-        if self.shape_ is None:
-            raise RuntimeError("no frame has been segmented yet")
-        return self.shape_
-
-    # --- what was found
+        return self._full_size(self._last_tiles().ids(self._fitted().id_of))
 
     @property
     def events_(self) -> list[Event]:
         return self.model_.events_
 
+    @property
+    def log_posterior_(self) -> float:
+        return self.model_.log_posterior_
+
     def uncertainty(self) -> npt.NDArray[np.float32]:
-        """1 - the posterior probability of each pixel's likeliest segment, (H, W) in [0, 1], for the last frame."""
-        sampler = self.model_._sampler_checked()
-        densities = mode_densities(sampler.component, sampler.state.total, float(self.model_.alpha))
-        picture = self._last_tiles().uncertainty(densities.parameters, densities.log_weight)
-        return enlarged(picture, self._last_shape(), self._threads)
+        """Return 1 - the posterior probability of each pixel's most likely segment, (H, W), for the last frame."""
+        sampler = self._fitted()
+        densities = mode_densities(sampler.component, sampler.state.total, float(self._parameters.alpha))
+        return self._full_size(self._last_tiles().uncertainty(densities.parameters, densities.log_weight))
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
-        sampler = self.model_._sampler_checked()
-        state, height_width = sampler.state, np.array(self._last_shape())
+        sampler = self._fitted()
+        state, height_width = sampler.state, np.array(self._shape())
         component = sampler.component
         assert isinstance(component, Gaussian)
         now = state.current.sum(axis=1)
-        # A segment hidden in this frame is shown as it was remembered.
+        # A segment that is hidden in this frame is described by its history.
         seen = np.where(now[:, :1] >= 1.0, now, state.total.sum(axis=1))
-        mean, covariance = turn_to_public(*component.moments(seen), self.colour)
+        mean, covariance = to_public_axes(*component.moments(seen), self.colour)
         rows = np.empty(len(state.ids), STATISTICS)
         rows["id"] = state.ids
         share = now[:, 0] / now[:, 0].sum()
@@ -430,7 +366,7 @@ class VideoSegmenter:
         rows["share"] = share
         rows["born"] = [sampler.genealogy.born(int(i)) for i in state.ids]
         rows["age"] = state.batch - state.born
-        rgb = mean_rgb(mean[:, :3], self.colour)
+        rgb = to_rgb(mean[:, :3], self.colour)
         for n, name in enumerate(("red", "green", "blue")):
             rows[name] = rgb[:, n]
         rows["row"], rows["column"] = (mean[:, 3:] * height_width).T
@@ -440,78 +376,69 @@ class VideoSegmenter:
     # --- saving
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model and how frames become points; a loaded segmenter continues bit by bit alike."""
-        meta, arrays = self.model_._pack()
-        shape = self._last_shape()
+        """Write the segmenter to a model file. A loaded segmenter continues with identical results.
+
+        ``threads`` is not saved: it depends on the machine.
+        """
         video = {
             "colour": self.colour,
             "scale": self.scale,
             "detail": self.detail,
-            "shape": shape,
+            "shape": self._shape(),
             "fresh": self._fresh,
         }
-        persistence.write(path, {**meta, "video": video}, arrays)
+        persistence.save(path, self._fitted(), self._parameters, PIXEL_D, {"video": video})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a segmenter that `save` wrote."""
-        meta, arrays = persistence.read(path)
+        """Read a segmenter that `save` has written."""
+        sampler, meta = persistence.load(path)
+        segmenter = cls()
         try:
             video = meta["video"]
-            segmenter = cls(colour=video["colour"], scale=video["scale"], detail=video.get("detail", 1.0))
-            segmenter.model_ = Mixture._unpack(meta, arrays)
+            segmenter._parameters = sampler.config = VideoParameters(
+                **vars(sampler.config),
+                colour=video["colour"],
+                scale=video["scale"],
+                detail=video.get("detail", 1.0),
+            )
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._fresh = bool(video.get("fresh", False))
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
-            raise persistence.ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
+            raise ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
+        segmenter._sampler = sampler
         return segmenter
 
+    # --- helpers
 
-def uncertainty(
-    frame: npt.NDArray[np.uint8], statistics: npt.NDArray[np.void], colour: str = "rgb", threads: int = 1
-) -> npt.NDArray[np.float32]:
-    """1 - the probability of each pixel's likeliest segment, (H, W), from a frame and its `statistics_` alone.
+    def _fitted(self) -> Sampler:
+        if self._sampler is None:
+            raise RuntimeError("no frame has been segmented yet")
+        return self._sampler
 
-    For frames that are past: each segment is taken as the Gaussian that its statistics describe.
-    """
-    rows = statistics[statistics["pixels"] > 0]
-    height, width = frame.shape[:2]
-    if not len(rows):
-        return np.zeros((height, width), np.float32)
-    rgb = np.stack([rows["red"], rows["green"], rows["blue"]], axis=1).astype(np.float64)
-    place = np.stack([rows["row"] / height, rows["column"] / width], axis=1)
-    mean, covariance = turn_from_public(
-        np.concatenate([channels(rgb, colour), place], axis=1), rows["covariance"].astype(np.float64), colour
-    )
-    # Half a grey level keeps segments of one colour from being infinitely sure.
-    A = np.linalg.inv(np.linalg.cholesky(covariance + np.eye(PIXEL_D) * (0.5 / 255.0) ** 2))
-    b = -np.einsum("kij,kj->ki", A, mean)
-    c = np.log(np.diagonal(A, axis1=1, axis2=2)).sum(axis=1)
-    density = Whitened(A, b, c, np.zeros(len(rows)))
-    return Tiles(np.ascontiguousarray(frame), colour, 1, threads).uncertainty(density, np.log(rows["pixels"]))
+    def _shape(self) -> tuple[int, int]:
+        if self.shape_ is None:
+            raise RuntimeError("no frame has been segmented yet")
+        return self.shape_
 
+    def _last_tiles(self) -> Tiles:
+        if self._tiles is None:
+            raise RuntimeError("no frame has been segmented since the segmenter was created or loaded")
+        return self._tiles
 
-def _strides(height: int, width: int) -> list[int]:
-    """Strides from coarse to fine: quartered until the coarsest has few enough pixels."""
-    strides = [1]
-    while height * width / strides[0] ** 2 > 2 * _COARSE_PIXELS:
-        strides.insert(0, strides[0] * 4)
-    return strides
+    def _full_size(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return enlarge(picture, self._shape(), self._parameters.n_threads)
 
-
-def _prior(tiles: Tiles, detail: float) -> Gaussian:
-    """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1, over detail."""
-    points = tiles.points()
-    # As products of matrices: np.mean and np.cov take five times as long.
-    mean = np.full(len(points), 1.0 / len(points)) @ points
-    covariance = points.T @ points / len(points) - np.outer(mean, mean)
-    psi = np.diag(np.full(PIXEL_D, 0.1 / detail))
-    # Half a grey level keeps the prior proper on a picture of one colour.
-    psi[2:, 2:] = 2.0 / detail * covariance[2:, 2:] + np.eye(3) * (0.5 / 255.0) ** 2
-    return Gaussian(kappa=1.0, m=mean, nu=5.0, psi=psi).bind(points[:1], np.ones(1))
-
-
-def _check_mask(mask: Any, frame: npt.NDArray[np.uint8]) -> None:
-    if not isinstance(mask, np.ndarray) or mask.dtype.kind not in "biu" or mask.shape != frame.shape[:2]:
-        raise ValueError(f"mask must be an array of bool or whole numbers with the frame's shape {frame.shape[:2]}")
+    def _check_frame(self, frame: Any) -> None:
+        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
+            kind = frame.dtype if isinstance(frame, np.ndarray) else type(frame).__name__
+            raise TypeError(f"a frame must be an array of uint8, got {kind}")
+        if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
+            raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
+        if not self._fresh and frame.shape[:2] != self.shape_:
+            height, width = self._shape()
+            raise ValueError(
+                f"every frame must have the first one's size, {width} x {height}; "
+                f"got {frame.shape[1]} x {frame.shape[0]}"
+            )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from array import array
 from collections.abc import Callable
@@ -80,7 +79,6 @@ class Tally:
         whole = np.array(self.whole[1:])
         stages = {stage: np.array(times[1:]) for stage, times in self.stages.items()}
         several = len(whole) > 0
-        model = segmenter.model_
         engine = float(stages["engine"].sum()) if several else 0.0
         return {
             "frames": self.frames,
@@ -94,10 +92,10 @@ class Tally:
             "share_not_engine": _rounded(1.0 - engine / whole.sum()) if several else None,
             "fps": _rounded(1000.0 / whole.mean()) if several else None,
             "segments_last": self.segments_last,
-            "segments_ever": model.genealogy_.n_ids,
+            "segments_ever": segmenter.model_.genealogy_.n_ids,
             "init_seconds": None if self.init_seconds is None else _rounded(self.init_seconds),
-            "seed": model.seed or 0,
-            "threads": model.threads or os.cpu_count() or 1,
+            "seed": segmenter.seed or 0,
+            "threads": segmenter.parameters.n_threads,
             "notices": [{"kind": n.kind, "frame": n.frame, "text": n.text} for n in self.notices],
             "failures": [str(failure) for failure in self.failures],
         }

@@ -210,7 +210,7 @@ class _Stage:
             ids = self.segmenter.segment(rgb, float(frame.index), self._preview, masks)
         except _Cancelled:
             if untouched is not None:
-                self.segmenter.become(untouched)
+                self.segmenter.restore(untouched)
             raise
         except StudioError:
             raise
@@ -227,7 +227,7 @@ class _Stage:
             ids,
             tuple(self.segmenter.events_),
             self.segmenter.statistics_,
-            self.segmenter.model_.log_posterior_,
+            self.segmenter.log_posterior_,
             afresh,
             {**decoding, "wait": wait, "engine": engine},
             edits,
@@ -242,7 +242,7 @@ class _Stage:
             try:
                 edit.apply(self.segmenter)
             except (KeyError, ValueError, TypeError) as error:
-                self.segmenter.become(untouched)
+                self.segmenter.restore(untouched)
                 why = str(error.args[0]) if error.args else type(error).__name__
                 text = f"Cannot {edit.kind} before frame {index}: {why.rstrip('.')}."
                 self.notify(Notice("edit", index, text, edit))

@@ -35,7 +35,7 @@ def measures(before: IdMap | None, result: FrameResult, colour: str) -> dict[str
 
 
 def mean_uncertainty(picture: Picture, statistics: npt.NDArray[np.void], colour: str) -> float:
-    """The mean of `scstream.video.uncertainty` over every so manieth row and column."""
+    """The mean of `scstream.pixels.uncertainty.uncertainty` over every so manieth row and column."""
     height, width = picture.shape[:2]
     step = max(1, math.isqrt(height * width // _SAMPLE))
     sparse = np.ascontiguousarray(picture[step // 2 :: step, step // 2 :: step])
@@ -44,7 +44,7 @@ def mean_uncertainty(picture: Picture, statistics: npt.NDArray[np.void], colour:
     rows["row"] *= sparse.shape[0] / height
     rows["column"] *= sparse.shape[1] / width
     # The engine takes a second or two to import, and the window need not wait for it.
-    from scstream.video import uncertainty
+    from scstream.pixels.uncertainty import uncertainty
 
     return float(uncertainty(sparse, rows, colour).mean())
 

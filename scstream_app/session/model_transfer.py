@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import scstream
-from scstream import ModelFileError, persistence
+from scstream import ModelFileError
 from scstream_app.errors import SessionError, SettingsError, reason
 from scstream_app.session import Session
 from scstream_app.session.resumption import traits
@@ -17,9 +15,6 @@ from scstream_app.settings import SPECS, Settings
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
-
-#: What is reckoned in the time of the clip that the model comes from.
-_TIMES = ("times", "genealogy.born", "genealogy.died", "genealogy.now")
 
 
 def newest(session: Session) -> tuple[int, VideoSegmenter]:
@@ -57,9 +52,7 @@ def settings_of(segmenter: VideoSegmenter, machine: Settings) -> Settings:
 
     A SettingsError says what about the model no settings can say: a session that begins with it could not be resumed.
     """
-    parameters = segmenter.model_.parameters
-    values: dict[str, Any] = {name: parameters[name] for name in SPECS if name in parameters}
-    values |= {name: getattr(segmenter, name) for name in ("colour", "scale", "detail")}
+    values: dict[str, Any] = {name: value for name, value in asdict(segmenter.parameters).items() if name in SPECS}
     values |= {"threads": machine.threads, "scene_cuts": machine.scene_cuts, "seed": values["seed"] or 0}
     settings = Settings(**values)
     known, found = traits(settings.segmenter()), traits(segmenter) | {"seed": settings.seed}
@@ -74,17 +67,7 @@ def carried_over(segmenter: VideoSegmenter, start: int, size: tuple[int, int]) -
 
     Ids go on: what looks alike and lies alike in the other clip gets the id that it had.
     """
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "model.npz"
-        segmenter.save(file)
-        meta, arrays = persistence.read(file)
-        shift = float(meta["time"]) - (start - 1)
-        meta["time"] = float(start - 1)
-        for name in _TIMES:
-            arrays[name] = np.asarray(arrays[name] - shift)
-        persistence.write(file, meta, arrays)
-        carried = scstream.VideoSegmenter.load(file)
-    carried.shape_ = size
+    carried = segmenter.transfer(float(start - 1), size)
     # None means 0 to the engine, but is no setting.
-    carried.model_.seed = carried.model_.seed or 0
+    carried.change(seed=segmenter.seed or 0)
     return carried

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
     else:
         segmenter, previous, start = session.load_snapshot(frame), next(session.results(frame, frame + 1)), frame + 1
         _check_segmenter(session, segmenter, frame)
-    segmenter.model_.threads = threads
+    segmenter.change(threads=threads)
     return Resumption(session, source, segmenter, previous, start)
 
 
@@ -179,10 +179,7 @@ def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) ->
 
 def traits(segmenter: VideoSegmenter) -> dict[str, Any]:
     """What a segmenter is set to, but for what belongs to the machine."""
-    parameters = segmenter.model_.parameters
-    machine_and_made = ("threads", "component")
-    kept = {name: value for name, value in parameters.items() if name not in machine_and_made}
-    return {**kept, "colour": segmenter.colour, "scale": segmenter.scale, "detail": segmenter.detail}
+    return {name: value for name, value in asdict(segmenter.parameters).items() if name != "threads"}
 
 
 def _refusal(session: Session, why: str) -> SessionError:

@@ -27,11 +27,8 @@ def test_defaults_are_those_of_the_engine() -> None:
 def test_every_setting_reaches_the_engine() -> None:
     assert OTHER.keys() == SPECS.keys()
     segmenter = Settings(**OTHER).segmenter()
-    parameters = {
-        **segmenter.model_.parameters,
-        **{name: getattr(segmenter, name) for name in ("colour", "scale", "detail")},
-    }
-    assert {name: parameters[name] for name in OTHER if name != "scene_cuts"} == {
+    parameters = segmenter.parameters
+    assert {name: getattr(parameters, name) for name in OTHER if name != "scene_cuts"} == {
         name: value for name, value in OTHER.items() if name != "scene_cuts"
     }
 

@@ -296,7 +296,7 @@ def test_translated_statistics_are_those_of_the_points_elsewhere(name: str, part
     rng = np.random.default_rng(seed)
     group, part = rng.integers(0, 4, 90), rng.integers(0, parts, 90)
     batches = [slice(0, 30), slice(30, 60), slice(60, 90)]
-    assert component.n_place == D
+    assert component.n_coordinates == D
 
     def statistics(points: Array) -> Array:
         labels = (parts * group + part).astype(np.int32)
@@ -314,8 +314,8 @@ def test_translated_statistics_are_those_of_the_points_elsewhere(name: str, part
 
 def test_counts_have_no_place() -> None:
     component, _, _ = random_case("multinomial", 0, 9, 3)
-    assert component.n_place == 0
-    with pytest.raises(NotImplementedError, match="multinomial clusters have no place"):
+    assert component.n_coordinates == 0
+    with pytest.raises(NotImplementedError, match="multinomial clusters have no location"):
         component.translate(np.zeros((1, 1, 1, component.n_statistics)), 1, np.zeros((1, 3)))
 
 

@@ -119,13 +119,13 @@ def test_merges_and_deaths_end_ids() -> None:
 @pytest.mark.parametrize(
     ("event", "error", "message"),
     [
-        (split(9, 3), KeyError, "never handed out"),
+        (split(9, 3), KeyError, "never assigned"),
         (split(3, 4), KeyError, "not recorded yet"),
-        (split(2, 3), ValueError, "dead since"),
-        (merge(0, 2), ValueError, "dead since"),
-        (death(2), ValueError, "dead since"),
+        (split(2, 3), ValueError, "died at time"),
+        (merge(0, 2), ValueError, "died at time"),
+        (death(2), ValueError, "died at time"),
         (birth(0), ValueError, "never reused"),
-        (birth(12), KeyError, "never handed out"),
+        (birth(12), KeyError, "never assigned"),
         (split(0, 1), ValueError, "never reused"),
         (death(0, -1.0), ValueError, "in order of time"),
         (Event(Kind.DEATH, NAN, 0, (0,), NAN, (0.5,)), ValueError, "in order of time"),
@@ -146,14 +146,14 @@ def test_unknown_id_is_a_key_error() -> None:
     for query in (tree.parent, tree.alive, tree.children, tree.descendants, tree.survivor, tree.ancestor):
         with pytest.raises(KeyError, match="not recorded yet"):
             query(1)
-        with pytest.raises(KeyError, match="never handed out"):
+        with pytest.raises(KeyError, match="never assigned"):
             query(-1)
 
 
 def test_forgotten_ancestors_are_bridged() -> None:
     story = [birth(0), split(0, 1), split(1, 2), split(2, 3), death(1), death(2)]
     tree = grown(story, capacity=1)
-    with pytest.raises(KeyError, match="forgotten"):
+    with pytest.raises(KeyError, match="was dropped"):
         tree.parent(1)
     assert tree.ancestors(3) == (2, 0)
     assert tree.descendants(0) == (2, 3)

@@ -125,18 +125,18 @@ def test_a_restored_history_goes_on_as_the_original() -> None:
 # --- a past that follows
 
 
-@pytest.mark.parametrize("halves", [False, True])
-def test_the_past_goes_the_way_of_the_batch_at_hand(halves: bool) -> None:
-    """On a line, all by hand: (n, sum, sum of squares) of two halves, each worth 100 points and 4 batches."""
+@pytest.mark.parametrize("per_subcluster", [False, True])
+def test_records_are_centred_where_the_current_batch_is(per_subcluster: bool) -> None:
+    """In one dimension: (n, sum, sum of squares) of two sub-clusters with 100 points each in 4 batches."""
     history = History(1, P)
     for time in range(4):
         history.append(float(time), np.array([[[25.0, 0.0, 25.0], [25.0, 250.0, 2525.0]]]))
     history.advance(4.0, KERNELS["window"](0.0), 0.0)
-    # The one half has not moved, the other one by 4: 20 points are believed half of the way. The whole, 5 and 4 thirds.
+    # The first sub-cluster has not moved, the second by 4: 20 points shift it half of the way. The cluster: 13 / 3.
     now = np.array([[[10.0, 0.0, 10.0], [20.0, 280.0, 3940.0]]])
-    history.follow(COMPONENT, now, halves)
+    history.recentre(COMPONENT, now, per_subcluster)
     whole = (280.0 / 30.0 - 5.0) * 30.0 / 50.0
-    means = [0.0, 12.0] if halves else [whole, 10.0 + whole]
+    means = [0.0, 12.0] if per_subcluster else [whole, 10.0 + whole]
     expected = [[25.0, 25.0 * mean, 25.0 + 25.0 * mean**2] for mean in means]
     np.testing.assert_allclose(history.records, np.broadcast_to(expected, (4, 1, 2, P)))
     np.testing.assert_allclose(history.past, 4.0 * np.array([expected]))
@@ -148,7 +148,7 @@ def test_what_is_hidden_is_remembered_where_it_was(n: float) -> None:
     history = History(1, P)
     history.append(0.0, np.array([[[25.0, 0.0, 25.0], [0.0, 0.0, 0.0]]]))
     history.advance(1.0, KERNELS["window"](0.0), 0.0)
-    history.follow(COMPONENT, np.array([[[n, 9.0 * n, 90.0 * n], [0.0, 0.0, 0.0]]]), halves=False)
+    history.recentre(COMPONENT, np.array([[[n, 9.0 * n, 90.0 * n], [0.0, 0.0, 0.0]]]), per_subcluster=False)
     assert history.records[0, 0, 0, 1] == pytest.approx(25.0 * 9.0 * 2.5 / 22.5 if n == 2.5 else 0.0)
 
 

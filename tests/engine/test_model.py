@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from reference import Array
-from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
+from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream, persistence
 from scstream.metrics import ari
 from scstream.sampler.genealogy import Kind
 from scstream.streams import gaussian_stream, multinomial_stream
@@ -290,20 +291,26 @@ def test_threads_do_not_change_a_label(component: Any) -> None:
 
 
 @pytest.mark.parametrize(("follow", "sweeps"), [("nothing", 1), ("clusters", 0), ("clusters", 1), ("halves", 0)])
-def test_the_past_follows_what_it_is_told_to(follow: str, sweeps: int) -> None:
+def test_the_past_follows_what_it_is_told_to(follow: str, sweeps: int, tmp_path: Path) -> None:
     """One cluster that never splits, and a batch elsewhere: with each sweep the past comes nearer."""
     rng = np.random.default_rng(0)
     model = ScStream(decay=0.5, follow=follow, sweeps=sweeps, burn_in=10**6, restart=None, seed=1, max_init_sweeps=4)
     for t in range(3):
         model.partial_fit(rng.gamma(2.0, size=(50 + 30 * t, 2)) + 0.3 * t)
-    history = model._sampler.state.history
-    before, weights = history.records.copy(), 0.5 ** (0.5 * np.array([3.0, 2.0, 1.0]))
+    before, weights = records(model, tmp_path), 0.5 ** (0.5 * np.array([3.0, 2.0, 1.0]))
     model.partial_fit(rng.gamma(3.0, size=(70, 2)) + 0.6)
-    now, past = model._sampler.state.current, np.tensordot(weights, before, 1)
+    after = records(model, tmp_path)
+    now, past = after[3], np.tensordot(weights, before, 1)
     if follow == "clusters":
         now, past = (np.broadcast_to(S.sum(axis=1, keepdims=True), S.shape) for S in (now, past))
     there, n = now[..., 1:3] / now[..., :1], now[..., :1]
     left = (20.0 / (n + 20.0)) ** (sweeps + 1)
     way = (there - past[..., 1:3] / past[..., :1]) * (1.0 - left)
     expected = before[..., 1:3] + before[..., :1] * (0.0 if follow == "nothing" else way)
-    np.testing.assert_allclose(history.records[:3, ..., 1:3], expected)
+    np.testing.assert_allclose(after[:3, ..., 1:3], expected)
+
+
+def records(model: ScStream, folder: Path) -> Any:
+    """Statistics (R, K, 2, P) of each batch, as a saved model has them."""
+    model.save(folder / "model.npz")
+    return persistence.read(folder / "model.npz")[1]["records"]

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from scstream.pixels.scaling import enlarged, scaled_size, shrunk
+from scstream.pixels.scaling import enlarge, scaled_size, shrink
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -14,10 +14,10 @@ from scstream.pixels.scaling import enlarged, scaled_size, shrunk
 def test_shrinking_by_threads_is_shrinking_at_once(shape: tuple[int, int], threads: int) -> None:
     frame = np.random.default_rng(1).integers(0, 256, (*shape, 3)).astype(np.uint8)
     size = scaled_size(shape, 0.5)
-    np.testing.assert_array_equal(shrunk(frame, size, threads), shrunk(frame, size, 1))
+    np.testing.assert_array_equal(shrink(frame, size, threads), shrink(frame, size, 1))
     if shape == (480, 854):
         area = cv2.resize(frame, size[::-1], interpolation=cv2.INTER_AREA)
-        assert np.abs(shrunk(frame, size, threads).astype(int) - area).max() <= 1
+        assert np.abs(shrink(frame, size, threads).astype(int) - area).max() <= 1
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -28,14 +28,14 @@ def test_enlarging_takes_the_pixel_that_lies_there(shape: tuple[int, int], dtype
     rows, columns = (
         np.floor(np.arange(n) * (m / n) + 1e-9).astype(int) for n, m in zip(shape, small.shape, strict=True)
     )
-    large = enlarged(small, shape, threads)
+    large = enlarge(small, shape, threads)
     assert large.dtype == small.dtype
     np.testing.assert_array_equal(large, small[np.ix_(rows, columns)])
 
 
 def test_nothing_is_done_to_a_picture_of_that_size() -> None:
     picture = np.zeros((4, 5), np.int32)
-    assert enlarged(picture, (4, 5), 2) is picture
+    assert enlarge(picture, (4, 5), 2) is picture
 
 
 @pytest.mark.parametrize(("shape", "scale", "size"), [((480, 854), 0.5, (240, 427)), ((3, 1), 0.25, (1, 1))])

@@ -63,7 +63,7 @@ class Watch:
         state = sampler.state
         self.live = {int(i) for i in state.ids}
         self.age = dict(zip(state.ids.tolist(), state.age.tolist(), strict=True))
-        self.rest = dict(zip(state.ids.tolist(), state.rest.tolist(), strict=True))
+        self.rest = dict(zip(state.ids.tolist(), state.subcluster_age.tolist(), strict=True))
         self.n_events = len(sampler.events)
         self.mass = state.history.records.sum(axis=(1, 2))
 
@@ -80,7 +80,7 @@ class Watch:
         K, P = len(state.ids), self.sampler.component.n_statistics
         assert K >= 1
         assert state.current.shape == state.history.past.shape == (K, 2, P)
-        for counter in (state.age, state.rest, state.born):
+        for counter in (state.age, state.subcluster_age, state.born):
             assert counter.shape == (K,)
         for values in (state.current, state.history.past, state.history.records):
             assert np.isfinite(values).all()
@@ -102,9 +102,9 @@ class Watch:
         assert len(set(movers)) == len(movers)
         for event in moves:
             for i in event.ids if event.kind is Kind.MERGE else event.ids[:1]:
-                assert self.age[i] >= self.sampler.settings.burn_in
+                assert self.age[i] >= self.sampler.config.burn_in
             if event.kind is Kind.SPLIT:
-                assert self.rest[event.ids[0]] >= self.sampler.settings.burn_in
+                assert self.rest[event.ids[0]] >= self.sampler.config.burn_in
 
     def check_history(self, events: list[Event]) -> None:
         """Moves only pass statistics on: each record's sum stays, and the weighted past is that of the records.
@@ -114,13 +114,15 @@ class Watch:
         history, now = self.sampler.state.history, self.sampler.time
         if not any(event.kind is Kind.DEATH for event in events):
             component = self.sampler.component
-            moving = self.sampler.settings.follow != "nothing" and component.n_place > 0
+            moving = self.sampler.config.follow != "nothing" and component.n_coordinates > 0
             n_kept = 1 if moving else component.n_statistics
             found, before = history.records.sum(axis=(1, 2))[:, :n_kept], self.mass[:, :n_kept]
             scale = np.abs(before).max(initial=1.0)
             np.testing.assert_allclose(found, before, rtol=1e-9, atol=1e-9 * scale)
         if len(history):
-            expected = weighted_history(history.times, list(history.records), now, self.sampler.settings.kernel, 0.0)
+            expected = weighted_history(
+                history.times, list(history.records), now, self.sampler.config.forgetting_kernel, 0.0
+            )
             scale = np.abs(expected).max(initial=1.0)
             np.testing.assert_allclose(history.past, expected, rtol=1e-9, atol=1e-12 * scale)
         else:
@@ -140,7 +142,7 @@ class Watch:
         by_label = sampler.component.statistics(batch.points, batch.weight, batch.labels, n_labels)
         for k, i in enumerate(state.ids.tolist()):
             # A count that went on from more than nothing tells that the sub-clusters were not started afresh.
-            if i not in moved and state.rest[k] == self.rest[i] + 1 > 1:
+            if i not in moved and state.subcluster_age[k] == self.rest[i] + 1 > 1:
                 close(state.current[k], by_label[sampler.id_of == i])
 
 
@@ -253,22 +255,22 @@ class Stream(RuleBasedStateMachine):
     @precondition(lambda self: getattr(self, "batches", 0) > 0)
     @invariant()
     def every_point_has_a_live_id(self) -> None:
-        ids = set(self.model._sampler.state.ids.tolist())
+        ids = set(self.model.genealogy_.live_ids)
+        assert self.model.n_clusters_ == len(ids)
         assert self.model.labels_.shape == (self.size,)
         assert set(self.model.labels_.tolist()) <= ids
-        assert self.model.genealogy_.live_ids == tuple(sorted(ids))
+        assert {cluster.id for cluster in self.model.clusters_} == ids
         assert ids <= self.ever
 
     @precondition(lambda self: getattr(self, "batches", 0) > 0)
     @invariant()
     def the_model_can_be_asked(self) -> None:
-        model, ids = self.model, set(self.model._sampler.state.ids.tolist())
+        model, ids = self.model, set(self.model.genealogy_.live_ids)
         X = np.array([[1.0, 2.0], [30.0, 4.0]])
         assert np.isfinite(model.log_posterior_)
         assert set(model.predict(X).tolist()) <= ids
-        if (model._sampler.state.total[:, :, 0].sum(axis=1) > 0).all():
-            clusters = model.clusters_
-            assert {cluster.id for cluster in clusters} == ids
+        clusters = model.clusters_
+        if all(cluster.count > 0 for cluster in clusters):
             np.testing.assert_allclose(sum(cluster.share for cluster in clusters), 1.0)
             assert [c.count for c in clusters] == sorted((c.count for c in clusters), reverse=True)
             assert np.isfinite(model.score_samples(X)).all()

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 from scipy import special
 
 from reference import Array, Niw, Part, Twin
-from scstream import Gaussian
-from scstream.sampler.forgetting import KERNELS
+from scstream import Gaussian, Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
 from scstream.sampler.sweep import (
     Points,
-    Settings,
     State,
     counter_rng,
     draw_densities,
@@ -32,21 +30,10 @@ from scstream.sampler.sweep import (
 PRIOR = Niw(1.0, np.zeros(2), 5.0, np.eye(2))
 COMPONENT = Gaussian(1.0, np.zeros(2), 5.0, np.eye(2)).bind(np.zeros((1, 2)), np.ones(1))
 P = COMPONENT.n_statistics
-SETTINGS = Settings(
-    log_alpha=0.0,
-    kernel=KERNELS["exponential"](1.0),
-    epsilon=1e-8,
-    sweeps=1,
-    burn_in=5,
-    split_last=True,
-    patience=None,
-    merge="paper",
-    follow="nothing",
-    seed=0,
-)
+CONFIG = Parameters(alpha=1.0, restart=None, merge="paper")
 
-#: Points without surroundings: none lies at an edge.
-NO_EDGE = np.zeros(8)
+#: Points without neighbours: none touches a border.
+NO_BORDER = np.zeros(8)
 
 
 def blob(centre: Sequence[float], n: int, seed: int) -> Array:
@@ -69,7 +56,7 @@ def make_state(halves: Sequence[tuple[Array, Array]], age: int = 9) -> tuple[Sta
         current=np.array([[statistics(one), statistics(two)] for one, two in halves]),
         ids=np.arange(K),
         age=np.full(K, age),
-        rest=np.full(K, age),
+        subcluster_age=np.full(K, age),
         born=np.zeros(K, np.int64),
     )
     return state, genealogy
@@ -77,7 +64,7 @@ def make_state(halves: Sequence[tuple[Array, Array]], age: int = 9) -> tuple[Sta
 
 def mover(state: State, genealogy: Genealogy, **changes: Any) -> Mover:
     rng = np.random.default_rng(0)
-    return Mover(replace(SETTINGS, **changes), COMPONENT, state, genealogy, 1.0, rng)
+    return Mover(replace(CONFIG, **changes), COMPONENT, state, genealogy, 1.0, rng)
 
 
 # --- densities
@@ -122,7 +109,7 @@ def test_deterministic_labels_are_the_twins() -> None:
     parts = [X[groups == g] for g in range(6)]
     state, _ = make_state([(parts[2 * k], parts[2 * k + 1]) for k in range(3)])
     batch = Points(COMPONENT.prepare(X), np.ones(len(X)))
-    relabel(SETTINGS, COMPONENT, state, batch, False, counter_rng(0, 0, 1))
+    relabel(CONFIG, COMPONENT, state, batch, False, counter_rng(0, 0, 1))
 
     twin = Twin(PRIOR, 1.0, 1.0, rng)
     sides = [Part.of(part, np.ones(len(part))) for part in parts]
@@ -223,10 +210,10 @@ def test_log_rising_is_a_sum_of_logs_whatever_its_size(log_d: float, n: float) -
 def test_the_larger_half_of_a_split_keeps_the_id() -> None:
     state, genealogy = make_state([(blob((0, 0), 20, 1), blob((30, 0), 80, 2))])
     state.history.append(0.0, np.array([[statistics(blob((0, 0), 5, 3)), statistics(blob((30, 0), 7, 4))]]))
-    state.history.advance(1.0, KERNELS["exponential"](1.0), 1e-8)
+    state.history.advance(1.0, CONFIG.forgetting_kernel, 1e-8)
     before = [state.history.records.sum(axis=2).copy(), state.total.copy()]
     move = mover(state, genealogy)
-    move.split(NO_EDGE)
+    move.propose_splits(NO_BORDER)
     assert [event.kind for event in move.events] == [Kind.SPLIT]
     assert move.events[0].ids == (0, 1)
     assert move.events[0].counts == (83.5, 22.5)
@@ -237,23 +224,23 @@ def test_the_larger_half_of_a_split_keeps_the_id() -> None:
     np.testing.assert_allclose(state.history.records.sum(axis=(1, 2)), before[0][:, 0], rtol=1e-12)
 
 
-def split_of_a_grown_cluster(before: tuple[int, int], now: tuple[int, int], at_edge: Sequence[float]) -> Mover:
+def split_of_a_grown_cluster(before: tuple[int, int], now: tuple[int, int], border: Sequence[float]) -> Mover:
     """Split a cluster whose halves had so many points each in the last batch and have so many now."""
     state, genealogy = make_state([(blob((0, 0), now[0], 1), blob((30, 0), now[1], 2))])
     past = [statistics(blob(centre, n, 3)) for centre, n in zip([(0, 0), (30, 0)], before, strict=True)]
     state.history.append(0.0, np.array([past]))
-    state.history.advance(1.0, SETTINGS.kernel, SETTINGS.epsilon)
+    state.history.advance(1.0, CONFIG.forgetting_kernel, CONFIG.epsilon)
     move = mover(state, genealogy)
-    move.split(np.array(at_edge))
+    move.propose_splits(np.array(border))
     return move
 
 
 @pytest.mark.parametrize(("newcomer", "id_of"), [(1, [0, 1]), (0, [1, 0])])
 def test_what_came_into_view_at_the_edge_is_born(newcomer: int, id_of: list[int]) -> None:
     """However large it is, the other half keeps the id and has no child."""
-    before, now, at_edge = [50, 50], [50, 50], [0.0, 0.0]
-    before[newcomer], now[newcomer], at_edge[newcomer] = 5, 400, 30.0
-    move = split_of_a_grown_cluster((before[0], before[1]), (now[0], now[1]), at_edge)
+    before, now, border = [50, 50], [50, 50], [0.0, 0.0]
+    before[newcomer], now[newcomer], border[newcomer] = 5, 400, 30.0
+    move = split_of_a_grown_cluster((before[0], before[1]), (now[0], now[1]), border)
     assert [(event.kind, event.ids, event.counts) for event in move.events] == [(Kind.BIRTH, (1,), (402.5,))]
     np.testing.assert_array_equal(move.id_of, id_of)
     assert move.genealogy.descendants(0) == ()
@@ -271,7 +258,7 @@ def test_a_birth_changes_names_only() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "at_edge"),
+    ("before", "now", "border"),
     [
         pytest.param((50, 5), (50, 400), (0.0, 9.0), id="a new side of a thing in the middle"),
         pytest.param((50, 300), (50, 400), (0.0, 30.0), id="was there before"),
@@ -281,9 +268,9 @@ def test_a_birth_changes_names_only() -> None:
     ],
 )
 def test_whatever_else_breaks_free_is_a_child(
-    before: tuple[int, int], now: tuple[int, int], at_edge: tuple[float, float]
+    before: tuple[int, int], now: tuple[int, int], border: tuple[float, float]
 ) -> None:
-    move = split_of_a_grown_cluster(before, now, at_edge)
+    move = split_of_a_grown_cluster(before, now, border)
     assert [(event.kind, event.ids) for event in move.events] == [(Kind.SPLIT, (0, 1))]
     assert move.genealogy.descendants(0) == (1,)
 
@@ -291,19 +278,19 @@ def test_whatever_else_breaks_free_is_a_child(
 def test_newborn_sub_clusters_start_apart() -> None:
     state, genealogy = make_state([(blob((0, 0), 40, 1), blob((30, 0), 80, 2))])
     move = mover(state, genealogy)
-    move.split(NO_EDGE)
+    move.propose_splits(NO_BORDER)
     mean = state.total[:, :, 1:3] / state.total[:, :, :1]
     assert (np.linalg.norm(mean[:, 0] - mean[:, 1], axis=1) > 1.0).all()
     np.testing.assert_array_equal(state.age, 0)
-    np.testing.assert_array_equal(state.rest, 0)
+    np.testing.assert_array_equal(state.subcluster_age, 0)
 
 
 @pytest.mark.parametrize(("age", "rest"), [(4, 9), (9, 4), (0, 0)])
 def test_no_split_before_the_burn_in_is_over(age: int, rest: int) -> None:
     state, genealogy = make_state([(blob((0, 0), 40, 1), blob((30, 0), 80, 2))])
-    state.age[:], state.rest[:] = age, rest
+    state.age[:], state.subcluster_age[:] = age, rest
     move = mover(state, genealogy)
-    move.split(NO_EDGE)
+    move.propose_splits(NO_BORDER)
     assert not move.events
     assert len(state.ids) == 1
 
@@ -311,8 +298,8 @@ def test_no_split_before_the_burn_in_is_over(age: int, rest: int) -> None:
 def test_one_cloud_is_not_split() -> None:
     X = blob((0, 0), 400, 3)
     state, genealogy = make_state([(X[X[:, 0] > 0], X[X[:, 0] <= 0])])
-    move = mover(state, genealogy, log_alpha=-20.0)
-    move.split(NO_EDGE)
+    move = mover(state, genealogy, alpha=np.exp(-20.0))
+    move.propose_splits(NO_BORDER)
     assert not move.events
 
 
@@ -320,10 +307,10 @@ def test_a_barren_sub_cluster_starts_afresh() -> None:
     """A sub-cluster without points could never find anything."""
     state, genealogy = make_state([(blob((0, 0), 40, 1), np.empty((0, 2)))])
     whole = state.total.sum(axis=1).copy()
-    mover(state, genealogy).split(NO_EDGE)
+    mover(state, genealogy).propose_splits(NO_BORDER)
     np.testing.assert_array_equal(state.current[0, :, 0], [20.0, 20.0])
     np.testing.assert_allclose(state.total.sum(axis=1), whole, rtol=1e-12)
-    assert state.rest[0] == 0
+    assert state.subcluster_age[0] == 0
     assert state.age[0] == 9
 
 
@@ -331,11 +318,11 @@ def test_a_barren_sub_cluster_starts_afresh() -> None:
 def test_sub_clusters_start_afresh_after_some_patience(rest: int, afresh: bool) -> None:
     X = blob((0, 0), 400, 3)
     state, genealogy = make_state([(X[:200], X[200:])])
-    state.rest[:] = rest
+    state.subcluster_age[:] = rest
     before = state.current.copy()
-    mover(state, genealogy, log_alpha=-50.0, patience=3).split(NO_EDGE)
+    mover(state, genealogy, alpha=np.exp(-50.0), restart=3).propose_splits(NO_BORDER)
     assert np.array_equal(state.current, before) != afresh
-    assert state.rest[0] == (0 if afresh else rest)
+    assert state.subcluster_age[0] == (0 if afresh else rest)
 
 
 # --- merges
@@ -345,8 +332,8 @@ def test_the_larger_of_two_merged_clusters_keeps_its_id() -> None:
     halves = [(blob((0, 0), 30, n), blob((0, 0), 30 + 10 * n, 9 + n)) for n in range(2)]
     state, genealogy = make_state(halves)
     S = state.total.sum(axis=1)
-    move = mover(state, genealogy, log_alpha=-10.0)
-    move.merge()
+    move = mover(state, genealogy, alpha=np.exp(-10.0))
+    move.propose_merges()
     assert [(event.kind, event.ids, event.counts) for event in move.events] == [(Kind.MERGE, (1, 0), (70.0, 60.0))]
     np.testing.assert_array_equal(state.ids, [1])
     np.testing.assert_array_equal(move.id_of, [1, 1, 1, 1])
@@ -357,14 +344,14 @@ def test_the_larger_of_two_merged_clusters_keeps_its_id() -> None:
 def test_clusters_far_apart_stay_apart() -> None:
     state, genealogy = make_state([(blob((9 * k, 0), 30, k), blob((9 * k, 0), 30, 9 + k)) for k in range(3)])
     move = mover(state, genealogy)
-    move.merge()
+    move.propose_merges()
     assert not move.events
 
 
 def test_a_cluster_takes_part_in_one_move_of_a_sweep_only() -> None:
     state, genealogy = make_state([(blob((0, 0), 30, k), blob((0, 0), 30, 20 + k)) for k in range(5)])
-    move = mover(state, genealogy, log_alpha=-10.0)
-    move.merge()
+    move = mover(state, genealogy, alpha=np.exp(-10.0))
+    move.propose_merges()
     assert [event.kind for event in move.events] == [Kind.MERGE, Kind.MERGE]
     assert len({i for event in move.events for i in event.ids}) == 4
     assert sorted(genealogy.live_ids) == sorted(state.ids.tolist())
@@ -375,8 +362,8 @@ def test_a_cluster_takes_part_in_one_move_of_a_sweep_only() -> None:
 def test_no_merge_before_the_burn_in_is_over(young: int) -> None:
     state, genealogy = make_state([(blob((0, 0), 30, k), blob((0, 0), 30, 20 + k)) for k in range(2)])
     state.age[young] = 4
-    move = mover(state, genealogy, log_alpha=-10.0)
-    move.merge()
+    move = mover(state, genealogy, alpha=np.exp(-10.0))
+    move.propose_merges()
     assert not move.events
 
 
@@ -384,12 +371,12 @@ def test_what_was_just_split_is_not_merged_again() -> None:
     state, genealogy = make_state(
         [(blob((0, 0), 30, 1), blob((1, 0), 30, 2)), (blob((0, 0), 30, 3), blob((0, 0), 30, 4))]
     )
-    move = mover(state, genealogy, log_alpha=200.0, burn_in=0)
-    move.split(NO_EDGE)
+    move = mover(state, genealogy, alpha=np.exp(200.0), burn_in=0)
+    move.propose_splits(NO_BORDER)
     split = {i for event in move.events for i in event.ids}
     assert split == {0, 1, 2, 3}
-    move.settings = replace(SETTINGS, log_alpha=-200.0, burn_in=0)
-    move.merge()
+    move.config = replace(CONFIG, alpha=np.exp(-200.0), burn_in=0)
+    move.propose_merges()
     assert {event.kind for event in move.events} == {Kind.SPLIT}
 
 
@@ -403,7 +390,7 @@ def test_a_cluster_without_weight_or_points_dies() -> None:
     state.current[3] *= 1.0 / 60.0
     move = mover(state, genealogy)
     # Cluster 2 has as little weight as cluster 1, but owns a point (which weighs next to nothing).
-    move.bury(np.array([True, True, False, False, False, True, False, False]))
+    move.remove_dead(np.array([True, True, False, False, False, True, False, False]))
     assert [(event.kind, event.ids) for event in move.events] == [(Kind.DEATH, (1,))]
     assert sorted(state.ids.tolist()) == [0, 2, 3]
     assert genealogy.live_ids == (0, 2, 3)

@@ -9,7 +9,7 @@ import pytest
 
 from scstream import kernels
 from scstream.kernels.queue import next_piece
-from scstream.threads import queue_of, run, share
+from scstream.threads import queue_of, run, run_queue
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
@@ -48,7 +48,7 @@ def test_kernels_that_share_a_queue_write_every_row(threads: int, pieces: int) -
     small = np.random.default_rng(3).integers(0, 100, (400, 300)).astype(np.int32)
     out = np.full((800, 600), -1, np.int32)
     queue = queue_of(np.linspace(0, 800, pieces + 1).astype(int))
-    share(threads, queue, lambda queue: kernels.enlarge(queue, small, out))
+    run_queue(threads, queue, lambda queue: kernels.enlarge(queue, small, out))
     np.testing.assert_array_equal(out, small.repeat(2, axis=0).repeat(2, axis=1))
     assert queue.taken[0] >= pieces
 
@@ -64,5 +64,5 @@ def test_no_piece_is_taken_twice() -> None:
         while (piece := next_piece(queue)) >= 0:
             mine.append(piece)
 
-    share(4, queue, take)
+    run_queue(4, queue, take)
     assert sorted(piece for mine in taken for piece in mine) == list(range(3000))

@@ -213,7 +213,7 @@ def test_the_edge_is_the_outermost_pixels(size: tuple[int, int], stride: int) ->
     labels = cut.ids(np.arange(6))[::stride, ::stride]
     rows, columns = labels.shape
     edge = [labels[y, x] for y in range(rows) for x in range(columns) if y in (0, rows - 1) or x in (0, columns - 1)]
-    np.testing.assert_array_equal(cut.at_edge(), stride * np.bincount(edge, minlength=6))
+    np.testing.assert_array_equal(cut.border_length(), stride * np.bincount(edge, minlength=6))
 
 
 @pytest.mark.parametrize("kind", FRAMES)

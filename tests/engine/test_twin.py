@@ -14,7 +14,7 @@ import pytest
 from reference import Array, Ints, Niw, Twin, plateau
 from scstream import Gaussian, ScStream
 from scstream.metrics import ari
-from scstream.sampler.sampler import settled
+from scstream.sampler.sampler import has_converged
 from scstream.streams import gaussian_stream
 
 N_SEEDS = 6
@@ -119,7 +119,7 @@ def test_the_first_batch_ends_on_the_same_plateau() -> None:
     for seed in range(200):
         trace, window = random_trace(np.random.default_rng(seed))
         for n in range(1, 41):
-            done = settled(trace[:n], window)
+            done = has_converged(trace[:n], window)
             assert done == plateau(trace[:n], window)
             ended.add(done)
     assert ended == {False, True}

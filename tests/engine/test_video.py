@@ -13,8 +13,8 @@ from helpers.paths import SAMPLES
 from reference import borders, clip_frames, lab
 from scstream import Preview, VideoSegmenter
 from scstream.metrics import oracle_jaccard, temporal_consistency
+from scstream.pixels.uncertainty import uncertainty
 from scstream.sampler.genealogy import Kind
-from scstream.video import uncertainty
 
 Frame = npt.NDArray[np.uint8]
 QUICK = {"seed": 0, "max_init_sweeps": 40}

@@ -60,10 +60,10 @@ def test_a_split_segment_gets_a_child(segmenter: VideoSegmenter, frames: list[Fr
     assert follow({id}, segmenter.events_) >= {id, child}
 
 
-def test_halves_are_what_a_split_makes(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+def test_split_mask_is_what_a_split_makes(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     id = largest(segmenter, 1)[0]
     before, shown = segmenter.copy(), segmenter.ids_
-    second = segmenter.halves(id)
+    second = segmenter.split_mask(id)
     own = shown == id
     assert second.shape == own.shape
     assert not second[~own].any()
@@ -77,27 +77,28 @@ def test_halves_are_what_a_split_makes(segmenter: VideoSegmenter, frames: list[F
     assert (later[stayed] == np.where(second, child, id)[stayed]).mean() > 0.9
 
 
-def test_halves_have_the_size_of_the_frame(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+def test_split_mask_has_the_size_of_the_frame(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     segmenter.change(scale=0.5)
     segmenter.segment(frames[2])
     id = largest(segmenter, 1)[0]
-    second, own = segmenter.halves(id), segmenter.ids_ == id
+    second, own = segmenter.split_mask(id), segmenter.ids_ == id
     assert second.shape == frames[2].shape[:2]
     assert not second[~own].any()
     assert second.any()
 
 
-def test_a_segment_of_one_half_shows_none(segmenter: VideoSegmenter) -> None:
-    id = largest(segmenter, 1)[0]
-    sampler = segmenter.model_._sampler
-    k = sampler.index(id)
-    for layer in (sampler.state.history.records, sampler.state.current[None]):
-        layer[:, k, 0] += layer[:, k, 1]
-        layer[:, k, 1] = 0.0
-    sampler.state.history.refresh(k)
-    assert not segmenter.halves(id).any()
+def test_a_segment_with_an_empty_subcluster_has_no_split_mask() -> None:
+    frame = np.zeros((20, 30, 3), np.uint8)
+    frame[7, 11] = 255
+    segmenter = VideoSegmenter(seed=0, max_init_sweeps=1)
+    ids = segmenter.segment(frame, mask=frame[..., 0])
+    id = int(ids[7, 11])
+    assert (ids == id).sum() == 1
+    assert not segmenter.split_mask(id).any()
+    with pytest.raises(ValueError, match="sub-clusters is empty"):
+        segmenter.split(id)
     with pytest.raises(KeyError, match="segment 9999 is not alive"):
-        segmenter.halves(9999)
+        segmenter.split_mask(9999)
 
 
 def test_locked_segments_are_left_alone(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
@@ -161,10 +162,10 @@ def test_parameters_change_from_the_next_frame_on(segmenter: VideoSegmenter, fra
 
 @pytest.mark.parametrize("wrong", [{"alpha": -1.0}, {"kernel": "fast"}, {"sweeps": 1.5}, {"nonsense": 1}])
 def test_a_wrong_change_changes_nothing(segmenter: VideoSegmenter, wrong: dict[str, Any]) -> None:
-    before = segmenter.model_.parameters
+    before = segmenter.parameters
     with pytest.raises((ValueError, TypeError)):
         segmenter.change(decay=1.0, **wrong)
-    assert segmenter.model_.parameters == before
+    assert segmenter.parameters == before
 
 
 @pytest.mark.parametrize(("scale", "alike"), [(0.5, 0.9), (0.3, 0.8)])
@@ -173,9 +174,8 @@ def test_segments_keep_their_ids_at_another_scale(
 ) -> None:
     unchanged = segmenter.copy()
     segmenter.change(scale=scale)
-    assert segmenter.model_._sampler.state.history.past[:, :, 0].sum() == pytest.approx(
-        unchanged.model_._sampler.state.history.past[:, :, 0].sum() * scale**2, rel=0.05
-    )
+    counts = [sum(cluster.count for cluster in model.model_.clusters_) for model in (segmenter, unchanged)]
+    assert counts[0] == pytest.approx(counts[1] * scale**2, rel=0.05)
     smaller, full = segmenter.segment(frames[2]), unchanged.segment(frames[2])
     assert smaller.shape == full.shape
     assert (smaller == full).mean() > alike
@@ -200,12 +200,13 @@ def test_colour_and_detail_change_at_a_restart_only(segmenter: VideoSegmenter, f
     assert segmenter.segment(frames[2]).shape == frames[2].shape[:2]
 
 
-def test_what_cannot_be_done_is_said(segmenter: VideoSegmenter) -> None:
-    a = largest(segmenter, 1)[0]
+def test_what_cannot_be_done_is_said_and_changes_nothing(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
+    a, before = largest(segmenter, 1)[0], segmenter.copy()
     with pytest.raises(KeyError, match="segment 9999 is not alive"):
         segmenter.split(9999)
     with pytest.raises(KeyError, match="segment 9999 is not alive"):
         segmenter.merge([a, 9999])
     with pytest.raises(ValueError, match="at least two segments"):
         segmenter.merge([a, a])
-    assert segmenter.model_._sampler.pending == []
+    np.testing.assert_array_equal(segmenter.segment(frames[2]), before.segment(frames[2]))
+    assert segmenter.events_ == before.events_

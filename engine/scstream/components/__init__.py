@@ -1,11 +1,11 @@
-"""Conjugate pairs that can be components of the mixture, one a file."""
+"""Components of the mixture: conjugate pairs of likelihood and prior, one for each file."""
 
 from scstream.components.base import Component
 from scstream.components.diagonal import DiagonalGaussian
 from scstream.components.gaussian import Gaussian
 from scstream.components.multinomial import Multinomial
 
-#: What a saved model may name.
+#: Components that a saved model can refer to.
 BY_NAME: dict[str, type[Component]] = {c.name: c for c in (Gaussian, DiagonalGaussian, Multinomial)}
 
 __all__ = ["BY_NAME", "Component", "DiagonalGaussian", "Gaussian", "Multinomial"]

@@ -1,4 +1,4 @@
-"""Gaussian clusters with independent dimensions: cheap and robust where there are many features."""
+"""Gaussian clusters with independent dimensions: cheap and robust for many features."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
-from scstream.threads import spread
+from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
@@ -34,14 +34,14 @@ class DiagonalGaussian(Component):
 
     Parameters
     ----------
-    kappa : float
-        How many points the prior mean is worth.
-    m : array (D,), optional
-        Prior mean. By default the first batch's mean.
-    nu : float
-        How many points the prior variances are worth.
-    psi : array (D,) or float, optional
-        Prior guess of a cluster's variances. By default the first batch's variances.
+    kappa : float, default=1.0
+        Weight of the prior mean, in points.
+    m : array (D,), default=None
+        Prior mean. None: the first batch's mean.
+    nu : float, default=3.0
+        Weight of the prior variances, in points.
+    psi : array (D,) or float, default=None
+        Prior variances of a cluster. None: the first batch's variances.
     """
 
     name: ClassVar[str] = "diagonal"
@@ -101,7 +101,7 @@ class DiagonalGaussian(Component):
         kappa = prior["kappa"] + S[:, :1]
         mean = (prior["kappa"] * m + S[:, 1 : 1 + D]) / kappa
         scatter = self.nu * psi + S[:, 1 + D :] + prior["kappa"] * m**2 - kappa * mean**2
-        # The prior's share cannot be lost to rounding.
+        # Rounding must not make the scatter smaller than the prior's part.
         return kappa, mean, self.nu + S[:, :1], np.maximum(scatter, 1e-9 * self.nu * psi)
 
     def log_marginal(self, S: Array) -> Array:
@@ -136,7 +136,7 @@ class DiagonalGaussian(Component):
         w = parameters
         out = np.empty((len(w.c), len(points)))
         columns, c = np.ascontiguousarray(points.T), w.c + log_weight
-        spread(
+        run_ranges(
             len(points),
             _ROWS,
             lambda first, last: kernels.diagonal_scores(columns, w.mean, w.precision, c, w.dof, first, last, out),
@@ -155,28 +155,29 @@ class DiagonalGaussian(Component):
         return out
 
     @property
-    def n_place(self) -> int:
+    def n_coordinates(self) -> int:
         return int(np.asarray(self.m).shape[0])
 
-    def translate(self, records: Array, n_records: int, way: Array) -> None:
-        moving, D, way = records[:n_records, : len(way)], way.shape[1], way[:, None]
-        n, place = moving[..., :1], moving[..., 1 : 1 + D]
-        moving[..., 1 + D :] += 2.0 * way * place + n * way**2
-        place += n * way
+    def translate(self, records: Array, n_records: int, shift: Array) -> None:
+        # With x' = x + shift: sum x'^2 = sum x^2 + 2 shift sum x + n shift^2, and sum x' = sum x + n shift.
+        rows, D, shift = records[:n_records, : len(shift)], shift.shape[1], shift[:, None]
+        n, first = rows[..., :1], rows[..., 1 : 1 + D]
+        rows[..., 1 + D :] += 2.0 * shift * first + n * shift**2
+        first += n * shift
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)
         return {"mean": mean, "variance": variance}
 
     def _moments(self, S: Array) -> tuple[Array, Array]:
-        """Mean and variance (..., D) of statistics S (..., P), zero where there is no weight."""
+        """Mean and variance (..., D) of statistics S (..., P), zero for empty clusters."""
         D = np.asarray(self.m).shape[0]
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
         return mean, np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
-        """A single dimension (D,): the one of most variance relative to the prior's, or one drawn by variance."""
+        """One dimension as a unit vector (D,): that of largest variance relative to the prior's, or a random one."""
         share = self._moments(S)[1] / np.asarray(self.psi)
         D, total = len(share), share.sum()
         if principal or total <= 0:

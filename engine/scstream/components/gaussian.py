@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import HOPELESS, Array, Component, Labels
-from scstream.threads import spread
+from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
@@ -29,19 +29,19 @@ class Whitened:
 
 
 class Gaussian(Component):
-    """Full-covariance Gaussian; mean and covariance have a normal-inverse-Wishart prior.
+    """Gaussian with a full covariance; mean and covariance have a normal-inverse-Wishart prior.
 
     Parameters
     ----------
-    kappa : float
-        How many points the prior mean is worth.
-    m : array (D,), optional
-        Prior mean. By default the first batch's mean.
-    nu : float, optional
-        How many points the prior covariance is worth, more than D - 1. By default D + 3.
-    psi : array (D, D) or float, optional
-        Prior guess of a cluster's covariance (the inverse-Wishart scale is ``nu * psi``). A number stands for that
-        multiple of the identity. By default the first batch's variances on the diagonal.
+    kappa : float, default=1.0
+        Weight of the prior mean, in points.
+    m : array (D,), default=None
+        Prior mean. None: the first batch's mean.
+    nu : float, default=None
+        Weight of the prior covariance, in points, more than D - 1. None: D + 3.
+    psi : array (D, D) or float, default=None
+        Prior covariance of a cluster (the inverse-Wishart scale is ``nu * psi``). A number stands for that multiple of
+        the identity. None: the first batch's variances on the diagonal.
 
     Examples
     --------
@@ -167,7 +167,7 @@ class Gaussian(Component):
     def scores(self, parameters: Whitened, log_weight: Array, points: Array) -> Array:
         out = np.empty((len(parameters.c), len(points)))
         w, columns, c = parameters, np.ascontiguousarray(points.T), parameters.c + log_weight
-        spread(
+        run_ranges(
             len(points),
             _ROWS,
             lambda first, last: kernels.gaussian_scores(columns, w.A, w.b, c, w.dof, first, last, out),
@@ -181,7 +181,7 @@ class Gaussian(Component):
         return out
 
     def moments(self, S: Array) -> tuple[Array, Array]:
-        """Mean (..., D) and covariance (..., D, D) of statistics S (..., P), zero where there is no weight."""
+        """Return the mean (..., D) and covariance (..., D, D) of statistics S (..., P), zero for empty clusters."""
         D = self._D
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
@@ -199,21 +199,21 @@ class Gaussian(Component):
         return axis
 
     def halve(self, S: Array, axis: Array) -> Array:
-        """Half of a Gaussian cut by the plane through its mean with normal ``axis``.
+        """One half of a Gaussian cut by the plane through its mean with normal ``axis``.
 
-        Half the points, mean moved by sqrt(2 / pi) standard deviations across the plane, covariance less the square
-        of that shift: the two halves add up to the whole exactly.
+        Half the points, mean shifted by sqrt(2 / pi) standard deviations along the axis, covariance reduced by the
+        square of that shift: the statistics of the two halves add up to those of the cluster exactly.
         """
         half = np.empty_like(S)
         kernels.gaussian_halve(S, axis, half)
         return half
 
     @property
-    def n_place(self) -> int:
+    def n_coordinates(self) -> int:
         return self._D
 
-    def translate(self, records: Array, n_records: int, way: Array) -> None:
-        kernels.gaussian_translate(records, n_records, way)
+    def translate(self, records: Array, n_records: int, shift: Array) -> None:
+        kernels.gaussian_translate(records, n_records, shift)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, covariance = self.moments(S)
@@ -228,12 +228,12 @@ class Gaussian(Component):
 
 @cache
 def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Indices of a lower triangle, row by row, the order of a row of statistics."""
+    """Indices of a lower triangle, row by row: the order of second moments in a row of statistics."""
     return np.tril_indices(D)
 
 
 def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Mean and variance of each column; a constant column gets a variance that is small but usable as a prior."""
+    """Return mean and variance of each column; a constant column gets a small variance that is usable as a prior."""
     total = weight.sum()
     w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
     mean = w @ X

@@ -1,4 +1,4 @@
-"""Multinomial clusters with a Dirichlet prior, for counts such as bags of words; dense or sparse."""
+"""Multinomial clusters with a Dirichlet prior, for dense or sparse counts such as bags of words."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from scipy.special import gammaln
 from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import HOPELESS, Array, Component, Labels
-from scstream.threads import spread
+from scstream.threads import run_ranges
 
 #: Points, and pairs of clusters, scored at a time by one thread.
 _ROWS = 250
 _PAIRS = 1000
 #: Clusters compared with all others at a time.
 _CLUSTERS = 8
-#: From here on no Gamma draw is ever too small for a float64.
+#: Smallest shape whose Gamma draws never underflow a float64.
 _SAFE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """A batch of N count vectors as CSR, and its distinct (column, count) pairs and totals.
+    """A batch of N count vectors in CSR format, and its distinct (column, count) pairs and totals.
 
-    A Dirichlet-multinomial score is a sum of one term per non-zero count that depends on the pair alone: each
-    distinct pair is worked out once per cluster (``entry`` says which pair a non-zero is), then only looked up.
+    A Dirichlet-multinomial score is a sum over the non-zero counts, and each term depends on the pair (column, count)
+    alone. The terms are computed once for each distinct pair and cluster, then looked up: ``entry`` is the index of
+    each non-zero's pair.
     """
 
     indptr: npt.NDArray[np.int64]
@@ -61,11 +62,11 @@ class Concentrations:
 
 
 class Multinomial(Component):
-    """Multinomial whose probabilities have a Dirichlet prior. Multinomial coefficients cancel and are left out.
+    """Multinomial whose probabilities have a Dirichlet prior. Multinomial coefficients cancel and are omitted.
 
     Parameters
     ----------
-    concentration : float or array (D,)
+    concentration : float or array (D,), default=1.0
         Dirichlet parameter of each outcome.
     """
 
@@ -116,7 +117,7 @@ class Multinomial(Component):
     def _log_marginal(self, S: Array, first: npt.NDArray[np.int64], second: npt.NDArray[np.int64]) -> Array:
         out = np.empty(len(first))
         prior = np.asarray(self.concentration)
-        spread(
+        run_ranges(
             len(first),
             _PAIRS,
             lambda a, b: kernels.dirichlet_log_marginal(S, prior, first[a:b], second[a:b], out[a:b]),
@@ -137,7 +138,7 @@ class Multinomial(Component):
             )
             found[first] = pairs[:n]
 
-        spread(K, _CLUSTERS, search)
+        run_ranges(K, _CLUSTERS, search)
         return np.concatenate([found[first] for first in sorted(found)])
 
     def draw(self, S: Array, rng: np.random.Generator) -> LogProbabilities:
@@ -145,7 +146,7 @@ class Multinomial(Component):
         if d.min() >= _SAFE:
             gamma = rng.standard_gamma(d)
             return LogProbabilities(np.log(gamma) - np.log(gamma.sum(axis=1, keepdims=True)))
-        # A Gamma(d) draw is a Gamma(d + 1) draw times u ** (1 / d): in logarithms nothing underflows.
+        # Gamma(d) = Gamma(d + 1) * u ** (1 / d), in logarithms because it would underflow.
         log_gamma = np.log(rng.standard_gamma(d + 1.0)) + np.log1p(-rng.random(d.shape)) / d
         top = log_gamma.max(axis=1, keepdims=True)
         return LogProbabilities(log_gamma - top - np.log(np.exp(log_gamma - top).sum(axis=1, keepdims=True)))
@@ -162,13 +163,13 @@ class Multinomial(Component):
             table = np.empty((len(points.pair_value), len(log_weight)))
             by_outcome = np.ascontiguousarray(parameters.d.T)
             column, value = points.pair_column, points.pair_value
-            spread(
+            run_ranges(
                 len(value),
                 _ROWS,
                 lambda first, last: kernels.rising_table(by_outcome, column, value, first, last, table),
             )
             entry, scale = points.entry, np.ones_like(points.value)
-        spread(
+        run_ranges(
             len(points),
             _ROWS,
             lambda first, last: kernels.table_scores(points.indptr, entry, scale, table, log_weight, first, last, out),
@@ -192,7 +193,7 @@ class Multinomial(Component):
             kernels.table_own_scores(points.indptr, points.column, points.value, table, log_weight, labels, out)
         else:
             d, sums = parameters.d, parameters.d.sum(axis=1)
-            spread(
+            run_ranges(
                 len(points),
                 _ROWS,
                 lambda first, last: kernels.rising_own_scores(
@@ -216,7 +217,7 @@ class Multinomial(Component):
         return {"probabilities": d / d.sum()}
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
-        """A random sign for each outcome (D,), half of them positive: sums do not tell which outcomes go together."""
+        """A random sign for each outcome (D,), half of them positive: the sums hold no covariances to choose by."""
         D = len(S) - 1
         return rng.permutation(np.where(np.arange(D) < (D + 1) // 2, 1.0, -1.0))
 
@@ -228,7 +229,7 @@ class Multinomial(Component):
 
 
 def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
-    """Row pointers, columns and values of the non-zero entries of a dense or CSR X."""
+    """Row pointers, columns and values of the non-zero entries of a dense or sparse X."""
     sparse: Any = X
     if sp.issparse(X):
         csr = sp.csr_array(sparse).copy()
@@ -244,7 +245,7 @@ def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
 def _distinct_pairs(
     column: npt.NDArray[np.int64], value: Array, D: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Which distinct (column, value) pair each non-zero is, and the index of one example of each pair."""
+    """Index of each non-zero's distinct (column, value) pair, and index of one example of each pair."""
     levels = int(value.max(initial=0.0)) + 1
     if levels <= 256 and D * levels <= 1 << 22 and np.array_equal(value, np.floor(value)):
         table = np.full(D * levels, -1, np.int64)

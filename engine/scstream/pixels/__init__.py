@@ -1,1 +1,1 @@
-"""Pixels as points: tiles, colour spaces, scaling, and statistics of segments."""
+"""Frames as batches of pixels: tiles, colour spaces, scaling, the first frame, and statistics of segments."""

@@ -1,4 +1,4 @@
-"""Colour axes: the ones pixels are computed in, and the ones people read."""
+"""Colour spaces: the axes that pixels are computed in, and the public ones."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ def _turn(colour: str) -> Array:
     """Matrix (5, 5) from the kernels' axes (row, column, two chroma, lightness) to (three channels, row, column)."""
     turn = np.zeros((5, 5))
     turn[3, 0] = turn[4, 1] = 1.0
-    # The kernels keep a, b, L; people read L, a, b.
+    # The kernels order the channels a, b, L; the public order is L, a, b.
     turn[:3, 2:] = _OPPONENT.T if colour == "rgb" else np.eye(3)[[2, 0, 1]]
     return turn
 
 
-def turn_to_public(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
-    """Means (..., 5) and covariances (..., 5, 5) in the kernels' axes as channels, row / H, column / W."""
+def to_public_axes(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
+    """Convert means (..., 5) and covariances (..., 5, 5) from the kernels' axes to (channels, row / H, column / W)."""
     turn = _turn(colour)
     return mean @ turn.T, turn @ covariance @ turn.T
 
 
-def turn_from_public(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
-    """Undo `turn_to_public`."""
+def from_public_axes(mean: Array, covariance: Array, colour: str) -> tuple[Array, Array]:
+    """Inverse of `to_public_axes`."""
     turn = _turn(colour)
     return mean @ turn, turn.T @ covariance @ turn
 
 
-def channels(rgb: Array, colour: str) -> Array:
-    """Colours (N, 3) given as R, G, B in [0, 1] in the colour space's own channels: undo `mean_rgb`."""
+def from_rgb(rgb: Array, colour: str) -> Array:
+    """Convert colours (N, 3) from R, G, B in [0, 1] to the colour space's own channels; inverse of `to_rgb`."""
     if colour == "rgb":
         return rgb
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
@@ -47,8 +47,8 @@ def channels(rgb: Array, colour: str) -> Array:
     return lab
 
 
-def mean_rgb(channels: Array, colour: str) -> Array:
-    """R, G, B in [0, 1] of colours (N, 3) given in the colour space's own channels."""
+def to_rgb(channels: Array, colour: str) -> Array:
+    """Convert colours (N, 3) from the colour space's own channels to R, G, B, clipped to [0, 1]."""
     if colour == "lab":
         L, a, b = 100.0 * channels.T
         fy = (L + 16.0) / 116.0

@@ -1,4 +1,4 @@
-"""Pictures at another size: smaller to work on, and what was found as large as the frame again."""
+"""Pictures at another size: frames are reduced before segmentation, results enlarged after it."""
 
 from __future__ import annotations
 
@@ -9,38 +9,44 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.kernels import Queue
-from scstream.threads import queue_of, share
+from scstream.threads import queue_of, run_queue
 
-# Rows are worked on in so many pieces.
+# Number of pieces that the rows of a picture are divided into.
 _PIECES = 16
 
 
 def scaled_size(shape: tuple[int, ...], scale: float) -> tuple[int, int]:
-    """Height and width of a picture that is reduced by that factor: one pixel at least."""
+    """Height and width of a picture reduced by a factor, at least one pixel each."""
     height, width = (max(1, round(n * scale)) for n in shape)
     return height, width
 
 
-def shrunk(frame: npt.NDArray[np.uint8], shape: tuple[int, int], threads: int) -> npt.NDArray[np.uint8]:
-    """A frame (H, W, 3) with fewer pixels (h, w, 3), each the mean of the block that it covers."""
+def reduce_frame(frame: npt.NDArray[np.uint8], scale: float, threads: int) -> npt.NDArray[np.uint8]:
+    """Return a contiguous frame (H, W, 3) reduced by a factor; not copied if it is contiguous and the factor is 1."""
+    frame = np.ascontiguousarray(frame)
+    return frame if scale == 1.0 else shrink(frame, scaled_size(frame.shape[:2], scale), threads)
+
+
+def shrink(frame: npt.NDArray[np.uint8], shape: tuple[int, int], threads: int) -> npt.NDArray[np.uint8]:
+    """Return a frame (H, W, 3) at a smaller size (h, w, 3): each pixel is the mean of the block that it covers."""
     out = np.empty((*shape, 3), np.uint8)
-    share(threads, _rows(shape[0]), lambda queue: kernels.shrink(queue, frame, out))
+    run_queue(threads, _rows(shape[0]), lambda queue: kernels.shrink(queue, frame, out))
     return out
 
 
-def enlarged(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) -> npt.NDArray[Any]:
-    """A picture (h, w) of ids or numbers at another size (H, W), by nearest neighbours; itself where that is its own.
+def enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) -> npt.NDArray[Any]:
+    """Return a picture (h, w) of ids or numbers at another size (H, W), by nearest neighbours; not copied if it fits.
 
-    >>> enlarged(np.array([[1, 2]], np.int32), (2, 3), threads=1)
+    >>> enlarge(np.array([[1, 2]], np.int32), (2, 3), threads=1)
     array([[1, 1, 2],
            [1, 1, 2]], dtype=int32)
     """
     if picture.shape == tuple(shape):
         return picture
     out = np.empty(shape, picture.dtype)
-    # Whatever they mean: one kernel for all kinds of numbers of one size.
+    # As integers of the same size, so that one kernel serves ids, bools and floats.
     bits = f"i{picture.itemsize}"
-    share(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
+    run_queue(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
     return out
 
 

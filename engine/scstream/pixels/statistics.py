@@ -1,4 +1,4 @@
-"""What is known of a segment on a frame: one row a segment."""
+"""Data type of the statistics of segments: one row for each segment of a frame."""
 
 import numpy as np
 

@@ -13,7 +13,7 @@ from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sampler.sweep import Densities
-from scstream.threads import queue_of, share
+from scstream.threads import queue_of, run_queue
 
 #: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
 #: number of threads must not change the order.
@@ -105,7 +105,7 @@ class Tiles:
                 queue, flat, table, lab, self.stride, placed, self.pixels, self.low, self.high, self.bands, self.totals
             )
 
-        share(self.threads, queue_of(self._pieces), work)
+        run_queue(self.threads, queue_of(self._pieces), work)
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label every pixel; see `sweep.Batch`."""
@@ -126,7 +126,7 @@ class Tiles:
                 weight, clusters, table, subs, noise, keys[0], self.prune, self.labels, touched, moments,
             )  # fmt: skip
 
-        share(self.threads, queue_of(self._pieces, self._order), work)
+        run_queue(self.threads, queue_of(self._pieces, self._order), work)
         # What had many clusters will take long again: first come, and the threads end nearly together.
         self._order = np.argsort(-np.count_nonzero(touched, axis=1))
         S: Array = kernels.sum_touched(moments, touched)
@@ -140,7 +140,7 @@ class Tiles:
         inside[1:-1, 1:-1] = True
         return np.flatnonzero(self.tiled(~inside))
 
-    def at_edge(self) -> Array:
+    def border_length(self) -> Array:
         """Length of the picture's edge along which each label lies, in pixels; see `sweep.Batch`."""
         return self.stride * np.bincount(self.labels.ravel()[self._edge], minlength=len(self.used)).astype(float)
 
@@ -158,7 +158,7 @@ class Tiles:
     def _untiled(self, labels: npt.NDArray[np.int32], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The picture (H, W) of what the table has for each label."""
         out = np.empty(self.shape, table.dtype)
-        share(
+        run_queue(
             self.threads,
             queue_of(np.linspace(0, self.shape[0], _PIECES + 1).astype(int)),
             lambda queue: kernels.untile(queue, labels, table, self.stride, out),
@@ -189,7 +189,7 @@ class Tiles:
         clusters = pack(parameters, log_weight)
         table = np.ascontiguousarray(clusters.T)
         tiled = np.empty((len(self.pixels), PIXELS), np.float32)
-        share(
+        run_queue(
             self.threads,
             queue_of(self._pieces),
             lambda queue: kernels.tile_uncertainty(

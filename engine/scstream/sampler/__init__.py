@@ -1,1 +1,1 @@
-"""The streaming sampler: sweeps, split and merge moves, forgetting, and the genealogy of clusters."""
+"""The streaming sampler: sweeps, split and merge moves, history, forgetting, and the genealogy of clusters."""

@@ -1,4 +1,4 @@
-"""How the past is forgotten: the weight of a record as a function of its age."""
+"""Forgetting kernels: the weight of a record as a function of its age."""
 
 from __future__ import annotations
 
@@ -21,48 +21,48 @@ class Exponential:
     decay: float
 
     def __call__(self, age: float) -> float:
-        return float(self.of_all(np.array([age]))[0])
+        return float(self.weights(np.array([age]))[0])
 
-    def of_all(self, ages: Array) -> Array:
-        """The weights of many records at once."""
+    def weights(self, ages: Array) -> Array:
+        """Weights (R,) of records with these ages."""
         return np.exp2(-self.decay * ages)
 
 
 @dataclass(frozen=True, slots=True)
 class Rbf:
-    """exp(-(decay * age)^2 / 2): flat at first, then forgets quickly."""
+    """exp(-(decay * age)^2 / 2): nearly 1 for recent records, then falls quickly."""
 
     decay: float
 
     def __call__(self, age: float) -> float:
-        return float(self.of_all(np.array([age]))[0])
+        return float(self.weights(np.array([age]))[0])
 
-    def of_all(self, ages: Array) -> Array:
-        """The weights of many records at once."""
+    def weights(self, ages: Array) -> Array:
+        """Weights (R,) of records with these ages."""
         return np.exp(-0.5 * np.square(self.decay * ages))
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """1 while decay * age < 1, then 0: a sliding window over 1 / decay units of time."""
+    """1 if decay * age < 1, else 0: a sliding window of 1 / decay units of time."""
 
     decay: float
 
     def __call__(self, age: float) -> float:
-        return float(self.of_all(np.array([age]))[0])
+        return float(self.weights(np.array([age]))[0])
 
-    def of_all(self, ages: Array) -> Array:
-        """The weights of many records at once."""
+    def weights(self, ages: Array) -> Array:
+        """Weights (R,) of records with these ages."""
         return np.where(self.decay * ages < 1.0, 1.0, 0.0)
 
 
 KERNELS: dict[str, Callable[[float], Kernel]] = {"exponential": Exponential, "rbf": Rbf, "window": Window}
 
 
-def weigh(kernel: Kernel, ages: Array) -> Array:
-    """The kernel's weights of records of these ages, checked."""
+def kernel_weights(kernel: Kernel, ages: Array) -> Array:
+    """Weights (R,) of records with these ages; raises ValueError if the kernel returns a value outside [0, 1]."""
     if isinstance(kernel, Exponential | Rbf | Window):
-        return kernel.of_all(ages)
+        return kernel.weights(ages)
     weights = [kernel(float(age)) for age in ages]
     for weight, age in zip(weights, ages, strict=True):
         if not isinstance(weight, numbers.Real) or not 0.0 <= weight <= 1.0:

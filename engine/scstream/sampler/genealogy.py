@@ -1,4 +1,4 @@
-"""Who descends from whom: ids that are never reused, the events between them, objects that follow them."""
+"""Genealogy of clusters: ids that are never reused, events that relate them, and objects made of several ids."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ class Event:
 
     Parameters
     ----------
-    kind : Kind
-        Its plain name ("split") will do.
+    kind : Kind or str
+        "birth", "split", "merge" or "death".
     time : float
         Time of the batch in which it happened.
     batch : int
         Index of that batch.
     ids : tuple of int
         birth ``(id,)``, split ``(kept, new)``, merge ``(survivor, absorbed)``, death ``(id,)``.
-        The larger cluster of a split or merge stands first: its id lives on.
+        The larger cluster of a split or merge comes first: its id survives.
     log_hastings : float
         Log Hastings ratio of the accepted move; nan for a birth or a death.
     counts : tuple of float
@@ -70,9 +70,9 @@ class Event:
         if len(self.ids) != expected or len(self.counts) != expected:
             raise ValueError(f"a {self.kind} takes {expected} ids and counts, got ids={self.ids}, counts={self.counts}")
         if expected == 2 and self.ids[0] == self.ids[1]:
-            raise ValueError(f"a {self.kind} concerns two different ids, got {self.ids}")
+            raise ValueError(f"a {self.kind} takes two different ids, got {self.ids}")
         if expected == 2 and self.counts[0] < self.counts[1]:
-            raise ValueError(f"the larger cluster of a {self.kind} stands first, got counts={self.counts}")
+            raise ValueError(f"the larger cluster of a {self.kind} must come first, got counts={self.counts}")
 
     def _key(self) -> tuple[object, ...]:
         ratio = None if math.isnan(self.log_hastings) else self.log_hastings
@@ -86,7 +86,7 @@ class Event:
         return hash(self._key())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold; a nan ratio becomes None."""
+        """Return the event as a dictionary that JSON can encode; a nan ratio becomes None."""
         ratio = float(self.log_hastings)
         return {
             "kind": str(self.kind),
@@ -99,7 +99,7 @@ class Event:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`."""
+        """Return the event that `as_dict` encoded."""
         ratio = values["log_hastings"]
         return cls(
             kind=Kind(values["kind"]),
@@ -112,13 +112,20 @@ class Event:
 
 
 class Genealogy:
-    """The family tree of all clusters of a stream.
+    """Parents, children, births, deaths and merges of all clusters of a stream.
 
     Parameters
     ----------
     capacity : int, default=100_000
-        How many dead ids are remembered. Beyond it those that died first are forgotten, and their
-        children become children of the forgotten one's parent.
+        Maximum number of dead ids to keep. Beyond it the ids that died first are dropped, and their children become
+        children of the dropped id's parent.
+
+    Attributes
+    ----------
+    live_ids : tuple of int
+        Ids alive now, ascending.
+    n_ids : int
+        Number of ids assigned so far.
 
     Examples
     --------
@@ -132,7 +139,7 @@ class Genealogy:
     >>> tree.ancestors(c), tree.ancestor(c), tree.descendants(a)
     ((1, 0), 0, (1, 2))
 
-    The grandchild is swallowed by its parent, which then dies:
+    The grandchild is merged into its parent, which then dies:
 
     >>> tree.record(Event(Kind.MERGE, 3.0, 3, (b, c), 2.0, (35.0, 5.0)))
     >>> tree.merged_into(c), tree.survivor(c), tree.live_ids
@@ -149,7 +156,7 @@ class Genealogy:
         self._next = 0
         self._now = -math.inf
         self._pending: set[int] = set()
-        # Columns of one row per remembered id, because forgetting scans all parents. Unused rows hold -1.
+        # Columns, one row per kept id, because dropping an id scans all parents. Unused rows hold -1.
         self._table: dict[str, NDArray[Any]] = {name: np.empty(0, kind) for name, kind in _COLUMNS.items()}
         self._slot: dict[int, int] = {}
         self._free: list[int] = []
@@ -159,16 +166,16 @@ class Genealogy:
     # -- writing -------------------------------------------------------------------------------------
 
     def new_id(self) -> int:
-        """Hand out the next id: to be recorded as born, or as the new child of a split."""
+        """Assign the next id. Record it afterwards with a birth, or as the new id of a split."""
         new = self._next
         self._next += 1
         self._pending.add(new)
         return new
 
     def record(self, event: Event) -> None:
-        """Enter one event; a ValueError or KeyError leaves the tree as it was."""
+        """Record one event. If it is invalid, raise ValueError or KeyError and change nothing."""
         if not event.time >= self._now:
-            raise ValueError(f"events come in order of time: got {event.time} after {self._now}")
+            raise ValueError(f"events must be recorded in order of time: got {event.time} after {self._now}")
         first, last = int(event.ids[0]), int(event.ids[-1])
         match event.kind:
             case Kind.BIRTH:
@@ -181,16 +188,22 @@ class Genealogy:
             case Kind.MERGE:
                 self._check_alive(event, first)
                 self._check_alive(event, last)
-                self._bury(last, first, event.time)
+                self._end(last, first, event.time)
             case Kind.DEATH:
                 self._check_alive(event, first)
-                self._bury(first, _NONE, event.time)
+                self._end(first, _NONE, event.time)
         self._now = float(event.time)
 
     def extend(self, events: Iterable[Event]) -> None:
-        """Enter events in order."""
+        """Record several events, in order."""
         for event in events:
             self.record(event)
+
+    def shift_time(self, offset: float) -> None:
+        """Add an offset to all recorded times."""
+        self._now += offset
+        self._table["born"] += offset
+        self._table["died"] += offset
 
     # -- reading -------------------------------------------------------------------------------------
 
@@ -201,7 +214,7 @@ class Genealogy:
 
     @property
     def n_ids(self) -> int:
-        """How many ids were ever handed out."""
+        """Number of ids assigned so far."""
         return self._next
 
     def __contains__(self, id: object) -> bool:
@@ -213,16 +226,16 @@ class Genealogy:
         return id in self._live
 
     def born(self, id: int) -> float:
-        """Time of birth, or of the split that made it."""
+        """Time of the birth, or of the split that created the id."""
         return float(self._table["born"][self._slot_of(id)])
 
     def died(self, id: int) -> float | None:
-        """Time of its death or of the merge that absorbed it; None while alive."""
+        """Time of the death, or of the merge that absorbed the id; None while it is alive."""
         time = float(self._table["died"][self._slot_of(id)])
         return None if math.isnan(time) else time
 
     def parent(self, id: int) -> int | None:
-        """The id it was split from; None if it was born on its own."""
+        """Id that it was split from; None if it was born."""
         return _optional(self._table["parent"][self._slot_of(id)])
 
     def ancestors(self, id: int) -> tuple[int, ...]:
@@ -235,16 +248,16 @@ class Genealogy:
         return tuple(chain)
 
     def ancestor(self, id: int) -> int:
-        """The root of its family, itself if it has no parent."""
+        """First of its ancestors; the id itself if it has no parent."""
         return (int(id), *self.ancestors(id))[-1]
 
     def children(self, id: int) -> tuple[int, ...]:
-        """Ids split directly off it, ascending."""
+        """Ids split directly from it, ascending."""
         self._slot_of(id)
         return tuple(np.sort(self._table["id"][self._table["parent"] == id]).tolist())
 
     def descendants(self, id: int) -> tuple[int, ...]:
-        """All ids split off it, directly or not, ascending."""
+        """Ids split from it, directly or indirectly, ascending."""
         self._slot_of(id)
         order = np.argsort(self._table["parent"], kind="stable")
         parents, ids = self._table["parent"][order], self._table["id"][order]
@@ -253,26 +266,26 @@ class Genealogy:
         while todo:
             above = todo.pop()
             start, stop = np.searchsorted(parents, [above, above + 1])
-            brood = ids[start:stop].tolist()
-            found += brood
-            todo += brood
+            children = ids[start:stop].tolist()
+            found += children
+            todo += children
         return tuple(sorted(found))
 
     def merged_into(self, id: int) -> int | None:
-        """The id that absorbed it; None if none did."""
+        """Id that absorbed it in a merge; None if none did."""
         return _optional(self._table["merged"][self._slot_of(id)])
 
     def survivor(self, id: int) -> int | None:
-        """The live id that carries it now, along merges; None if that one died."""
-        carrier: int | None = int(id)
-        while carrier is not None and not self.alive(carrier):
-            carrier = self.merged_into(carrier)
-        return carrier
+        """Live id that it is now part of, following merges; None if that id died."""
+        current: int | None = int(id)
+        while current is not None and not self.alive(current):
+            current = self.merged_into(current)
+        return current
 
     # -- saving --------------------------------------------------------------------------------------
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Everything as plain arrays, for saving; `from_state` restores it exactly."""
+        """Return the genealogy as plain arrays, for saving; `from_state` restores it exactly."""
         slots = [self._slot[id] for id in sorted(self._slot)]
         return {
             **{name: column[slots] for name, column in self._table.items()},
@@ -285,7 +298,7 @@ class Genealogy:
 
     @classmethod
     def from_state(cls, state: Mapping[str, NDArray[Any]]) -> Self:
-        """Undo `state`."""
+        """Return the genealogy that `state` encoded."""
         missing = {*_COLUMNS, "dead", "pending", "next_id", "capacity", "now"} - set(state)
         if missing:
             raise ValueError(f"the genealogy's state lacks {sorted(missing)}")
@@ -315,22 +328,22 @@ class Genealogy:
 
     def _why_unknown(self, id: int) -> str:
         if not 0 <= id < self._next:
-            return f"id {id} was never handed out: ids so far are 0 to {self._next - 1}"
+            return f"id {id} was never assigned: ids so far are 0 to {self._next - 1}"
         if id in self._pending:
-            return f"id {id} was handed out, but its birth is not recorded yet"
-        return f"id {id} is forgotten: only the last {self.capacity} dead ids are remembered"
+            return f"id {id} was assigned, but its birth is not recorded yet"
+        return f"id {id} was dropped: only the last {self.capacity} dead ids are kept"
 
     def _check_new(self, event: Event, id: int) -> None:
         if id in self._pending:
             return
         if not 0 <= id < self._next:
             raise KeyError(self._why_unknown(id))
-        raise ValueError(f"{event.kind} of id {id}, which was born before: ids are never reused")
+        raise ValueError(f"{event.kind} of id {id}, which was born earlier: ids are never reused")
 
     def _check_alive(self, event: Event, id: int) -> None:
         died = self.died(id)
         if died is not None:
-            raise ValueError(f"{event.kind} of id {id}, which is dead since time {died}")
+            raise ValueError(f"{event.kind} of id {id}, which died at time {died}")
 
     def _add(self, id: int, parent: int, time: float) -> None:
         if not self._free:
@@ -341,17 +354,17 @@ class Genealogy:
         self._live.add(id)
         self._pending.discard(id)
 
-    def _bury(self, id: int, merged: int, time: float) -> None:
+    def _end(self, id: int, merged: int, time: float) -> None:
         slot = self._slot_of(id)
         self._table["merged"][slot] = merged
         self._table["died"][slot] = time
         self._live.remove(id)
         self._dead.append(id)
         if len(self._dead) > self.capacity:
-            self._forget(self._dead.popleft())
+            self._drop(self._dead.popleft())
 
-    def _forget(self, id: int) -> None:
-        # No merge link needs mending: whatever it absorbed died earlier, so is forgotten already.
+    def _drop(self, id: int) -> None:
+        # No merge link points to it: the ids that it absorbed died earlier, so they are dropped already.
         slot = self._slot.pop(id)
         parents = self._table["parent"]
         parents[parents == id] = parents[slot]
@@ -371,10 +384,10 @@ def _optional(id: np.int64) -> int | None:
 
 
 def follow(members: Iterable[int], events: Iterable[Event]) -> frozenset[int]:
-    """Carry a set of ids along events, in order.
+    """Return a set of ids updated by events, in order.
 
-    The new child of a member joins; a member that is absorbed or dies leaves. A merge thus keeps the
-    membership of its larger side, whose id survives.
+    The new id of a split joins if its parent is a member; ids that are absorbed or die leave. After a merge the
+    surviving id is therefore a member if and only if it was one before.
 
     Examples
     --------
@@ -396,7 +409,12 @@ def follow(members: Iterable[int], events: Iterable[Event]) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class TrackedObject:
-    """An object that a person marked: a name and the ids that make it up now.
+    """An object that the user has marked: a name and its current ids.
+
+    Parameters
+    ----------
+    name : str
+    ids : frozenset of int
 
     Examples
     --------
@@ -413,5 +431,5 @@ class TrackedObject:
         object.__setattr__(self, "ids", frozenset(int(id) for id in self.ids))
 
     def follow(self, events: Iterable[Event]) -> Self:
-        """The same object after the events."""
+        """Return the object after the events; see the function `follow`."""
         return replace(self, ids=follow(self.ids, events))

@@ -1,4 +1,4 @@
-"""The damped window: what each batch contributed to each cluster, and how much of it still counts."""
+"""The damped window: what each batch contributed to each cluster, weighted by its age."""
 
 from __future__ import annotations
 
@@ -7,26 +7,33 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Component
-from scstream.sampler.forgetting import Kernel, weigh
+from scstream.sampler.forgetting import Kernel, kernel_weights
 
 Array = npt.NDArray[np.float64]
 
-#: How many points of a batch it takes to believe half of the way that their cluster seems to have gone, at each sweep.
-_STEADY = 20.0
+#: Number of points in a batch at which `History.recentre` shifts a cluster half of the way, at each sweep.
+_HALF_SHIFT_POINTS = 20.0
 
-#: With a smaller part of its usual number of points in a batch, a cluster is hidden rather than somewhere else.
-_FEWEST = 0.1
+#: Clusters with a smaller share of their usual number of points in a batch are taken as occluded and not shifted.
+_OCCLUDED_SHARE = 0.1
 
 
 class History:
     """Statistics of past batches for each cluster's two sub-clusters.
 
     A cluster's own statistics are the sum over its sub-clusters, so that the invariant "cluster = sub-cluster 1 +
-    sub-cluster 2" holds by construction. Records live in one buffer (R, K, 2, P) with spare room, so that a move
-    touches only the clusters it is about.
+    sub-cluster 2" holds by construction. Records are kept in one buffer (R, K, 2, P) with spare room, so that a move
+    writes only the clusters that it changes.
+
+    Parameters
+    ----------
+    n_clusters, n_statistics : int
+        K and P.
 
     Attributes
     ----------
+    times : list of float
+        Time of each record, ascending.
     past : array (K, 2, P)
         Time-weighted sum of the records, as of the last `advance`.
     """
@@ -50,27 +57,30 @@ class History:
         return self._buffer[: len(self.times), : self.n_clusters]
 
     def advance(self, time: float, kernel: Kernel, epsilon: float) -> None:
-        """Weigh the records as seen from ``time`` and drop those that no longer count."""
-        weights = weigh(kernel, time - np.array(self.times))
+        """Weight the records by their age at ``time`` and drop those whose weight is at most epsilon.
+
+        past = sum_r kernel(time - times[r]) * records[r]
+        """
+        weights = kernel_weights(kernel, time - np.array(self.times))
         keep = np.flatnonzero(weights > epsilon)
         if len(keep) < len(weights):
             self._buffer[: len(keep)] = self._buffer[keep]
             self.times = [self.times[i] for i in keep]
             weights = weights[keep]
-        self._weigh(weights)
+        self._sum_records(weights)
 
-    def _weigh(self, weights: Array) -> None:
+    def _sum_records(self, weights: Array) -> None:
         """Sum the oldest ``len(weights)`` records into ``past``."""
         self._weights = weights
         kernels.weighted_sum(weights, self._buffer.reshape(len(self._buffer), -1), self.past.reshape(-1))
 
     @classmethod
     def restore(cls, times: list[float], records: Array, kernel: Kernel) -> History:
-        """The history whose records (R, K, 2, P) these are, as it stood when the last of them was appended."""
+        """Return the history with these records (R, K, 2, P), as it was when the last of them was appended."""
         history = cls(records.shape[1], records.shape[3])
         for time, record in zip(times, records, strict=True):
             history.append(time, record)
-        history._weigh(weigh(kernel, times[-1] - np.array(times[:-1])))
+        history._sum_records(kernel_weights(kernel, times[-1] - np.array(times[:-1])))
         return history
 
     def append(self, time: float, statistics: Array) -> None:
@@ -82,27 +92,39 @@ class History:
         self.times.append(time)
 
     def rescale(self, factor: float) -> None:
-        """Count every point of the past ``factor`` times."""
+        """Multiply all statistics by a factor, as if every point had been seen ``factor`` times."""
         self._buffer *= factor
         self.past *= factor
 
-    def follow(self, component: Component, now: Array, halves: bool) -> None:
-        """Let the records go where the batch at hand, with statistics (K, 2, P), has each cluster, or each half.
+    def shift_time(self, offset: float) -> None:
+        """Add an offset to the time of every record."""
+        self.times = [time + offset for time in self.times]
 
-        Costs a few passes over all records.
+    def recentre(self, component: Component, current: Array, per_subcluster: bool) -> None:
+        """Shift stored records so that each cluster is centred where the current batch puts it.
+
+        A cluster with n points in the batch is shifted by n / (n + 20) of the way from its past mean to its mean in
+        the batch. Costs a few passes over all records.
+
+        Parameters
+        ----------
+        current : array (K, 2, P)
+            Statistics of the current batch.
+        per_subcluster : bool
+            Shift each sub-cluster on its own rather than the cluster as a whole.
         """
-        R, P, D = len(self._weights), now.shape[2], component.n_place
+        R, P, D = len(self._weights), current.shape[2], component.n_coordinates
         if R == 0 or D == 0:
             return
-        if halves:
+        if per_subcluster:
             buffer = self._buffer.reshape(len(self._buffer), -1, 1, P)
-            past, now = self.past.reshape(-1, P), now.reshape(-1, P)
+            past, current = self.past.reshape(-1, P), current.reshape(-1, P)
         else:
-            buffer, past, now = self._buffer, self.past.sum(axis=1), now.sum(axis=1)
-        way = np.empty((len(now), D))
-        kernels.drift(past, now, _STEADY, _FEWEST / self._weights.sum(), way)
-        component.translate(buffer, R, way)
-        self._weigh(self._weights)
+            buffer, past, current = self._buffer, self.past.sum(axis=1), current.sum(axis=1)
+        shift = np.empty((len(current), D))
+        kernels.drift(past, current, _HALF_SHIFT_POINTS, _OCCLUDED_SHARE / self._weights.sum(), shift)
+        component.translate(buffer, R, shift)
+        self._sum_records(self._weights)
 
     def refresh(self, k: int) -> None:
         """Recompute ``past`` of cluster k after its records were changed."""
@@ -110,7 +132,7 @@ class History:
         kernels.weighted_sum(self._weights, rows, self.past[k].reshape(-1))
 
     def grow(self) -> int:
-        """Make room for one more cluster, all zero; returns its index."""
+        """Add a cluster whose statistics are zero; returns its index."""
         K = self.n_clusters
         if K == self._buffer.shape[1]:
             wider = np.zeros((self._buffer.shape[0], 2 * K, *self._buffer.shape[2:]))

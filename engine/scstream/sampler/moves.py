@@ -1,4 +1,4 @@
-"""Split, merge and death: the moves that change the number of clusters, scored in vectorised calls."""
+"""Moves that change the number of clusters: split, merge and death, scored in vectorised calls."""
 
 from __future__ import annotations
 
@@ -7,29 +7,47 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
+from scstream.parameters import Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
-from scstream.sampler.sweep import Settings, State, both_halves
+from scstream.sampler.sweep import State, sum_subclusters
 
-#: Records in which a cluster has fewer points, weighted, are skipped when asking how large its halves were.
-_FEWEST_POINTS = 20.0
+#: `Mover._entering` skips records in which a cluster has fewer points than this.
+_MIN_POINTS = 20.0
 
 
 class Mover:
-    """Applies accepted moves to a state, and keeps track of where each label of the batch went.
+    """Applies moves to a state and tracks which id owns each label of the batch.
 
-    ``id_of`` maps a label 2 k + j that the sweep gave to the id that owns it after the moves.
+    Parameters
+    ----------
+    config : Parameters
+    component : Component
+    state : State
+        Changed in place.
+    genealogy : Genealogy
+        Records the events.
+    time : float
+        Time of the batch.
+    rng : Generator
+
+    Attributes
+    ----------
+    events : list of Event
+        Moves made so far.
+    id_of : array (2 K,)
+        Id that owns each label 2 k + j of the last sweep, after the moves.
     """
 
     def __init__(
         self,
-        settings: Settings,
+        config: Parameters,
         component: Component,
         state: State,
         genealogy: Genealogy,
         time: float,
         rng: np.random.Generator,
     ) -> None:
-        self.settings = settings
+        self.config = config
         self.component = component
         self.state = state
         self.genealogy = genealogy
@@ -46,45 +64,57 @@ class Mover:
 
     # --- splits
 
-    def split(self, at_edge: Array) -> None:
-        """Propose to split every settled cluster into its two sub-clusters; ``at_edge`` as `Batch.at_edge` has it."""
-        state, settings = self.state, self.settings
+    def propose_splits(self, border_length: Array) -> None:
+        """Propose to split every cluster past its burn-in into its two sub-clusters.
+
+        A split is accepted with probability min(1, H); see `split_log_hastings`. Sub-clusters that lost all their
+        points, or found no split for `Parameters.restart` sweeps, are initialised again.
+
+        Parameters
+        ----------
+        border_length : array (2 K,)
+            See `Batch.border_length`.
+        """
+        state, config = self.state, self.config
         total = state.total
         counts = total[:, :, 0]
         smaller = np.minimum(counts[:, 0], counts[:, 1])
-        rested = state.rest >= settings.burn_in
-        ready = rested & (state.age >= settings.burn_in) & (smaller >= 1.0) & state.free
-        # A sub-cluster that lost all its points can never find anything: start both afresh.
-        barren = rested & (smaller < 1.0) & (counts[:, 0] + counts[:, 1] >= 2.0)
+        burned_in = state.subcluster_age >= config.burn_in
+        ready = burned_in & (state.age >= config.burn_in) & (smaller >= 1.0) & state.unlocked
+        # A sub-cluster without points cannot attract any.
+        empty = burned_in & (smaller < 1.0) & (counts[:, 0] + counts[:, 1] >= 2.0)
         candidates = ready.nonzero()[0]
-        ratios = split_log_hastings(self.component, total[candidates], settings.log_alpha)
+        ratios = split_log_hastings(self.component, total[candidates], config.log_alpha)
         accepted = np.log(self.rng.random(len(candidates))) < ratios
         for k, ratio in zip(candidates[accepted], ratios[accepted], strict=True):
-            self._apply_split(int(k), float(ratio), counts[k], self._newcomer(int(k), at_edge[2 * k : 2 * k + 2]))
-        for k in barren.nonzero()[0]:
+            entering = self._entering(int(k), border_length[2 * k : 2 * k + 2])
+            self._apply_split(int(k), float(ratio), counts[k], entering)
+        for k in empty.nonzero()[0]:
             self.restart(int(k))
-        if settings.patience is not None:
-            for k in candidates[~accepted & (state.rest[candidates] >= settings.burn_in + settings.patience)]:
+        if config.restart is not None:
+            overdue = state.subcluster_age[candidates] >= config.burn_in + config.restart
+            for k in candidates[~accepted & overdue]:
                 self.restart(int(k))
 
-    def _newcomer(self, k: int, at_edge: Array) -> int | None:
-        """Which half of cluster k has come into view since the cluster was first remembered, if one has.
+    def _entering(self, k: int, border_length: Array) -> int | None:
+        """Which sub-cluster of cluster k has entered the frame since the cluster's first record; None if neither.
 
-        What a camera turns to falls to a cluster that was there before, and in time breaks free of it. It is no part of
-        what that cluster was: it was less than half as large then, the other half was not, and it lies along the edge.
+        When the camera pans, new content is first labelled as part of an existing cluster and later splits off. Such a
+        sub-cluster was less than half as large in the first record, while the other was not, and touches the border.
         """
         records, now = self.state.history.records[:, k, :, 0], self.state.current[k, :, 0]
-        known = np.flatnonzero(records.sum(axis=1) >= _FEWEST_POINTS)
+        known = np.flatnonzero(records.sum(axis=1) >= _MIN_POINTS)
         if not len(known):
             return None
         grown = records[known[0]] < 0.5 * now
-        entering = grown & (at_edge >= 0.5 * np.sqrt(now))
+        entering = grown & (border_length >= 0.5 * np.sqrt(now))
         return int(np.argmax(entering)) if entering.any() and not grown.all() else None
 
-    def _apply_split(self, k: int, ratio: float, counts: Array, newcomer: int | None = None) -> None:
-        """The larger half keeps index and id, the smaller one becomes a new cluster, its child.
+    def _apply_split(self, k: int, ratio: float, counts: Array, entering: int | None = None) -> None:
+        """Split cluster k: the larger sub-cluster keeps index and id, the smaller one becomes a new cluster.
 
-        A newcomer, whatever its size, is nobody's child: the other half keeps the id.
+        A sub-cluster that is ``entering`` the frame is recorded as born, not as a child, and the other one keeps the
+        id whatever its size.
         """
         state = self.state
         small = int(np.argmin(counts))
@@ -100,14 +130,14 @@ class Mover:
             self._start_subclusters(child, principal=True)
             state.age[child] = 0
             self._moved[child] = True
-        if newcomer == 1 - small:
-            # Indices stay as they are: draws go by them, and who is called what must not change the labels.
+        if entering == 1 - small:
+            # Only the names are exchanged: random draws go by index, and names must not change the labels.
             for names in (state.ids, state.born):
                 names[[k, new]] = names[[new, k]]
         self.id_of[2 * k + small], self.id_of[2 * k + 1 - small] = state.ids[new], state.ids[k]
-        if newcomer is not None:
-            born = new if newcomer == small else k
-            self._record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[newcomer]),), float("nan"))
+        if entering is not None:
+            born = new if entering == small else k
+            self._record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[entering]),), float("nan"))
             return
         self._record(
             Kind.SPLIT,
@@ -116,10 +146,14 @@ class Mover:
             ratio,
         )
 
-    def take_out(self, k: int, statistics: Array) -> int:
-        """Make the part of the newest batch with these statistics (P,), all owned by cluster k, a cluster of its own.
+    def cut_out(self, k: int, statistics: Array) -> int:
+        """Make a new cluster from the points of cluster k that the user has outlined; returns its id.
 
-        For a part that a person has drawn: no ratio is asked. Returns the new cluster's id.
+        Parameters
+        ----------
+        k : int
+        statistics : array (P,)
+            Statistics of these points, all from the newest batch.
         """
         state = self.state
         new = self._new_cluster()
@@ -137,42 +171,45 @@ class Mover:
         state.current = np.concatenate([state.current, np.zeros_like(state.current[:1])])
         state.ids = np.append(state.ids, self.genealogy.new_id())
         state.age = np.append(state.age, 0)
-        state.rest = np.append(state.rest, 0)
+        state.subcluster_age = np.append(state.subcluster_age, 0)
         state.born = np.append(state.born, state.batch)
         self._moved = np.append(self._moved, True)
         return new
 
     def _start_subclusters(self, k: int, principal: bool) -> None:
-        """Cut cluster k in two along an axis, in the batch at hand and in every record alike."""
+        """Initialise the sub-clusters of cluster k: cut the current batch and every record along the same axis."""
         state = self.state
         records = state.history.records
-        axis = self.component.axis(both_halves(state.history.past[k] + state.current[k]), self.rng, principal)
-        whole = np.concatenate([both_halves(records[:, k]), both_halves(state.current[k])[None]])
+        axis = self.component.axis(sum_subclusters(state.history.past[k] + state.current[k]), self.rng, principal)
+        whole = np.concatenate([sum_subclusters(records[:, k]), sum_subclusters(state.current[k])[None]])
         half = self.component.halve(whole, axis)
-        rest = whole - half
-        records[:, k, 0], records[:, k, 1] = half[:-1], rest[:-1]
-        state.current[k, 0], state.current[k, 1] = half[-1], rest[-1]
+        other = whole - half
+        records[:, k, 0], records[:, k, 1] = half[:-1], other[:-1]
+        state.current[k, 0], state.current[k, 1] = half[-1], other[-1]
         state.history.refresh(k)
-        state.rest[k] = 0
+        state.subcluster_age[k] = 0
 
     def restart(self, k: int, principal: bool = False) -> None:
-        """Give the sub-clusters of a cluster that found no split another start."""
+        """Initialise the sub-clusters of cluster k again, along a random axis or the principal one."""
         self._start_subclusters(k, principal)
 
     # --- merges
 
-    def merge(self) -> None:
-        """Propose to merge every pair of settled clusters, the likeliest merge first."""
-        state, settings = self.state, self.settings
-        S = both_halves(state.total)
-        eligible = (state.age >= settings.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.free
+    def propose_merges(self) -> None:
+        """Propose to merge every pair of clusters past their burn-in, the most likely merge first.
+
+        A merge is accepted with probability min(1, H); see `merge_log_hastings`.
+        """
+        state, config = self.state, self.config
+        S = sum_subclusters(state.total)
+        eligible = (state.age >= config.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.unlocked
         if np.count_nonzero(eligible) < 2:
             return
         L = self.component.log_marginal(S)
-        pairs = self.component.mergeable(S, L, eligible, settings.log_alpha)
+        pairs = self.component.mergeable(S, L, eligible, config.log_alpha)
         if not len(pairs):
             return
-        ratios = merge_log_hastings(self.component, S, L, pairs, settings.log_alpha, settings.merge)
+        ratios = merge_log_hastings(self.component, S, L, pairs, config.log_alpha, config.merge)
         a, b = pairs[:, 0], pairs[:, 1]
         accepted = (np.log(self.rng.random(len(pairs))) < ratios).nonzero()[0]
         absorbed = []
@@ -183,7 +220,7 @@ class Mover:
             self._drop(k)
 
     def _apply_merge(self, a: int, b: int, ratio: float) -> int:
-        """The larger cluster takes the smaller one in, both as its sub-clusters; returns the absorbed index."""
+        """Merge two clusters: each becomes a sub-cluster of the larger one; returns the index of the absorbed one."""
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
         large, small = (a, b) if counts[a] >= counts[b] else (b, a)
@@ -191,7 +228,7 @@ class Mover:
             layer[:, large, 0] = layer[:, large].sum(axis=1)
             layer[:, large, 1] = layer[:, small].sum(axis=1)
         state.history.refresh(large)
-        state.age[large] = state.rest[large] = 0
+        state.age[large] = state.subcluster_age[large] = 0
         self._moved[[a, b]] = True
         self.id_of[self.id_of == state.ids[small]] = state.ids[large]
         self._record(
@@ -206,30 +243,30 @@ class Mover:
         """Remove cluster k; the last cluster takes its index."""
         state = self.state
         state.history.drop(k)
-        for name in ("current", "ids", "age", "rest", "born"):
+        for name in ("current", "ids", "age", "subcluster_age", "born"):
             array = getattr(state, name)
             array[k] = array[-1]
             setattr(state, name, array[:-1].copy())
         self._moved[k] = self._moved[-1]
         self._moved = self._moved[:-1]
 
-    # --- by hand
+    # --- manual moves
 
-    def split_by_hand(self, k: int) -> int:
-        """Split cluster k into its two sub-clusters, however unlikely that is; returns the new id."""
+    def force_split(self, k: int) -> int:
+        """Split cluster k into its two sub-clusters whatever the Hastings ratio; returns the new id."""
         counts = self.state.total[k, :, 0]
         if counts.min() < 1.0:
-            raise ValueError(f"segment {self.state.ids[k]} has no second half to split off")
-        ratio = split_log_hastings(self.component, self.state.total[[k]], self.settings.log_alpha)[0]
+            raise ValueError(f"segment {self.state.ids[k]} cannot be split: one of its sub-clusters is empty")
+        ratio = split_log_hastings(self.component, self.state.total[[k]], self.config.log_alpha)[0]
         self._apply_split(k, float(ratio), counts)
         return int(self.state.ids[-1])
 
-    def merge_by_hand(self, a: int, b: int) -> int:
-        """Merge clusters a and b, however unlikely that is; returns the id of the larger one, which lives on."""
-        S = both_halves(self.state.total)
+    def force_merge(self, a: int, b: int) -> int:
+        """Merge clusters a and b whatever the Hastings ratio; returns the id of the larger one, which survives."""
+        S = sum_subclusters(self.state.total)
         L = self.component.log_marginal(S)
         pair = np.array([[a, b]])
-        ratio = merge_log_hastings(self.component, S, L, pair, self.settings.log_alpha, self.settings.merge)[0]
+        ratio = merge_log_hastings(self.component, S, L, pair, self.config.log_alpha, self.config.merge)[0]
         absorbed = self._apply_merge(a, b, float(ratio))
         survivor = int(self.state.ids[b if absorbed == a else a])
         self._drop(absorbed)
@@ -237,23 +274,34 @@ class Mover:
 
     # --- deaths
 
-    def bury(self, used: npt.NDArray[np.bool_]) -> None:
-        """Drop the clusters whose weighted count fell under 1 and that own no point of the batch."""
+    def remove_dead(self, used: npt.NDArray[np.bool_]) -> None:
+        """Remove the clusters with a weighted count under 1 that own no point of the batch.
+
+        Parameters
+        ----------
+        used : array (2 K,)
+            See `Batch.used`.
+        """
         state = self.state
-        counts = both_halves(state.total)[:, 0]
+        counts = sum_subclusters(state.total)[:, 0]
         faded = (counts < 1.0).nonzero()[0]
         if not len(faded):
             return
-        owning = set(self.id_of[used].tolist())
-        for k in [k for k in faded[::-1] if int(state.ids[k]) not in owning]:
+        owners = set(self.id_of[used].tolist())
+        for k in [k for k in faded[::-1] if int(state.ids[k]) not in owners]:
             self._record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
             self._drop(int(k))
 
 
 def split_log_hastings(component: Component, total: Array, log_alpha: float) -> Array:
-    """Log Hastings ratios (M,) of splitting clusters with sub-cluster statistics (M, 2, P)."""
+    """Log Hastings ratios (M,) of splitting clusters with sub-cluster statistics (M, 2, P).
+
+    With counts n, n_1, n_2 and marginal likelihoods f of a cluster and its sub-clusters:
+
+    H = alpha * Gamma(n_1) f_1 * Gamma(n_2) f_2 / (Gamma(n) f)
+    """
     M, _, P = total.shape
-    cluster = both_halves(total)
+    cluster = sum_subclusters(total)
     L = component.log_marginal(np.concatenate([cluster, total.reshape(2 * M, P)]))
     L_sub = L[M:].reshape(M, 2)
     counts = total[:, :, 0]
@@ -266,9 +314,14 @@ def merge_log_hastings(
 ) -> Array:
     """Log Hastings ratios (n,) of merging pairs (n, 2) of clusters with statistics S (K, P), log marginals L (K,).
 
-    "paper": one over the ratio of splitting the union. "original": Chang and Fisher's, which also asks how likely
-    a cluster's two sub-clusters, drawn afresh, would have had these sizes. It leaves two clusters alone until their
-    points are hard to tell apart.
+    With counts n_a, n_b and marginal likelihoods f_a, f_b of the clusters and f of their union:
+
+    "paper" (one over the ratio of splitting the union)
+        H = Gamma(n_a + n_b) f / (alpha * Gamma(n_a) f_a * Gamma(n_b) f_b)
+    "original" (Chang and Fisher)
+        H times Gamma(alpha) / Gamma(alpha + n_a + n_b) * prod over a, b of Gamma(alpha / 2 + n) / Gamma(alpha / 2),
+        the probability that sub-clusters drawn for the union have these sizes. It keeps two clusters apart until
+        their points are hard to tell apart.
     """
     a, b = pairs[:, 0], pairs[:, 1]
     n_a, n_b = S[a, 0], S[b, 0]
@@ -281,10 +334,10 @@ def merge_log_hastings(
 
 
 def log_rising(log_d: float, n: Array) -> Array:
-    """log Gamma(d + n) - log Gamma(d), also for a d so large that the difference would drown."""
+    """log Gamma(d + n) - log Gamma(d), accurate also for a d that is much larger than n."""
     d = np.exp(min(log_d, 700.0))
     if log_d > np.log(1e8):
-        # Stirling's formula, with the large terms taken apart.
+        # The difference of two huge terms would lose all digits: use Stirling's formula with these terms cancelled.
         large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
         return large
     small: Array = gammaln(d + n) - gammaln(d)

@@ -1,4 +1,4 @@
-"""The streaming sampler: batches go in one after another, clusters with lasting ids come out."""
+"""The streaming sampler: takes one batch after another and finds clusters with persistent ids."""
 
 from __future__ import annotations
 
@@ -9,18 +9,32 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components.base import Component
+from scstream.parameters import Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
-from scstream.sampler.sweep import Batch, Settings, State, counter_rng, log_posterior, relabel
+from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
 
-#: Sweeps without a split before sub-clusters start afresh, in the first batch: there is nothing yet to disturb.
-_FIRST_PATIENCE = 5
+#: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
+_FIRST_RESTART = 5
+
+#: Sweeps of the manual moves' random generators count from here: no sweep over a batch has such a number.
+_MANUAL_SWEEPS = 2**32
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the first batch has come."""
+    """State of the sampler after a sweep over the first batch.
+
+    Parameters
+    ----------
+    sweep : int
+        Number of the sweep, from 1.
+    n_clusters : int
+    log_posterior : float
+    converged : bool
+        Whether this was the last sweep because the sampler has converged.
+    """
 
     sweep: int
     n_clusters: int
@@ -30,13 +44,28 @@ class Progress:
 
 @dataclass(slots=True)
 class Sampler:
-    """State of a stream and the ways to move it on.
+    """Clusters of a stream, and the methods that update them.
 
-    ``id_of`` maps the labels that the batch last got to ids; ``events`` are those of the last batch, ``pending`` those
-    of moves made by hand since, which belong to the next.
+    Parameters
+    ----------
+    config : Parameters
+    component : Component
+        With all hyperparameters set.
+    state : State
+    genealogy : Genealogy
+    time : float
+        Time of the last batch.
+    id_of : array (2 K,)
+        Id of each label 2 k + j that the last batch's points have.
+    events : list of Event
+        Events of the last batch.
+    log_posterior : float
+        Log of p(labels, points) after the last batch, up to a constant.
+    pending : list of Event
+        Events of manual moves since the last batch. They are reported with the next one.
     """
 
-    settings: Settings
+    config: Parameters
     component: Component
     state: State
     genealogy: Genealogy
@@ -46,32 +75,51 @@ class Sampler:
     log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
 
+    # --- the first batch
+
     @classmethod
-    def begin(cls, settings: Settings, component: Component, batch: Batch, time: float, number: int = 0) -> Sampler:
-        """One cluster that holds the whole of a first batch, the stream's ``number``-th batch."""
+    def begin(cls, config: Parameters, component: Component, batch: Batch, time: float, number: int = 0) -> Sampler:
+        """Return a sampler with one cluster that holds a whole first batch, the stream's ``number``-th."""
         P = component.n_statistics
         state = State(
             history=History(1, P),
             current=np.zeros((1, 2, P)),
             ids=np.zeros(1, np.int64),
             age=np.zeros(1, np.int64),
-            rest=np.zeros(1, np.int64),
+            subcluster_age=np.zeros(1, np.int64),
             born=np.full(1, number, np.int64),
             batch=number,
         )
-        sampler = cls(settings, component, state, Genealogy(), time, np.zeros(2, np.int64))
-        rng = counter_rng(settings.seed, number, 0)
-        relabel(settings, component, state, batch, False, rng)
-        sampler.baptise(Genealogy())
-        Mover(settings, component, state, sampler.genealogy, time, rng).restart(0, principal=True)
+        sampler = cls(config, component, state, Genealogy(), time, np.zeros(2, np.int64))
+        rng = counter_rng(config.seed, number, 0)
+        relabel(config, component, state, batch, False, rng)
+        sampler.register_births()
+        sampler._mover(rng).restart(0, principal=True)
         return sampler
 
-    def baptise(self, genealogy: Genealogy) -> None:
-        """Enter every live cluster as born now, the largest first; whoever lives in that genealogy dies.
+    def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
+        """Sweep over the first batch until the sampler converges, or ``max_sweeps`` times."""
+        config = replace(self.config, restart=_FIRST_RESTART)
+        trace: list[tuple[int, float]] = []
+        for n in range(1, max_sweeps + 1):
+            # As in later batches, a deterministic sweep follows a stochastic one: its clear-cut sub-clusters show
+            # splits that drawn labels blur.
+            self.sweep(batch, config, sampling=n % 2 == 1)
+            K = len(self.state.ids)
+            self.log_posterior = log_posterior(self.component, self.state.total, config.log_alpha)
+            trace.append((K, self.log_posterior))
+            converged = has_converged(trace)
+            yield Progress(n, K, self.log_posterior, converged)
+            if converged:
+                return
 
-        How a first batch was divided on the way is no history. The genealogy may be that of an earlier stream: then
-        ids go on from there.
+    def register_births(self, earlier: Sampler | None = None) -> None:
+        """Give every live cluster a new id and record its birth, the largest cluster first.
+
+        The splits and merges of a first batch are not part of the genealogy. After an ``earlier`` sampler of the same
+        stream, ids and genealogy continue: its clusters die, and its pending events come first.
         """
+        genealogy = Genealogy() if earlier is None else earlier.genealogy
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
         order = np.argsort(-counts, kind="stable")
@@ -90,94 +138,111 @@ class Sampler:
         state.born[:] = state.batch
         genealogy.extend(self.events)
         self.genealogy = genealogy
+        if earlier is not None:
+            self.events[:0] = earlier.pending
 
-    def sweep(self, batch: Batch, settings: Settings, sampling: bool, splitting: bool = True) -> None:
-        """One sweep over the batch with its moves."""
+    # --- every batch
+
+    def sweep(self, batch: Batch, config: Parameters, sampling: bool, splitting: bool = True) -> None:
+        """Make one sweep over the batch, with its moves."""
         state = self.state
         state.sweep += 1
-        rng = counter_rng(settings.seed, state.batch, state.sweep)
-        relabel(settings, self.component, state, batch, sampling, rng)
-        mover = Mover(settings, self.component, state, self.genealogy, self.time, rng)
+        rng = counter_rng(config.seed, state.batch, state.sweep)
+        relabel(config, self.component, state, batch, sampling, rng)
+        mover = Mover(config, self.component, state, self.genealogy, self.time, rng)
         if splitting:
-            mover.split(batch.at_edge())
-        mover.merge()
-        mover.bury(batch.used)
-        if settings.follow != "nothing":
-            state.history.follow(self.component, state.current, halves=settings.follow == "halves")
+            mover.propose_splits(batch.border_length())
+        mover.propose_merges()
+        mover.remove_dead(batch.used)
+        if config.follow != "nothing":
+            state.history.recentre(self.component, state.current, per_subcluster=config.follow == "halves")
         state.age += 1
-        state.rest += 1
+        state.subcluster_age += 1
         self.id_of = mover.id_of
         self.events += mover.events
 
-    def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
-        """Sweep over the first batch until it has settled."""
-        settings = replace(self.settings, patience=_FIRST_PATIENCE)
-        trace: list[tuple[int, float]] = []
-        for n in range(1, max_sweeps + 1):
-            # As in later batches, a deterministic sweep follows a stochastic one: its clear-cut sub-clusters show
-            # splits that drawn labels blur.
-            self.sweep(batch, settings, sampling=n % 2 == 1)
-            K = len(self.state.ids)
-            self.log_posterior = log_posterior(self.component, self.state.total, settings.log_alpha)
-            trace.append((K, self.log_posterior))
-            done = settled(trace)
-            yield Progress(n, K, self.log_posterior, done)
-            if done:
-                return
-
     def finish(self, batch: Batch) -> None:
-        """The deterministic sweep that ends a batch, and the batch's entry into history."""
-        self.sweep(batch, self.settings, sampling=False, splitting=self.settings.split_last)
+        """Make the deterministic sweep that ends a batch, and append the batch to the history."""
+        self.sweep(batch, self.config, sampling=False, splitting=self.config.split_last)
         state = self.state
-        self.log_posterior = log_posterior(self.component, state.total, self.settings.log_alpha)
+        self.log_posterior = log_posterior(self.component, state.total, self.config.log_alpha)
         state.history.append(self.time, state.current)
 
     def update(self, batch: Batch, time: float) -> None:
-        """A later batch: history is weighed as of now, then a few sweeps."""
+        """Take in a later batch: weight the history by its age at ``time``, then sweep."""
         state = self.state
-        state.history.advance(time, self.settings.kernel, self.settings.epsilon)
+        state.history.advance(time, self.config.forgetting_kernel, self.config.epsilon)
         state.current = np.zeros_like(state.history.past)
         state.batch += 1
         state.sweep = 0
         self.time = time
         self.events, self.pending = self.pending, []
-        for _ in range(self.settings.sweeps):
-            self.sweep(batch, self.settings, sampling=True)
+        for _ in range(self.config.sweeps):
+            self.sweep(batch, self.config, sampling=True)
         self.finish(batch)
 
-    def split_by_hand(self, id: int) -> int:
-        """Split a cluster between two batches; returns the new id."""
-        mover = self._mover_by_hand()
-        new = mover.split_by_hand(self.index(id))
+    # --- between two batches
+
+    def split(self, id: int) -> int:
+        """Split a cluster into its two sub-clusters; returns the new id."""
+        mover = self._manual_mover()
+        new = mover.force_split(self.index(id))
         self.pending += mover.events
         return new
 
-    def merge_by_hand(self, id: int, other: int) -> int:
-        """Merge two clusters between two batches; returns the id that lives on."""
+    def merge(self, id: int, other: int) -> int:
+        """Merge two clusters; returns the id of the larger one, which survives."""
         if id == other:
-            raise ValueError(f"a merge takes two segments, got {id} twice")
-        mover = self._mover_by_hand()
-        survivor = mover.merge_by_hand(self.index(id), self.index(other))
+            raise ValueError(f"a merge takes two different segments, got {id} twice")
+        mover = self._manual_mover()
+        survivor = mover.force_merge(self.index(id), self.index(other))
         self.pending += mover.events
         return survivor
 
-    def _mover_by_hand(self) -> Mover:
-        # The counter is one that no sweep has: several moves before a batch draw different numbers.
-        rng = counter_rng(self.settings.seed, self.state.batch, 2**32 + len(self.pending))
-        return Mover(self.settings, self.component, self.state, self.genealogy, self.time, rng)
+    def cut_out(self, id: int, statistics: npt.NDArray[np.float64]) -> int:
+        """Make a new cluster from points of the last batch with statistics (P,), all of cluster ``id``.
+
+        Returns its id. No event is recorded: for use before `register_births`.
+        """
+        return self._mover(counter_rng(0, 0, 0)).cut_out(self.index(id), statistics)
+
+    def rescale(self, factor: float) -> None:
+        """Multiply all statistics by a factor, as if every point had been seen ``factor`` times."""
+        self.state.history.rescale(factor)
+        self.state.current = self.state.current * factor
+
+    def shift_time(self, offset: float) -> None:
+        """Add an offset to all times, as if the stream had started so much later."""
+        self.time += offset
+        self.state.history.shift_time(offset)
+        self.genealogy.shift_time(offset)
+        self.events = [replace(event, time=event.time + offset) for event in self.events]
+        self.pending = [replace(event, time=event.time + offset) for event in self.pending]
 
     def index(self, id: int) -> int:
-        """The cluster with this id; a KeyError if none is alive."""
+        """Index of the live cluster with this id; raises KeyError if there is none."""
         found = np.flatnonzero(self.state.ids == id)
         if not len(found):
             raise KeyError(f"segment {id} is not alive")
         return int(found[0])
 
+    def _manual_mover(self) -> Mover:
+        # Several moves before one batch draw different numbers.
+        return self._mover(counter_rng(self.config.seed, self.state.batch, _MANUAL_SWEEPS + len(self.pending)))
 
-def settled(trace: list[tuple[int, float]], window: int = 60) -> bool:
-    """Whether the number of clusters and the log posterior stood still over the last ``window`` sweeps.
+    def _mover(self, rng: np.random.Generator) -> Mover:
+        return Mover(self.config, self.component, self.state, self.genealogy, self.time, rng)
 
-    The window leaves each cluster time for several fresh starts of its sub-clusters.
+
+def has_converged(trace: list[tuple[int, float]], window: int = 60) -> bool:
+    """Whether the number of clusters and the log posterior were stable over the last ``window`` sweeps.
+
+    The window gives each cluster time for several initialisations of its sub-clusters.
+
+    Parameters
+    ----------
+    trace : list of (int, float)
+        Number of clusters and log posterior after each sweep.
     """
     if len(trace) < 2 * window:
         return False

@@ -1,6 +1,6 @@
 """One sweep over a batch: draw (or fix) weights and parameters, label every point, recount.
 
-A sweep is a function of the settings, the state, the batch and a counter; the random numbers come from the counter
+A sweep is a function of the configuration, the state, the batch and a counter. Its random numbers come from the counter
 alone, so that the same seed gives the same labels on any number of threads.
 """
 
@@ -15,55 +15,54 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.components.base import Array, Component, Labels
-from scstream.sampler.forgetting import Kernel
+from scstream.parameters import Parameters
 from scstream.sampler.history import History
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The sampler's parameters, checked by the model; see `ScStream` for what they mean."""
-
-    log_alpha: float
-    kernel: Kernel
-    epsilon: float
-    sweeps: int
-    burn_in: int
-    split_last: bool
-    patience: int | None
-    merge: str
-    follow: str
-    seed: int
 
 
 @dataclass(slots=True)
 class State:
-    """Everything the next batch needs.
+    """Everything that the next batch needs, for K clusters with P statistics each.
 
-    ``current`` (K, 2, P) holds the statistics of the batch being worked on, ``history`` those of the earlier ones.
-    Per cluster: ``ids``, ``age`` (sweeps since its last move), ``rest`` (sweeps since its sub-clusters were started)
-    and ``born`` (the batch in which its id appeared). Clusters whose id is in ``locked`` are not split or merged.
+    Parameters
+    ----------
+    history : History
+        Statistics of the earlier batches.
+    current : array (K, 2, P)
+        Statistics of the current batch for the two sub-clusters of each cluster.
+    ids : array (K,)
+        Id of each cluster.
+    age : array (K,)
+        Sweeps since the cluster's last split or merge.
+    subcluster_age : array (K,)
+        Sweeps since the cluster's sub-clusters were initialised.
+    born : array (K,)
+        Batch in which the cluster's id appeared.
+    batch, sweep : int
+        Number of the current batch, and of the last sweep over it.
+    locked : frozenset of int
+        Ids of clusters that no move may split or merge.
     """
 
     history: History
     current: Array
     ids: npt.NDArray[np.int64]
     age: npt.NDArray[np.int64]
-    rest: npt.NDArray[np.int64]
+    subcluster_age: npt.NDArray[np.int64]
     born: npt.NDArray[np.int64]
     batch: int = 0
     sweep: int = 0
     locked: frozenset[int] = frozenset()
 
     @property
-    def free(self) -> npt.NDArray[np.bool_]:
-        """Which clusters (K,) moves may touch."""
+    def unlocked(self) -> npt.NDArray[np.bool_]:
+        """Which clusters (K,) may be split or merged."""
         if not self.locked:
             return np.ones(len(self.ids), bool)
         return ~np.isin(self.ids, np.fromiter(self.locked, np.int64))
 
     @property
     def total(self) -> Array:
-        """Time-weighted statistics (K, 2, P), the batch at hand included."""
+        """Time-weighted statistics (K, 2, P) of the history and the current batch."""
         return self.history.past + self.current
 
 
@@ -78,24 +77,31 @@ class Densities:
 
 
 class Batch(Protocol):
-    """Points that can be labelled: `Points` here, tiles of pixels in `tiles`."""
+    """Points that can be labelled: `Points` in this module, or the pixels of a frame as `Tiles`."""
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
-        """Label each point 2 k + j and return the statistics (K, 2, P) of the sub-clusters."""
+        """Label each point 2 k + j (cluster k, sub-cluster j) and return the statistics (K, 2, P)."""
         ...
 
     @property
     def used(self) -> npt.NDArray[np.bool_]:
-        """For each label 2 k + j that the last call could give, whether any point has it."""
+        """Whether any point has each label 2 k + j after the last call of `label`."""
         ...
 
-    def at_edge(self) -> Array:
-        """For each of these labels, along what length of the edge of what can be seen it lies; 0 without an edge."""
+    def border_length(self) -> Array:
+        """Length of the frame's border that each label touches, in pixels; 0 if points have no neighbours."""
         ...
 
 
 class Points:
-    """A batch of N weighted points of any component."""
+    """A batch of N weighted points of any component.
+
+    Parameters
+    ----------
+    points : object
+        What `Component.prepare` returns.
+    weight : array (N,)
+    """
 
     def __init__(self, points: Any, weight: Array) -> None:
         self.points = points
@@ -115,21 +121,24 @@ class Points:
         S = component.statistics(self.points, self.weight, self.labels, n_groups)
         return S.reshape(n_groups // 2, 2, -1)
 
-    def at_edge(self) -> Array:
-        # Points in general have no surroundings.
+    def border_length(self) -> Array:
         return np.zeros(len(self.used))
 
 
-def counter_rng(seed: int, batch: int, sweep: int) -> np.random.Generator:
-    """Random numbers that belong to one sweep of one batch."""
-    return np.random.Generator(np.random.SFC64([seed, batch, sweep]))
+def counter_rng(seed: int | None, batch: int, sweep: int) -> np.random.Generator:
+    """Generator whose numbers depend on the seed, the batch and the sweep alone; None stands for seed 0."""
+    return np.random.Generator(np.random.SFC64([int(seed or 0), batch, sweep]))
 
 
 def draw_densities(component: Component, total: Array, alpha: float, rng: np.random.Generator) -> Densities:
-    """Weights and parameters drawn from their posteriors (the restricted Gibbs sampler)."""
+    """Weights and parameters drawn from their posteriors (the restricted Gibbs sampler).
+
+    With counts n_k of the clusters and n_kj of their sub-clusters: weights ~ Dirichlet(n_1, ..., n_K, alpha) and
+    sub-cluster weights ~ Dirichlet(n_k1 + alpha / 2, n_k2 + alpha / 2).
+    """
     K, _, P = total.shape
     sub = total.reshape(2 * K, P)
-    cluster = both_halves(total)
+    cluster = sum_subclusters(total)
     # Only ratios of weights matter: a Dirichlet draw needs no normalising, nor its K + 1st weight.
     log_weight = np.log(np.maximum(rng.standard_gamma(np.maximum(cluster[:, 0], 1e-3)), 1e-300))
     sub_log_weight = np.log(np.maximum(rng.standard_gamma(sub[:, 0] + 0.5 * alpha), 1e-300))
@@ -137,10 +146,10 @@ def draw_densities(component: Component, total: Array, alpha: float, rng: np.ran
 
 
 def mode_densities(component: Component, total: Array, alpha: float) -> Densities:
-    """Weights at their mode and posterior predictives (the deterministic sweep)."""
+    """Weights in proportion to n_k and n_kj + alpha / 2, and posterior predictives (the deterministic sweep)."""
     K, _, P = total.shape
     sub = total.reshape(2 * K, P)
-    cluster = both_halves(total)
+    cluster = sum_subclusters(total)
     return Densities(
         np.log(np.maximum(cluster[:, 0], 1e-300)),
         component.predictive(cluster),
@@ -150,11 +159,11 @@ def mode_densities(component: Component, total: Array, alpha: float) -> Densitie
 
 
 def relabel(
-    settings: Settings, component: Component, state: State, batch: Batch, sampling: bool, rng: np.random.Generator
+    config: Parameters, component: Component, state: State, batch: Batch, sampling: bool, rng: np.random.Generator
 ) -> None:
-    """Label the batch anew and put its statistics into ``state.current``."""
+    """Label the batch again and store its statistics in ``state.current``."""
     keys = rng.integers(0, 2**32, 2, np.uint32)
-    alpha = float(np.exp(min(settings.log_alpha, 600.0)))
+    alpha = float(np.exp(min(config.log_alpha, 600.0)))
     total = state.total
     if sampling:
         densities = draw_densities(component, total, alpha, rng)
@@ -163,14 +172,15 @@ def relabel(
     state.current = batch.label(component, densities, keys, sampling)
 
 
-def both_halves(total: Array) -> Array:
-    """Statistics (..., P) of clusters, given those of their halves (..., 2, P); numpy's sum takes twice as long."""
-    whole: Array = total[..., 0, :] + total[..., 1, :]
-    return whole
+def sum_subclusters(total: Array) -> Array:
+    """Statistics (..., P) of clusters from those of their sub-clusters (..., 2, P)."""
+    # numpy's sum takes twice as long.
+    cluster: Array = total[..., 0, :] + total[..., 1, :]
+    return cluster
 
 
 def log_posterior(component: Component, total: Array, log_alpha: float) -> float:
-    """Log of p(labels, points) up to a constant: the DP's prior of the partition times the marginals."""
-    cluster = both_halves(total)
+    """Log of p(labels, points) up to a constant: K log(alpha) + sum_k (log Gamma(n_k) + log marginal_k)."""
+    cluster = sum_subclusters(total)
     counts = np.maximum(cluster[:, 0], 1.0)
     return float(len(cluster) * log_alpha + gammaln(counts).sum() + component.log_marginal(cluster).sum())

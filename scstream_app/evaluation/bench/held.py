@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import numpy.typing as npt
 
-from scstream import Event, Gaussian, Genealogy, ScStream
+from scstream import Event, Gaussian, Genealogy, Parameters
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.history import History
@@ -34,7 +32,7 @@ class HeldSegmenter:
         halves = grid(tiles.rows, tiles.columns, n_clusters).ravel()
         S = component.statistics(component.prepare(points), weight, halves, 2 * n_clusters)
         self._sampler = Sampler(
-            replace(ScStream(alpha=1000.0, decay=2.9)._settings(), burn_in=_NEVER),
+            Parameters(alpha=1000.0, decay=2.9, burn_in=_NEVER),
             component,
             _state(S.reshape(n_clusters, 2, -1)),
             _births(n_clusters),
@@ -45,7 +43,7 @@ class HeldSegmenter:
         self._tiles = Tiles(frame, "rgb", 1, threads)
         state = self._sampler.state
         self._tiles.label(component, mode_densities(component, state.current, 1000.0), np.zeros(2, np.uint32), False)
-        self._tiles.at_edge()
+        self._tiles.border_length()
 
     def segment(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
         """What `VideoSegmenter.segment` does with a later frame."""

@@ -203,6 +203,6 @@ def _same(request: DrawRequest, other: DrawRequest | None) -> bool:
 
 def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
     # The engine takes a while to import, and the window need not wait for it.
-    from scstream.video import uncertainty
+    from scstream.pixels.uncertainty import uncertainty
 
     return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)

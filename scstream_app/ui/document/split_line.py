@@ -51,7 +51,7 @@ class SplitWatcher:
         result, segmenter = at
         self._told = result.index, id
         try:
-            return PendingSplit(result.index, id, division(result.ids == id, segmenter.halves(id)))
+            return PendingSplit(result.index, id, division(result.ids == id, segmenter.split_mask(id)))
         except KeyError:
             # It has died.
             return None

@@ -264,8 +264,8 @@ class Worker(QObject):
         scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
         size = (source.height, source.width)
         segmenter = settings.segmenter() if model is None else carried_over(model, 0, size)
-        segmenter.model_.threads = settings.threads
-        segmenter.change(max_init_sweeps=min(segmenter.model_.max_init_sweeps, _LIVE_SWEEPS))
+        max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
+        segmenter.change(threads=settings.threads, max_init_sweeps=max_init_sweeps)
         uncounted = 0
 
         def stale() -> bool:

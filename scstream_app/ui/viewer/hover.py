@@ -11,7 +11,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QWidget
 
-from scstream.pixels.colour import channels
+from scstream.pixels.colour import from_rgb
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.palette import RGB
 
@@ -86,7 +86,7 @@ class Membership:
         self._size = np.array([height, width], np.float64)
         self._ids = rows["id"]
         place = np.stack([rows["row"], rows["column"]], axis=1) / self._size
-        self._means = np.concatenate([channels(rgb, colour), place], axis=1)
+        self._means = np.concatenate([from_rgb(rgb, colour), place], axis=1)
         covariances = rows["covariance"].astype(np.float64) + np.eye(5) * _LEAST_DEVIATION**2
         self._inverse = np.linalg.inv(covariances)
         self._log_weight = np.log(rows["pixels"]) - 0.5 * np.linalg.slogdet(covariances)[1]
@@ -96,7 +96,7 @@ class Membership:
         own = np.flatnonzero(self._ids == self.result.ids[y, x])
         if self.result.rgb is None or not len(own):
             return math.nan
-        colour = channels(self.result.rgb[y, x][None] / 255.0, self._colour)[0]
+        colour = from_rgb(self.result.rgb[y, x][None] / 255.0, self._colour)[0]
         off = np.concatenate([colour, (np.array([y, x]) + 0.5) / self._size]) - self._means
         scores = self._log_weight - 0.5 * np.einsum("ki,kij,kj->k", off, self._inverse, off)
         shares = np.exp(scores - scores.max())

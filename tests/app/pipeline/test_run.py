@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from time import monotonic
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ class FakeSegmenter:
         self.on_segment, self.restarts, self.times = on_segment, 0, list[float]()
         self.events_: list[Any] = []
         self.statistics_ = np.zeros(0, STATISTICS)
-        self.model_ = SimpleNamespace(log_posterior_=-1.0)
+        self.log_posterior_ = -1.0
 
     def segment(self, frame: Picture, time: float, on_preview: Any = None, mask: Any = None) -> npt.NDArray[np.int32]:
         self.times.append(time)
@@ -88,7 +87,7 @@ def test_results_are_those_of_the_engine_frame_by_frame() -> None:
         np.testing.assert_array_equal(result.ids, ids)
         np.testing.assert_array_equal(result.picture, frames[result.index])
         np.testing.assert_array_equal(result.statistics, plain.statistics_)
-        assert result.log_posterior == plain.model_.log_posterior_
+        assert result.log_posterior == plain.log_posterior_
         assert result.events == tuple(plain.events_)
         assert result.time == result.index / 25.0
         assert result.milliseconds.keys() == {"decode", "wait", "engine"}

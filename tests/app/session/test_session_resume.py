@@ -85,7 +85,7 @@ def test_it_ends_as_an_unbroken_run(after: int, every: int, unbroken: Session, t
         assert (path / "frames.jsonl").read_bytes().startswith(written)
         assert session.manifest.complete
         assert session.latest_snapshot() == COUNT - 1
-        assert going_on.segmenter.model_.threads == 1
+        assert going_on.segmenter.threads == 1
     assert_same(Session.open(path), unbroken)
     assert readers_alive() == []
 

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from helpers.export_scenes import story
 from scstream import VideoSegmenter, metrics
-from scstream.video import uncertainty
+from scstream.pixels.uncertainty import uncertainty
 from scstream_app.pipeline.edits import Edit, colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square
 from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
-from scstream.video import uncertainty
+from scstream.pixels.uncertainty import uncertainty
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.viewer.hover import Membership

@@ -175,7 +175,7 @@ class Segmenter:
     def __init__(self, second: npt.NDArray[np.bool_]) -> None:
         self.second, self.asked = second, 0
 
-    def halves(self, id: int) -> npt.NDArray[np.bool_]:
+    def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
         self.asked += 1
         if id == 2:
             raise KeyError("segment 2 is not alive")

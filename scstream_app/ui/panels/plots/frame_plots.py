@@ -11,7 +11,7 @@ import pyqtgraph as pg  # type: ignore[import-untyped]
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox
 
-from scstream.pixels.colour import channels
+from scstream.pixels.colour import from_rgb
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.plot_helpers import BLUE, Array, ink, paint_axes, short, statistics_of
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
@@ -113,7 +113,7 @@ class ColoursPlot(StatisticsPage):
             self.chosen.setData([], [])
             return
         rgb = np.stack([rows[name] for name in ("red", "green", "blue")], axis=1).astype(np.float64)
-        means = channels(rgb, colour)[:, [across, up]]
+        means = from_rgb(rgb, colour)[:, [across, up]]
         covariances = rows["covariance"][:, [[across], [up]], [across, up]].astype(np.float64)
         selected = np.isin(rows["id"], list(document.display.selection))
         self.spots.setData(

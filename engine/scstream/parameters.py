@@ -1,0 +1,106 @@
+"""Parameters of the two estimators, checked when they are set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+from scstream.checks import check_choice, check_integer, check_number
+from scstream.pixels.colour import COLOURS
+from scstream.sampler.forgetting import KERNELS, Kernel
+from scstream.threads import cores
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Parameters of the sampler as the user sets them; `ScStream` describes each.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of range. The message names the parameter, the value and what is allowed.
+
+    Examples
+    --------
+    >>> Parameters(alpha=10.0).changed(sweeps=2).sweeps
+    2
+    >>> Parameters(alpha=-1.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: alpha must be > 0, got -1.0
+    """
+
+    alpha: float = 1.0
+    decay: float = 1.0
+    kernel: str | Kernel = "exponential"
+    epsilon: float = 1e-8
+    sweeps: int = 1
+    burn_in: int = 5
+    max_init_sweeps: int = 200
+    split_last: bool = True
+    restart: int | None = 60
+    merge: str = "original"
+    follow: str = "nothing"
+    seed: int | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, 0.0, strict=True)
+        check_number("decay", self.decay, 0.0)
+        check_number("epsilon", self.epsilon, 0.0, 1.0)
+        check_integer("sweeps", self.sweeps, 0)
+        check_integer("burn_in", self.burn_in, 0)
+        check_integer("max_init_sweeps", self.max_init_sweeps, 1)
+        if self.restart is not None:
+            check_integer("restart", self.restart, 0)
+        if self.seed is not None:
+            check_integer("seed", self.seed, 0)
+        if self.threads is not None:
+            check_integer("threads", self.threads, 1)
+        if not callable(self.kernel):
+            check_choice("kernel", self.kernel, KERNELS)
+        check_choice("merge", self.merge, ("original", "paper"))
+        check_choice("follow", self.follow, ("nothing", "clusters", "halves"))
+
+    def changed(self, **values: Any) -> Self:
+        """Return a copy with other values for some parameters."""
+        names = [field.name for field in fields(self)]
+        for name in values:
+            if name not in names:
+                raise ValueError(f"there is no parameter {name!r}; the parameters are {', '.join(names)}")
+        return replace(self, **values)
+
+    @property
+    def log_alpha(self) -> float:
+        """Logarithm of `alpha`."""
+        return math.log(self.alpha)
+
+    @property
+    def forgetting_kernel(self) -> Kernel:
+        """Weight of a batch as a function of its age: `kernel` with `decay`, or the user's own function."""
+        return self.kernel if callable(self.kernel) else KERNELS[self.kernel](float(self.decay))
+
+    @property
+    def n_threads(self) -> int:
+        """Number of threads to use: `threads`, or one for each core."""
+        return self.threads or cores()
+
+
+@dataclass(frozen=True, kw_only=True)
+class VideoParameters(Parameters):
+    """Parameters of the sampler and of how frames become points; `VideoSegmenter` describes each."""
+
+    alpha: float = 1000.0
+    decay: float = 2.9
+    colour: str = "rgb"
+    scale: float = 1.0
+    detail: float = 1.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("colour", self.colour, COLOURS)
+        check_number("scale", self.scale, 0.0, 1.0, strict=True)
+        check_number("detail", self.detail, 0.0, strict=True)
+        for name in ("scale", "detail"):
+            object.__setattr__(self, name, float(getattr(self, name)))
