@@ -1,4 +1,4 @@
-"""Checks of what users pass in, with errors that name the parameter, the value and what would be right."""
+"""Checks of user input. Errors name the parameter, the value and what is allowed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[np.float64]
 
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, strict: bool = False) -> None:
-    """A finite number in [low, high], or in (low, high] if ``strict``."""
+    """Raise ValueError unless the value is a finite number in [low, high], or in (low, high] if ``strict``."""
     if not isinstance(value, numbers.Real) or isinstance(value, bool) or not _finite(value):
         raise ValueError(f"{name} must be a finite number, got {value!r}")
     number = float(value)
@@ -32,13 +32,13 @@ def _finite(value: Any) -> bool:
 
 
 def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> None:
-    """A whole number in [low, high]."""
+    """Raise ValueError unless the value is a whole number in [low, high]."""
     if not isinstance(value, numbers.Integral) or isinstance(value, bool) or not low <= int(value) <= high:
         raise ValueError(f"{name} must be a whole number >= {low}, got {value!r}")
 
 
 def check_time(time: float | None, last: float | None) -> float:
-    """Time of the next batch, checked to be later than the last one's; one unit later if None, or 0 for the first."""
+    """Return the time of the next batch: checked to be after the last one's; if None one unit later, 0 at first."""
     if time is None:
         return 0.0 if last is None else last + 1.0
     check_number("time", time)
@@ -48,14 +48,14 @@ def check_time(time: float | None, last: float | None) -> float:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
-    """One of some names."""
+    """Raise ValueError unless the value is one of the choices."""
     known = sorted(choices)
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
 def check_weight(weight: Any, n: int) -> Array:
-    """Weights (n,) of points, each finite and not negative; ones if None."""
+    """Return weights (n,) of points as floats, checked to be finite and not negative; ones if None."""
     if weight is None:
         return np.ones(n)
     w = np.atleast_1d(numeric("sample_weight", weight))
@@ -67,7 +67,7 @@ def check_weight(weight: Any, n: int) -> Array:
 
 
 def numeric(name: str, value: Any) -> Array:
-    """The value as an array of finite numbers."""
+    """Return the value as an array of finite floats."""
     try:
         array = np.asarray(value, np.float64)
     except (TypeError, ValueError) as error:

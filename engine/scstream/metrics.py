@@ -1,4 +1,4 @@
-"""How well a clustering fits the truth, and how well and how steadily segments cover a video's objects."""
+"""Metrics of clusterings, of masks, and of video segmentations, with and without a ground truth."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ Mask: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Contingency:
-    """How many points bear each pair of labels; only pairs that occur are kept.
+    """Contingency table: number of points with each pair of true and predicted label; only pairs that occur are kept.
 
-    Tables of several batches add up to the table of all their points.
+    The sum of the tables of several batches is the table of all their points.
 
     Parameters
     ----------
     truth, predicted : ndarray of shape (n_pairs,)
         The labels of each pair.
     counts : ndarray of shape (n_pairs,)
-        Points that bear the pair.
+        Number of points with the pair.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Contingency:
 
     @classmethod
     def of(cls, truth: ArrayLike, predicted: ArrayLike) -> Self:
-        """Count the label pairs of two label vectors."""
+        """Return the table of two label vectors."""
         a, b = np.asarray(truth), np.asarray(predicted)
         if a.ndim != 1 or a.shape != b.shape:
             raise ValueError(f"labels must be two vectors of one length, got shapes {a.shape} and {b.shape}")
@@ -63,10 +63,10 @@ class Contingency:
 
     @classmethod
     def total(cls, tables: Iterable[Contingency]) -> Self:
-        """Add up tables."""
+        """Return the sum of several tables."""
         parts = [(table.truth, table.predicted, table.counts) for table in tables]
         if not parts:
-            raise ValueError("there is no table to add up: give at least one batch")
+            raise ValueError("there are no tables to sum: give at least one batch")
         truth, predicted, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
         return cls._count(truth, predicted, counts)
 
@@ -79,16 +79,16 @@ class Contingency:
         return int(self.counts.sum())
 
     def marginals(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Points of each true label, points of each predicted label."""
+        """Return the number of points of each true label, and of each predicted label."""
         return _group_sums(self.truth, self.counts), _group_sums(self.predicted, self.counts)
 
     def pairs(self) -> tuple[int, int, int, int]:
-        """Pairs of points that are together in both, in the truth, in the prediction; all pairs."""
+        """Return numbers of pairs of points with equal labels in both, in the truth, in the prediction; all pairs."""
         truth, predicted = self.marginals()
         return _n_pairs(self.counts), _n_pairs(truth), _n_pairs(predicted), self.n * (self.n - 1) // 2
 
     def ari(self) -> float:
-        """Adjusted Rand index."""
+        """Return the adjusted Rand index."""
         both, truth, predicted, every = self.pairs()
         if both == truth == predicted:
             return 1.0
@@ -96,30 +96,30 @@ class Contingency:
         return (both - chance) / ((truth + predicted) / 2 - chance)
 
     def nmi(self) -> float:
-        """Mutual information over the mean of the two entropies."""
+        """Return the mutual information over the mean of the two entropies."""
         truth, predicted = self.marginals()
         if truth.size == predicted.size == 1:
             return 1.0
         entropies = _entropy(truth) + _entropy(predicted)
         information = entropies - _entropy(self.counts)
-        # Independent labels leave a rounding error of either sign.
+        # For independent labels the difference is a rounding error of either sign.
         return 0.0 if information < 1e-12 * entropies else 2.0 * information / entropies
 
     def purity(self) -> float:
-        """Share of points that bear the commonest true label of their cluster."""
+        """Return the share of points with the most frequent true label of their cluster."""
         clusters, cluster = np.unique(self.predicted, return_inverse=True)
-        commonest = np.zeros(clusters.size, np.int64)
-        np.maximum.at(commonest, cluster, self.counts)
-        return float(commonest.sum() / self.n)
+        most_frequent = np.zeros(clusters.size, np.int64)
+        np.maximum.at(most_frequent, cluster, self.counts)
+        return float(most_frequent.sum() / self.n)
 
     def pairwise_f(self) -> float:
-        """F-measure of "these two points belong together", over all pairs of points."""
+        """Return the F-measure of the decision "same cluster", over all pairs of points."""
         both, truth, predicted, _ = self.pairs()
         return 1.0 if truth + predicted == 0 else 2 * both / (truth + predicted)
 
 
 def ari(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """Adjusted Rand index: 1 for the same partition, about 0 for chance.
+    """Adjusted Rand index: 1 for equal partitions, about 0 for random ones.
 
     Examples
     --------
@@ -130,17 +130,17 @@ def ari(truth: ArrayLike, predicted: ArrayLike) -> float:
 
 
 def nmi(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """Normalised mutual information, by the arithmetic mean of the entropies."""
+    """Mutual information, normalised by the arithmetic mean of the entropies."""
     return Contingency.of(truth, predicted).nmi()
 
 
 def purity(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """Share of points that bear the commonest true label of their cluster."""
+    """Share of points with the most frequent true label of their cluster."""
     return Contingency.of(truth, predicted).purity()
 
 
 def pairwise_f(truth: ArrayLike, predicted: ArrayLike) -> float:
-    """F-measure of "these two points belong together", over all pairs of points."""
+    """F-measure of the decision "same cluster", over all pairs of points."""
     return Contingency.of(truth, predicted).pairwise_f()
 
 
@@ -162,12 +162,12 @@ def clustering_scores(truth: ArrayLike, predicted: ArrayLike) -> dict[str, float
 
 
 def full_nmi(truths: Iterable[ArrayLike], predictions: Iterable[ArrayLike]) -> float:
-    """NMI of all batches taken together: high only if a label means the same in every batch.
+    """NMI of all batches together: high only if a label has the same meaning in every batch.
 
     Parameters
     ----------
     truths, predictions : iterable of label vectors
-        One a batch, read once. On an endless stream add up `Contingency` tables instead.
+        One for each batch, read once. For an endless stream add `Contingency` tables instead.
 
     Examples
     --------
@@ -209,10 +209,10 @@ def jaccard(pred: Mask, truth: Mask) -> float:
 
 
 def boundary_f(pred: Mask, truth: Mask, tolerance: float = 0.008) -> float:
-    """F-measure of the masks' outlines, the DAVIS F.
+    """F-measure of the masks' boundaries, the DAVIS F.
 
-    A boundary pixel counts as found if the other outline passes within `tolerance` times the image's
-    diagonal, rounded up to whole pixels.
+    A boundary pixel matches if the other boundary passes within `tolerance` times the image's diagonal, rounded up to
+    whole pixels.
 
     Examples
     --------
@@ -225,9 +225,9 @@ def boundary_f(pred: Mask, truth: Mask, tolerance: float = 0.008) -> float:
         raise ValueError(f"tolerance must be > 0, got {tolerance}")
     a, b = _two_masks(pred, truth)
     radius = math.ceil(tolerance * math.hypot(*a.shape))
-    outline_a, outline_b = np.argwhere(_boundary(a)), np.argwhere(_boundary(b))
-    precision = _share_near(outline_a, outline_b, radius)
-    recall = _share_near(outline_b, outline_a, radius)
+    boundary_a, boundary_b = np.argwhere(_boundary(a)), np.argwhere(_boundary(b))
+    precision = _share_near(boundary_a, boundary_b, radius)
+    recall = _share_near(boundary_b, boundary_a, radius)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
@@ -243,7 +243,7 @@ def _check_images(what: str, a: NDArray[Any], b: NDArray[Any]) -> None:
 
 
 def _boundary(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Pixels that differ from their right, lower or lower right neighbour (as the DAVIS code has it)."""
+    """Pixels that differ from their right, lower or lower right neighbour, as in the DAVIS code."""
     edge = np.zeros_like(mask)
     edge[:, :-1] |= mask[:, :-1] != mask[:, 1:]
     edge[:-1] |= mask[:-1] != mask[1:]
@@ -252,12 +252,12 @@ def _boundary(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def _share_near(points: NDArray[np.int64], others: NDArray[np.int64], radius: int) -> float:
-    """Share of points with one of `others` within the radius; an empty outline claims nothing false."""
+    """Share of points with one of `others` within the radius; 1 if there are no points."""
     if not len(points):
         return 1.0
     if not len(others):
         return 0.0
-    # Only here, because it takes a while to import.
+    # Imported on first use because it is slow to import.
     from scipy.spatial import KDTree
 
     distance, _ = KDTree(others).query(points, distance_upper_bound=radius + 0.5)
@@ -269,7 +269,7 @@ def _share_near(points: NDArray[np.int64], others: NDArray[np.int64], radius: in
 
 @dataclass(frozen=True, slots=True)
 class _Coverage:
-    """The ids of one frame, the pixels of each, and how many of those lie in the mask."""
+    """Ids of one frame, number of pixels of each, and number of those inside the mask."""
 
     ids: NDArray[np.int64]
     pixels: NDArray[np.int64]
@@ -279,7 +279,7 @@ class _Coverage:
         return frozenset(self.ids[2 * self.inside > self.pixels].tolist())
 
     def jaccard(self, members: Iterable[int]) -> float:
-        """J of the union of the members, which needs no pixel any more."""
+        """J of the union of the members' segments, from the counts alone."""
         chosen = np.isin(self.ids, np.fromiter(members, np.int64))
         union = int(self.inside.sum() + (self.pixels - self.inside)[chosen].sum())
         return int(self.inside[chosen].sum()) / union if union else 1.0
@@ -293,9 +293,9 @@ def _coverage(ids: IdMap, mask: Mask) -> _Coverage:
 
 
 def _compact(ids: IdMap) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct ids, ascending; for every pixel the index of its id; the pixels of each id."""
+    """Distinct ids, ascending; index of each pixel's id among them; number of pixels of each id."""
     low, high = int(ids.min()), int(ids.max())
-    # A table over the range of ids beats sorting the pixels, unless a stray id makes the range huge.
+    # A table over the range of ids is faster than sorting the pixels, unless an outlier makes the range huge.
     if high - low > 8 * ids.size:
         labels, code, counts = np.unique(ids, return_inverse=True, return_counts=True)
         return labels.astype(np.int64), code.reshape(ids.shape), counts
@@ -311,14 +311,14 @@ def _coverages(ids: Iterable[IdMap], masks: Iterable[Mask]) -> Iterator[_Coverag
 
 
 def oracle_jaccard(ids: Iterable[IdMap], masks: Iterable[Mask]) -> NDArray[np.float64]:
-    """J of each frame when every id is given to object or background once per video, by the truth.
+    """J of each frame if the truth assigns every id to object or background, once for the whole video.
 
-    An id is the object's if more than half of its pixels, over all frames, lie in the masks.
+    An id belongs to the object if more than half of its pixels, over all frames, are inside the masks.
 
     Parameters
     ----------
     ids : iterable of int array of shape (H, W)
-        Id maps, one a frame; read once and not kept.
+        Id maps, one for each frame; read once and not kept.
     masks : iterable of array of shape (H, W)
         Nonzero on the object.
     """
@@ -333,21 +333,21 @@ def oracle_jaccard(ids: Iterable[IdMap], masks: Iterable[Mask]) -> NDArray[np.fl
 
 
 def oracle_jaccard_per_frame(ids: Iterable[IdMap], masks: Iterable[Mask]) -> NDArray[np.float64]:
-    """J of each frame when its ids are given to object or background in that frame alone, by the truth."""
+    """J of each frame if the truth assigns its ids to object or background, in every frame anew."""
     return np.array([frame.jaccard(frame.mostly_inside()) for frame in _coverages(ids, masks)])
 
 
 def carried_jaccard(
     ids: Iterable[IdMap], masks: Iterable[Mask], events: Iterable[Iterable[Event]] | None = None
 ) -> NDArray[np.float64]:
-    """J of each frame when the first mask picks the ids and nothing is told afterwards.
+    """J of each frame if the first mask selects the ids and no later mask is used.
 
     Parameters
     ----------
     ids, masks : as in `oracle_jaccard`
     events : iterable of iterables of Event, or None
-        The events of each frame, the first included (its own are past when the ids are picked). The
-        object follows them; None carries the bare ids.
+        Events of each frame, including the first, whose own are ignored. The set of ids is updated by them, see
+        `follow`; None: it stays as it is.
 
     Examples
     --------
@@ -371,7 +371,7 @@ def carried_jaccard(
 
 
 def ids_inside(ids: IdMap, mask: Mask) -> frozenset[int]:
-    """The ids that have more than half of their pixels in the mask.
+    """Ids with more than half of their pixels inside the mask.
 
     Examples
     --------
@@ -382,18 +382,18 @@ def ids_inside(ids: IdMap, mask: Mask) -> frozenset[int]:
 
 
 def dominant_id(ids: Iterable[IdMap], masks: Iterable[Mask]) -> NDArray[np.int64]:
-    """For each frame the id that covers most of the mask; -1 where the mask is empty."""
+    """Id with most pixels inside the mask, for each frame; -1 if the mask is empty."""
     return np.array(
         [frame.ids[frame.inside.argmax()] if frame.inside.any() else -1 for frame in _coverages(ids, masks)],
         np.int64,
     )
 
 
-# --- steadiness, without a truth ----------------------------------------------------------------------
+# --- temporal consistency, without a truth ------------------------------------------------------------
 
 
 def label_churn(previous: IdMap, current: IdMap) -> float:
-    """Share of pixels whose id changed between two frames.
+    """Share of pixels whose id differs between two frames.
 
     Examples
     --------
@@ -405,13 +405,12 @@ def label_churn(previous: IdMap, current: IdMap) -> float:
 
 
 def temporal_consistency(ids: Iterable[IdMap]) -> float:
-    """How steadily places keep their names, in [0, 1]; 1 for fewer than two frames.
+    """Temporal consistency of ids, in [0, 1]; 1 for fewer than two frames.
 
-    Between two frames, a segment is kept if the segment that overlaps it most in the next frame bears the
-    same id. The score is the share of pixels in kept segments, averaged over all pairs of consecutive
-    frames. Unlike `1 - label_churn` it forgives outlines that move; a swap of names, or a segment whose
-    larger part goes on under another name, costs its whole area. A single segment scores 1: read it
-    next to J, never alone.
+    Between two frames, a segment is kept if the segment that overlaps it most in the next frame has the same id. The
+    score is the share of pixels in kept segments, averaged over all pairs of consecutive frames. Unlike
+    `1 - label_churn` it does not penalise boundaries that move, while a segment whose larger part gets another id
+    counts with its whole area. A single segment scores 1, so use it together with J.
 
     Examples
     --------
@@ -437,7 +436,7 @@ def _kept_share(previous: IdMap, current: IdMap) -> float:
         labels_a.size, labels_b.size
     )
     same = labels_a[:, None] == labels_b[None, :]
-    # A tie with another id is still a segment that kept its place.
+    # In a tie with another id the segment counts as kept.
     kept = np.where(same, overlap, -1).max(1) == overlap.max(1)
     return float(pixels[kept].sum() / a.size)
 

@@ -1,4 +1,4 @@
-"""Streams to try the engine on: drifting synthetic ones, and readers for public data sets on disk."""
+"""Example streams: synthetic ones with drift, and readers for public data sets on disk."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def gaussian_stream(
     box: float = 20.0,
     seed: Seed = None,
 ) -> Iterator[Batch]:
-    """Gaussians that wander: an incremental drift.
+    """Gaussians with moving means: an incremental drift.
 
-    Every mean moves on its own, at a constant speed and with a slowly turning direction, and is reflected
-    by the walls of a box. Covariances (about 1 in every direction) and weights stay.
+    Every mean moves at its own constant speed in a slowly turning direction and is reflected at the walls of a box.
+    Covariances (about 1 in every direction) and weights are constant.
 
     Parameters
     ----------
     n_batches : int or None
-        None for a stream without end.
+        Number of batches; None for an endless stream.
     batch_size, n_clusters, n_features : int
-        Points a batch; the number of Gaussians; their dimension.
+        Points in each batch; number of Gaussians; their dimension.
     drift : float, default=0.1
-        Mean distance that a cluster moves per batch; each has its own speed, within half of it.
+        Mean distance that a cluster moves per batch; speeds are between half and 1.5 times this.
     turn : float in [0, 1], default=0.1
-        How much of the direction is fresh in every batch: 0 goes straight, 1 forgets where it went.
+        Share of a new random direction in every batch: 0 for straight lines, 1 for random walks.
     box : float, default=20.0
         The means stay in [-box, box] in every dimension.
     seed : int, numpy Generator or None
@@ -57,7 +57,7 @@ def gaussian_stream(
     ------
     X : ndarray of shape (batch_size, n_features)
     y : ndarray of shape (batch_size,)
-        The cluster that made each point.
+        Cluster of each point.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def _gaussians(
 
 
 def _covariance_roots(shape: tuple[int, int], rng: np.random.Generator) -> NDArray[np.float64]:
-    """Matrices A of covariances A A^T, rotated at random, standard deviations between 0.5 and 1.5."""
+    """Matrices A of covariances A A^T with random axes and standard deviations between 0.5 and 1.5."""
     n_clusters, n_features = shape
     axes, _ = np.linalg.qr(rng.standard_normal((n_clusters, n_features, n_features)))
     roots: NDArray[np.float64] = axes * rng.uniform(0.5, 1.5, (n_clusters, 1, n_features))
@@ -132,22 +132,22 @@ def multinomial_stream(
     concentration: float = 1.0,
     seed: Seed = None,
 ) -> Iterator[Batch]:
-    """Multinomials that are replaced one by one: a gradual drift.
+    """Multinomials that are replaced one after another: a gradual drift.
 
-    Every cluster has a concept (its probabilities). Once a `period`, at its own phase, a new concept takes
-    over: during the `transition` its points come from the new one with growing probability, from the old
-    one otherwise. The label stays that of the cluster.
+    Every cluster has a concept (its probabilities). Once in each `period`, at the cluster's own phase, a new concept
+    replaces it: during the `transition` points come from the new concept with growing probability, otherwise from the
+    old one. The label remains that of the cluster.
 
     Parameters
     ----------
     n_batches : int or None
-        None for a stream without end.
+        Number of batches; None for an endless stream.
     batch_size, n_clusters, n_features, trials : int
-        Points a batch; the number of multinomials; their categories; counts per point.
+        Points in each batch; number of multinomials; their categories; counts per point.
     period, transition : int
-        In batches; the transition is part of the period.
+        Durations in batches; the transition is part of the period.
     concentration : float, default=1.0
-        Of the symmetric Dirichlet that draws the concepts: small makes them peaked, easy to tell apart.
+        Parameter of the symmetric Dirichlet prior of the concepts: small values give peaked, distinct concepts.
     seed : int, numpy Generator or None
 
     Yields
@@ -199,7 +199,7 @@ def _multinomials(
 
 
 def _weights(n_clusters: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Uneven, yet no cluster so rare that a batch of a thousand points misses it for long."""
+    """Random weights: uneven, but large enough for every cluster to occur in most batches of a thousand points."""
     return rng.dirichlet(np.full(n_clusters, 5.0))
 
 
@@ -209,7 +209,7 @@ def _counter(n_batches: int | None) -> Iterator[int]:
 
 def _check_sizes(n_batches: int | None, **sizes: int) -> None:
     if n_batches is not None and n_batches < 0:
-        raise ValueError(f"n_batches must be >= 0, or None for a stream without end, got {n_batches}")
+        raise ValueError(f"n_batches must be >= 0, or None for an endless stream, got {n_batches}")
     for name, size in sizes.items():
         if size < 1:
             raise ValueError(f"{name} must be >= 1, got {size}")
@@ -219,7 +219,7 @@ def _check_sizes(n_batches: int | None, **sizes: int) -> None:
 
 
 def batches(X: ArrayLike, y: ArrayLike, size: int = 1000) -> Iterator[Batch]:
-    """Cut a data set into consecutive batches; the last may be shorter.
+    """Divide a data set into consecutive batches; the last may be shorter.
 
     Examples
     --------
@@ -228,7 +228,7 @@ def batches(X: ArrayLike, y: ArrayLike, size: int = 1000) -> Iterator[Batch]:
     """
     points, labels = np.asarray(X), np.asarray(y)
     if len(points) != len(labels):
-        raise ValueError(f"X and y must have one length, got {len(points)} points and {len(labels)} labels")
+        raise ValueError(f"X and y must have the same length, got {len(points)} points and {len(labels)} labels")
     if size < 1:
         raise ValueError(f"size must be >= 1, got {size}")
     starts = range(0, len(points), size)
@@ -236,7 +236,7 @@ def batches(X: ArrayLike, y: ArrayLike, size: int = 1000) -> Iterator[Batch]:
 
 
 def read_covertype(path: Pathish) -> Batch:
-    """CoverType as the paper uses it: the ten measured columns, each with mean 0 and deviation 1.
+    """Read CoverType as in the paper: the ten numeric columns, each with mean 0 and standard deviation 1.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def _covertype_csv(file: Path) -> Batch:
     try:
         table = np.loadtxt(file, np.int32, delimiter=",", usecols=columns, ndmin=2)
     except (ValueError, OSError, EOFError) as error:
-        raise ValueError(f"'{file}' is not UCI's table of 55 whole numbers a line: {error}") from error
+        raise ValueError(f"'{file}' is not UCI's table of 55 whole numbers per line: {error}") from error
     return table[:, :-1], table[:, -1]
 
 
@@ -282,18 +282,18 @@ def _standardised(points: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def read_newsgroups(counts: Pathish, labels: Pathish, n_words: int = 1000, seed: Seed = 0) -> Batch:
-    """20 Newsgroups as the paper uses it: counts of the commonest words, articles in random order.
+    """Read 20 Newsgroups as in the paper: counts of the most frequent words, articles in random order.
 
     Parameters
     ----------
     counts : path
-        Articles x words, a matrix saved by `scipy.sparse.save_npz`.
+        Matrix articles x words, saved by `scipy.sparse.save_npz`.
     labels : path
         An ``.npz`` whose y is the group of each article.
     n_words : int, default=1000
-        How many words to keep, the commonest first. Articles with none of them keep a row of zeros.
+        Number of words to keep, the most frequent first. Articles with none of them have a row of zeros.
     seed : int, numpy Generator or None
-        Of the shuffle: the data set is sorted by group.
+        Seed of the shuffle; the data set is sorted by group.
 
     Returns
     -------
@@ -333,7 +333,7 @@ def _read_npz(file: Path, *names: str) -> dict[str, NDArray[Any]]:
 
 
 def _check_zip(file: Path) -> None:
-    # For any other file numpy would suggest to unpickle it, which nobody should.
+    # For any other file numpy's error suggests unpickling, which is unsafe.
     if not zipfile.is_zipfile(file):
         raise ValueError(f"Cannot use '{file}': it is not an .npz file")
 

@@ -130,7 +130,7 @@ class VideoSegmenter:
         self.shape_: tuple[int, int] | None = None
         self._sampler: Sampler | None = None
         self._tiles: Tiles | None = None
-        self._fresh = True
+        self._next_is_first = True
 
     # --- parameters
 
@@ -165,7 +165,7 @@ class VideoSegmenter:
         ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
         frame or after a `restart`.
         """
-        running = self._sampler is not None and not self._fresh
+        running = self._sampler is not None and not self._next_is_first
         if running and {"colour", "detail"} & parameters.keys():
             raise ValueError("colour and detail can change at a restart only")
         changed = self._parameters.changed(**parameters)
@@ -204,7 +204,7 @@ class VideoSegmenter:
         -------
         ids : array (H, W) int32
         """
-        if self._fresh or self._sampler is None:
+        if self._next_is_first or self._sampler is None:
             for preview in self.start(frame, time, mask=mask):
                 if on_preview is not None:
                     on_preview(preview)
@@ -232,7 +232,7 @@ class VideoSegmenter:
 
         Yields a preview every ``every`` sweeps. Abandoning the iterator leaves the segmenter unchanged.
         """
-        if not self._fresh:
+        if not self._next_is_first:
             raise RuntimeError("the first frame has already been segmented: use segment")
         self._check_frame(frame)
         if mask is not None:
@@ -241,14 +241,14 @@ class VideoSegmenter:
         steps = segment_first(frame, self._parameters, moment, every, mask, self._sampler)
         self._sampler, self._tiles = yield from steps
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
-        self._fresh = False
+        self._next_is_first = False
 
     def restart(self) -> None:
         """Segment the next frame like a first one, as after a scene cut.
 
         All segments die and the new ones get new ids; the genealogy continues. The frame may have another size.
         """
-        self._fresh = True
+        self._next_is_first = True
 
     # --- copies
 
@@ -385,7 +385,7 @@ class VideoSegmenter:
             "scale": self.scale,
             "detail": self.detail,
             "shape": self._shape(),
-            "fresh": self._fresh,
+            "fresh": self._next_is_first,
         }
         persistence.save(path, self._fitted(), self._parameters, PIXEL_D, {"video": video})
 
@@ -404,7 +404,7 @@ class VideoSegmenter:
             )
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
-            segmenter._fresh = bool(video.get("fresh", False))
+            segmenter._next_is_first = bool(video.get("fresh", False))
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
         segmenter._sampler = sampler
@@ -436,7 +436,7 @@ class VideoSegmenter:
             raise TypeError(f"a frame must be an array of uint8, got {kind}")
         if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
             raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
-        if not self._fresh and frame.shape[:2] != self.shape_:
+        if not self._next_is_first and frame.shape[:2] != self.shape_:
             height, width = self._shape()
             raise ValueError(
                 f"every frame must have the first one's size, {width} x {height}; "

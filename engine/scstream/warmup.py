@@ -1,4 +1,4 @@
-"""Compile the kernels ahead of the first frame, reporting how far it has come."""
+"""Compile the kernels before the first frame, with progress."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,6 +138,15 @@ def test_impossible_event_is_refused_and_changes_nothing(event: Event, error: ty
     with pytest.raises(error, match=message):
         tree.record(event)
     assert_same_state(tree.state(), before)
+
+
+def test_shifted_times_are_those_of_a_later_stream() -> None:
+    story = [birth(0), split(0, 1, 1.0), death(1, 2.0)]
+    tree, later = grown(story), grown([replace(event, time=event.time + 7.0) for event in story])
+    tree.shift_time(7.0)
+    assert_same_state(tree.state(), later.state())
+    with pytest.raises(ValueError, match="in order of time"):
+        tree.record(death(0, 8.0))
 
 
 def test_unknown_id_is_a_key_error() -> None:

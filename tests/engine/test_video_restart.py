@@ -185,3 +185,34 @@ def test_a_wrong_mask_is_refused(frames: list[Frame], mask: Any) -> None:
 def test_a_mask_belongs_to_the_first_frame(frames: list[Frame]) -> None:
     with pytest.raises(ValueError, match="first frame only"):
         started(frames).segment(frames[2], mask=disc(frames[2].shape))
+
+
+# --- another video, and back
+
+
+def test_a_transferred_segmenter_continues_at_another_time(frames: list[Frame]) -> None:
+    segmenter = started(frames)
+    transferred = segmenter.transfer(40.0, frames[2].shape[:2])
+    np.testing.assert_array_equal(transferred.segment(frames[2]), segmenter.segment(frames[2]))
+    np.testing.assert_array_equal(transferred.statistics_["born"], segmenter.statistics_["born"] + 39.0)
+    with pytest.raises(ValueError, match="the last batch came at 41, got"):
+        transferred.segment(frames[3], 41.0)
+    np.testing.assert_array_equal(transferred.segment(frames[3]), segmenter.segment(frames[3]))
+
+
+def test_a_transferred_segmenter_takes_frames_of_another_size(frames: list[Frame]) -> None:
+    segmenter = started(frames)
+    live = set(segmenter.model_.genealogy_.live_ids)
+    ids = segmenter.transfer(0.0, frames[2][:50].shape[:2]).segment(frames[2][:50])
+    assert ids.shape == frames[2][:50].shape[:2]
+    assert np.isin(ids, list(live)).mean() > 0.9
+
+
+def test_a_restored_segmenter_continues_as_the_copy_would(frames: list[Frame]) -> None:
+    segmenter = started(frames)
+    before = segmenter.copy()
+    segmenter.change(decay=0.1)
+    segmenter.segment(frames[3])
+    segmenter.restore(before.copy())
+    assert segmenter.parameters == before.parameters
+    np.testing.assert_array_equal(segmenter.segment(frames[2]), before.segment(frames[2]))

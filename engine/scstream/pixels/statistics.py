@@ -2,7 +2,7 @@
 
 import numpy as np
 
-#: See `VideoSegmenter.statistics_`.
+#: `VideoSegmenter.statistics_` describes the columns.
 STATISTICS = np.dtype(
     [
         ("id", np.int64),

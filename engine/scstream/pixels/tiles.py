@@ -1,4 +1,4 @@
-"""A frame as a batch: square tiles of pixels, labelled with exact pruning on several threads."""
+"""A frame as a batch of pixels in square tiles, labelled with exact pruning on several threads."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.sampler.sweep import Densities
 from scstream.threads import queue_of, run_queue
 
-#: Rows of tiles are worked on in at most this many pieces. Fixed, because sums are added up piece by piece: the
-#: number of threads must not change the order.
+#: Maximum number of pieces that the rows of tiles are divided into. Fixed, so that the order in which the sums of the
+#: pieces are added does not depend on the number of threads.
 _PIECES = 32
 
-#: Numbers that perturb the scores of pixels: with fewer, rare labels would be rarer than they should be.
+#: Number of different noise values: with fewer, improbable labels would be drawn too rarely.
 _NOISE = 2**20
 
 
 @cache
 def _channel_table(colour: str) -> npt.NDArray[np.float32]:
-    """Value of each byte of a channel: itself over 255 for rgb, linear light for lab."""
+    """Value (256,) of each byte of a channel: byte / 255 for rgb, linear light for lab."""
     value = np.arange(256, dtype=np.float32) * np.float32(1.0 / 255.0)
     if colour == "lab":
         value = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
@@ -34,15 +34,18 @@ def _channel_table(colour: str) -> npt.NDArray[np.float32]:
 
 @cache
 def gumbel_noise() -> Noise:
-    """Noise that makes the best score of a pixel a draw; always the same numbers, each tile takes others of them."""
-    # The middles of equal parts of the distribution, shuffled: what comes less than once in so many draws never does.
+    """Gumbel noise: the cluster with the largest score + noise is a draw from the posterior of the label.
+
+    The values are always the same; each tile starts at another place among them.
+    """
+    # Quantiles of the distribution at equal steps, shuffled. Values rarer than one in _NOISE do not occur.
     uniform = (np.random.Generator(np.random.Philox(0)).permutation(_NOISE) + 0.5) / _NOISE
     return _noise(-np.log(-np.log(uniform)))
 
 
 @cache
-def quiet() -> Noise:
-    """Noise of zeros: the best score wins."""
+def no_noise() -> Noise:
+    """Noise of zeros, for deterministic sweeps: the largest score wins."""
     return _noise(np.zeros(PIXELS))
 
 
@@ -56,15 +59,24 @@ def _noise(numbers: Array) -> Noise:
 
 
 class Tiles:
-    """Pixels of a frame as points (three colours, row / H, column / W) in float32.
+    """Pixels of a frame as points (row / H, column / W, two chroma channels, lightness) in float32.
 
     Parameters
     ----------
     frame : array (H, W, 3) uint8
-    colour : "rgb" or "lab"
-    stride : int
-        Take every ``stride``-th pixel in x and y, each with the weight of those it stands for.
-    threads : int
+    colour : {"rgb", "lab"}, default="rgb"
+    stride : int, default=1
+        Use every ``stride``-th pixel in x and y, each with weight ``stride ** 2``.
+    threads : int, default=1
+
+    Attributes
+    ----------
+    pixels : array (tiles, 5, PIXELS) float32
+        The points.
+    labels : array (tiles, PIXELS) int32
+        Label 2 k + j of each pixel: cluster k, sub-cluster j.
+    used : array (2 K,) bool
+        Whether any pixel has each label.
     """
 
     def __init__(self, frame: npt.NDArray[np.uint8], colour: str = "rgb", stride: int = 1, threads: int = 1) -> None:
@@ -79,20 +91,20 @@ class Tiles:
         self.high = np.empty((n_tiles, PIXEL_D), np.float32)
         self.bands = np.empty((n_tiles, 2, PIXEL_D, BANDS), np.float32)
         self.totals = np.empty((n_tiles, PIXEL_P))
-        # Which clusters won most of each tile in the last sweep, as indices: no more than a guess after a move.
+        # Indices of the clusters with most pixels of each tile in the last sweep; a hint, as moves change the indices.
         self.likely = np.full((n_tiles, LIKELY), -1, np.int32)
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
         self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
         self._order = np.arange(len(self._pieces) - 1)
-        # Kept from sweep to sweep, as the pixels are from frame to frame.
+        # Allocated once, as are the pixels: fresh memory would cost as much as filling it.
         self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
         self.colour = colour
         self._fill(frame, placed=False)
 
     def fill(self, frame: npt.NDArray[np.uint8]) -> None:
-        """Take another frame of the same size in; fresh memory for every frame would cost as much as filling it."""
+        """Replace the pixels by those of another frame of the same size, in the same memory."""
         self._fill(frame, placed=True)
 
     def _fill(self, frame: npt.NDArray[np.uint8], placed: bool) -> None:
@@ -108,7 +120,7 @@ class Tiles:
         run_queue(self.threads, queue_of(self._pieces), work)
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
-        """Label every pixel; see `sweep.Batch`."""
+        """Label every pixel; see `Batch.label`."""
         clusters = pack(densities.parameters, densities.log_weight)
         table = np.ascontiguousarray(clusters.T)
         subs = pack(densities.sub_parameters, densities.sub_log_weight)
@@ -118,7 +130,7 @@ class Tiles:
         moments = self._moments
         touched = np.zeros((len(moments), K), bool)
         weight = np.float32(self.stride**2)
-        noise = gumbel_noise() if sampling else quiet()
+        noise = gumbel_noise() if sampling else no_noise()
 
         def work(queue: Queue) -> None:
             kernels.label_tiles(
@@ -127,36 +139,36 @@ class Tiles:
             )  # fmt: skip
 
         run_queue(self.threads, queue_of(self._pieces, self._order), work)
-        # What had many clusters will take long again: first come, and the threads end nearly together.
+        # Pieces with many clusters take longest: started first, they let all threads end at nearly the same time.
         self._order = np.argsort(-np.count_nonzero(touched, axis=1))
         S: Array = kernels.sum_touched(moments, touched)
         self.used = S[:, :, 0].ravel() > 0
         return S
 
     @cached_property
-    def _edge(self) -> npt.NDArray[np.int64]:
-        """Where the outermost pixels of the picture are among the labels."""
+    def _border(self) -> npt.NDArray[np.int64]:
+        """Indices of the frame's outermost pixels in the flattened labels."""
         inside = np.zeros((self.rows, self.columns), bool)
         inside[1:-1, 1:-1] = True
         return np.flatnonzero(self.tiled(~inside))
 
     def border_length(self) -> Array:
-        """Length of the picture's edge along which each label lies, in pixels; see `sweep.Batch`."""
-        return self.stride * np.bincount(self.labels.ravel()[self._edge], minlength=len(self.used)).astype(float)
+        """Length of the frame's border that each label touches, in pixels; see `Batch.border_length`."""
+        return self.stride * np.bincount(self.labels.ravel()[self._border], minlength=len(self.used)).astype(float)
 
     def points(self) -> Array:
-        """The pixels (rows * columns, 5) in the picture's order, without what hangs over its edge."""
+        """Return the points (rows * columns, 5) in the order of the frame's pixels, without padding."""
         across = -(-self.columns // TILE)
         grid = self.pixels.reshape(self.tile_rows, across, PIXEL_D, TILE, TILE).transpose(0, 3, 1, 4, 2)
         flat = grid.reshape(self.tile_rows * TILE, across * TILE, PIXEL_D)
         return flat[: self.rows, : self.columns].reshape(-1, PIXEL_D).astype(np.float64)
 
     def ids(self, id_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """The picture (H, W) of ids, given the id of each label 2 k + j."""
+        """Return the map (H, W) of ids, given the id of each label 2 k + j."""
         return self._untiled(self.labels, id_of.astype(np.int32))
 
     def _untiled(self, labels: npt.NDArray[np.int32], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The picture (H, W) of what the table has for each label."""
+        """Map (H, W) of the table's entries for the labels."""
         out = np.empty(self.shape, table.dtype)
         run_queue(
             self.threads,
@@ -166,18 +178,18 @@ class Tiles:
         return out
 
     def tiled(self, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """A mask (rows, columns) in the order of the labels (tiles, PIXELS), False beyond the picture's edge."""
+        """Return a mask (rows, columns) in the order of the labels (tiles, PIXELS), False in the padding."""
         across = -(-self.columns // TILE)
         padded = np.zeros((self.tile_rows * TILE, across * TILE), bool)
         padded[: self.rows, : self.columns] = mask
         return padded.reshape(self.tile_rows, TILE, across, TILE).transpose(0, 2, 1, 3).reshape(-1, PIXELS)
 
     def untiled(self, part: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """The mask (H, W) of some of the pixels, given as `tiled` has them."""
+        """Return a mask (H, W) from one in the order of the labels; inverse of `tiled`."""
         return self._untiled(part.astype(np.int32), np.arange(2, dtype=np.int32)).astype(bool)
 
     def statistics(self, part: npt.NDArray[np.bool_]) -> Array:
-        """Statistics (P,) of some of the pixels, given as `tiled` has them."""
+        """Return the statistics (P,) of the pixels in a mask (tiles, PIXELS)."""
         points = self.pixels.transpose(0, 2, 1)[part].astype(np.float64)
         S: Array = np.zeros((1, PIXEL_P))
         weight = np.full(len(points), float(self.stride**2))
@@ -185,7 +197,7 @@ class Tiles:
         return S.ravel()
 
     def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
-        """1 - the posterior probability of each pixel's best cluster, (H, W)."""
+        """Return 1 - the posterior probability of each pixel's most likely cluster, (H, W)."""
         clusters = pack(parameters, log_weight)
         table = np.ascontiguousarray(clusters.T)
         tiled = np.empty((len(self.pixels), PIXELS), np.float32)
@@ -202,7 +214,7 @@ class Tiles:
                 self.columns,
                 clusters,
                 table,
-                quiet(),
+                no_noise(),
                 tiled,
             ),
         )
@@ -211,7 +223,7 @@ class Tiles:
 
 
 def pack(whitened: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
-    """Whitened forms as the tile kernels take them, (K, FORM)."""
+    """Return densities in the layout (K, FORM) that the tile kernels take."""
     forms = np.empty((len(log_weight), FORM), np.float32)
     kernels.pack_forms(whitened.A, whitened.b, whitened.c, whitened.dof, log_weight, forms)
     return forms
