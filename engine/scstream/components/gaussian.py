@@ -43,6 +43,20 @@ class Gaussian(Component):
         Prior covariance of a cluster (the inverse-Wishart scale is ``nu * psi``). A number stands for that multiple of
         the identity. None: the first batch's variances on the diagonal.
 
+    Notes
+    -----
+    A row of statistics is (n, sum of x, lower triangle of sum of x x'). The posterior of a cluster has
+
+    kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
+    nu* psi* = nu psi + sum x x' + kappa m m' - kappa* m* m*'
+
+    and the log marginal likelihood is
+
+    log Gamma_D(nu* / 2) - log Gamma_D(nu / 2) + nu / 2 log|nu psi| - nu* / 2 log|nu* psi*| + D / 2 log(kappa / kappa*)
+    - n D / 2 log(pi)
+
+    The predictive is a Student t with nu* - D + 1 degrees of freedom.
+
     Examples
     --------
     The log marginal likelihood is the sum of one-step log predictives:
