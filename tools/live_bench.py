@@ -126,7 +126,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
                 window.grab().save(str(arguments.picture))
             window.close()
         if arguments.record:
-            report["recorded"] = dict(library.left_behind())
+            report["recorded"] = dict(library.unsaved_sessions())
         return report
 
 

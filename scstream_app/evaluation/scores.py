@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scstream import Event, metrics
 from scstream_app.errors import EvaluationError, reason
-from scstream_app.render.masks import VOID, read_values
+from scstream_app.render.masks import VOID, read_label_image
 from scstream_app.session import Session
 
 Map = npt.NDArray[np.int32]
@@ -98,7 +98,7 @@ def _why_no_image(folder: Path) -> str:
 def _read_image(path: Path) -> npt.NDArray[Any]:
     """The image's values, of an indexed one the indices."""
     try:
-        return read_values(path).values
+        return read_label_image(path).values
     except OSError as error:
         raise EvaluationError(f"Cannot read '{path}': {reason(error)}.") from error
 

@@ -14,7 +14,7 @@ from scstream_app.errors import SourceError, reason
 from scstream_app.export import ExportObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette
-from scstream_app.render.masks import read_values
+from scstream_app.render.masks import read_label_image
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import Source
 
@@ -22,9 +22,9 @@ Masks = npt.NDArray[np.uint8]
 
 
 def read_masks(path: Path, source: Source) -> Masks:
-    """A mask of the first frame: 0 is background, every other value an object of its own; see `Still.objects`."""
+    """A mask of the first frame: 0 is background, every other value an object of its own; see `LabelImage.objects`."""
     try:
-        still = read_values(path)
+        still = read_label_image(path)
     except OSError as error:
         raise SourceError(f"Cannot open '{path}': {reason(error)}.") from error
     height, width = still.values.shape[:2]

@@ -14,7 +14,7 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.readahead import Decoded, Failure, ReadAhead
 from scstream_app.pipeline.scene_cuts import Histogram
-from scstream_app.render.image_types import IdMap, Picture, Size, fitted, size_of
+from scstream_app.render.image_types import IdMap, Picture, Size, resized, size_of
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
 from scstream_app.sources.video import clearly_short
 
@@ -189,7 +189,7 @@ class _Stage:
         rgb = previous.rgb if source.live else _read_again(source, previous, self.cancel)
         if rgb is None:
             return _Before(previous.ids, self.size, None)
-        return _Before(previous.ids, size_of(rgb), self._colours(fitted(rgb, self.size)))
+        return _Before(previous.ids, size_of(rgb), self._colours(resized(rgb, self.size)))
 
     def segment(self, item: Decoded, wait: float) -> FrameResult:
         frame = item.frame
@@ -200,7 +200,7 @@ class _Stage:
         untouched = self.segmenter.copy() if wanted else None
         try:
             edits = self._edit(frame.index, wanted)
-            rgb = fitted(frame.rgb, self.size)
+            rgb = resized(frame.rgb, self.size)
             colours = self._colours(rgb)
             afresh = self._asked_afresh(edits) or self._new_size(frame) or self._new_scene(frame, rgb, colours)
             if afresh:

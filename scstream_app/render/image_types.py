@@ -19,10 +19,10 @@ def size_of(picture: Picture) -> Size:
     return picture.shape[0], picture.shape[1]
 
 
-def fitted(rgb: Picture, size: Size) -> Picture:
+def resized(rgb: Picture, size: Size) -> Picture:
     """The picture at the given height and width.
 
-    >>> fitted(np.zeros((4, 6, 3), np.uint8), (2, 3)).shape
+    >>> resized(np.zeros((4, 6, 3), np.uint8), (2, 3)).shape
     (2, 3, 3)
     """
     if size_of(rgb) == size:

@@ -27,7 +27,7 @@ _MOST_NUMBERS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Still:
+class LabelImage:
     """An image as values.
 
     Parameters
@@ -59,7 +59,7 @@ class Still:
         return np.asarray(values > values.max() / 2, np.uint8)
 
 
-def read_values(path: Path) -> Still:
+def read_label_image(path: Path) -> LabelImage:
     """The values of an image, of an indexed one the indices rather than the colours.
 
     Raises OSError if it cannot be read.
@@ -81,7 +81,7 @@ def read_values(path: Path) -> Still:
     values = values.astype(np.uint8) if values.dtype == bool else values
     if mode in _FOR_PRINT:
         values = _grey(values)
-    return Still(_opaque(values) if mode in _WITH_ALPHA else values, mode == "P")
+    return LabelImage(_opaque(values) if mode in _WITH_ALPHA else values, mode == "P")
 
 
 def _grey(values: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -1,25 +1,25 @@
-"""What is on disk of a run: a folder NAME.scstream.
+"""Sessions: a run stored on disk as a folder NAME.scstream.
 
-| file | what it holds |
+| file | content |
 |---|---|
-| manifest.json | source, settings, range of frames, whether it is complete |
-| ids.zarr | ids (frames, H, W) int32, one chunk a frame; -1 where a frame could not be read |
-| frames.jsonl | one line a frame, written last: a frame is there when its line is |
-| statistics.bin | one record per frame and live segment; the manifest describes it |
-| models/NNNNNN.npz | the segmenter after frame NNNNNN |
-| models/first.npz | the one that the run began with, if it was carried over from another clip |
-| masks.png | things marked on the first frame before it was segmented, if there were any |
-| objects.json, names.json | what a person marked, named, coloured or hid |
-| bookmark.json | where a person left it: frame, view, selected segments |
-| unsaved | empty; there until a person saves the session, which may be deleted before |
-| measured.jsonl | churn and uncertainty of frames, where they were reckoned afterwards |
-| pictures.mkv | of a recording, its pictures: frame i of it is frame i of the session |
-| *.damaged | one of those that could not be read, put aside |
+| manifest.json | source, settings, range of frames, whether the run is complete |
+| ids.zarr | ids (frames, H, W) int32, one chunk per frame; -1 where a frame could not be read |
+| frames.jsonl | one line per frame, written after all other data of the frame: a frame without a line does not count |
+| statistics.bin | one record per frame and live segment; the manifest describes its layout |
+| models/NNNNNN.npz | snapshot of the segmenter after frame NNNNNN |
+| models/first.npz | the segmenter that the run started with, if it comes from another clip |
+| masks.png | objects that the user marked on the first frame before it was segmented, if any |
+| objects.json, names.json | the user's marks: objects, and names, colours and visibility of segments |
+| bookmark.json | where the user left the session: frame, view, selected segments |
+| unsaved | empty marker file: the user has not saved this session yet, so it may be deleted |
+| measured.jsonl | churn and uncertainty of frames, if they were computed after the run |
+| pictures.mkv | the pictures of a recording: its frame i is frame i of the session |
+| *.damaged | a file that could not be read, renamed |
 
-A frame's place in ids.zarr is its index minus the session's start.
+The position of a frame in ids.zarr is its index minus the session's start.
 """
 
-from scstream_app.session.live_recorder import LiveRecorder, Recorded, mend
+from scstream_app.session.live_recorder import LiveRecorder, RecordingResult, repair_recording
 from scstream_app.session.resumption import Resumption, check_source, resume
 from scstream_app.session.run_writer import with_inherited_births, write_run
 from scstream_app.session.session import SUFFIX, UNSAVED, Session
@@ -40,12 +40,12 @@ __all__ = [
     "Manifest",
     "MarkedObject",
     "Names",
-    "Recorded",
+    "RecordingResult",
     "Resumption",
     "Session",
     "SourceFacts",
     "check_source",
-    "mend",
+    "repair_recording",
     "resume",
     "with_inherited_births",
     "write_run",

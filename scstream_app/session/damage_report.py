@@ -1,4 +1,4 @@
-"""What is not as it should be in a session, in words: frames that the source lacks, and files that cannot be read."""
+"""Messages about damage in a session: frames that the source could not deliver, and unreadable files."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from scstream_app.session import Session
 
 
 def missing_frames_text(frames: Sequence[int]) -> str:
-    """Which frames were left out because the source is damaged there; nothing if none were."""
-    gone = missing(frames)
-    return f"Damaged in the source and left out: {gone}. All other frames are there." if gone else ""
+    """Message about the frames that were skipped because the source is damaged there; empty if there are none."""
+    gaps = describe_gaps(frames)
+    return f"Skipped because the source is damaged: {gaps}. All other frames are complete." if gaps else ""
 
 
 def damaged_files_text(session: Session) -> str:
-    """Which files of a session were put aside, and what to do about it; nothing if all is well."""
+    """Message about the unreadable files of a session and what the user can do about them; empty if there are none."""
     if not session.damage:
         return ""
-    todo = (
-        f"Mark what is missing again; or repair that file, put it back into '{session.path}' "
-        "and open the session once more."
+    advice = (
+        f"Mark the missing objects again, or repair the file, put it back into '{session.path}' and reopen the session."
     )
-    return " ".join([*session.damage, todo])
+    return " ".join([*session.damage, advice])
 
 
-def missing(frames: Sequence[int], most: int = 6) -> str:
-    """The frames between the first and the last that are not there, in words; nothing if all are.
+def describe_gaps(frames: Sequence[int], most: int = 6) -> str:
+    """Text that lists the missing frames between the first and the last one; empty if none is missing.
 
-    >>> missing([0, 1, 3, 7, 8])
+    It names at most ``most`` gaps.
+
+    >>> describe_gaps([0, 1, 3, 7, 8])
     'frames 2, 4 to 6'
     """
     gaps = [(a + 1, b - 1) for a, b in pairwise(frames) if b > a + 1]

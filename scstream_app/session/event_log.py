@@ -1,4 +1,4 @@
-"""Events and the frames they happened in, packed: hours of video have hundreds of thousands of them."""
+"""Compact list of events with the frames they happened in: hours of video have hundreds of thousands of them."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from scstream.sampler.genealogy import Kind
 
 _KINDS = tuple(Kind)
 _PLACE = {kind: place for place, kind in enumerate(_KINDS)}
-_NOBODY = -1
+_NO_ID = -1
 
 Entry = tuple[int, Event]
 
 
 class EventLog(Sequence[Entry]):
-    """A list of (frame, Event) in order of frames, at some sixty bytes an entry; what it hands out is made anew.
+    """Sequence of (frame, Event) in frame order, stored as columns of about sixty bytes per entry.
+
+    Indexing creates a new Event on every access.
 
     Attributes
     ----------
     frames : sequence of int
         The frame of each entry.
     forgotten : int
-        How many entries from before the first one were dropped.
+        Number of earlier entries that `forget_before` has dropped.
 
     Examples
     --------
@@ -54,14 +56,14 @@ class EventLog(Sequence[Entry]):
     def __getitem__(self, place: int | slice) -> Entry | list[Entry]:
         if isinstance(place, slice):
             return [self[n] for n in range(*place.indices(len(self)))]
-        n = 1 if self._ids[1][place] == _NOBODY else 2
+        n = 1 if self._ids[1][place] == _NO_ID else 2
         ids = tuple(column[place] for column in self._ids[:n])
         counts = tuple(column[place] for column in self._counts[:n])
         event = Event(self.kind(place), self._times[place], self._batches[place], ids, self._ratios[place], counts)
         return self.frames[place], event
 
     def append(self, frame: int, event: Event) -> None:
-        """Add what happened in a frame, the last one or a later one."""
+        """Append an event; ``frame`` must not precede the frame of the last entry."""
         self.frames.append(frame)
         self._kinds.append(_PLACE[event.kind])
         self._batches.append(event.batch)
@@ -70,20 +72,20 @@ class EventLog(Sequence[Entry]):
         self._ids[0].append(event.ids[0])
         self._counts[0].append(event.counts[0])
         two = len(event.ids) == 2
-        self._ids[1].append(event.ids[1] if two else _NOBODY)
+        self._ids[1].append(event.ids[1] if two else _NO_ID)
         self._counts[1].append(event.counts[1] if two else 0.0)
 
     def kind(self, place: int) -> Kind:
-        """What kind of event an entry is."""
+        """Kind of the event at ``place``."""
         return _KINDS[self._kinds[place]]
 
     def forget_before(self, frame: int) -> None:
-        """Drop the entries of earlier frames."""
+        """Drop the entries of all frames before ``frame``."""
         count = bisect_left(self.frames, frame)
         for column in (self._kinds, self._batches, self._times, self._ratios, *self._ids, *self._counts, self.frames):
             del column[:count]
         self.forgotten += count
 
     def between(self, after: int, last: int) -> Iterator[Event]:
-        """Events of the frames after + 1, ..., last."""
+        """Yield the events of frames after + 1, ..., last."""
         return (self[n][1] for n in range(bisect_right(self.frames, after), bisect_right(self.frames, last)))

@@ -1,4 +1,4 @@
-"""What is found out about frames besides their ids: label churn and mean uncertainty, as they come or afterwards."""
+"""Label churn and mean uncertainty of frames, measured during a run or afterwards."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ from scstream_app.render.image_types import IdMap, Picture
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 
-#: The mean over so many pixels of a frame is as good as that over all, and takes under a millisecond.
+#: Number of pixels to average over: as good as all pixels of a frame, and under a millisecond.
 _SAMPLE = 6_000
 
 
-def measures(before: IdMap | None, result: FrameResult, colour: str) -> dict[str, float]:
-    """What is noted of a frame; ``before`` are the ids of the one before, ``colour`` its colour space.
+def measure_frame(before: IdMap | None, result: FrameResult, colour: str) -> dict[str, float]:
+    """Measure a frame: a mapping that may hold "churn" and "uncertainty".
 
-    Of a first frame the churn is not known, nor is the uncertainty where there is no picture.
+    ``before`` holds the ids of the previous frame; without it there is no churn. Without a picture there is no
+    uncertainty. ``colour`` is the colour space of the frame.
     """
     found = {} if before is None else {"churn": metrics.label_churn(before, result.ids)}
     if result.rgb is not None and len(result.statistics):
@@ -35,22 +36,22 @@ def measures(before: IdMap | None, result: FrameResult, colour: str) -> dict[str
 
 
 def mean_uncertainty(picture: Picture, statistics: npt.NDArray[np.void], colour: str) -> float:
-    """The mean of `scstream.pixels.uncertainty.uncertainty` over every so manieth row and column."""
+    """Mean of `scstream.pixels.uncertainty.uncertainty` over every n-th row and column of the picture."""
     height, width = picture.shape[:2]
     step = max(1, math.isqrt(height * width // _SAMPLE))
     sparse = np.ascontiguousarray(picture[step // 2 :: step, step // 2 :: step])
-    # Places are told in pixels of the picture: here it has fewer.
+    # Positions are in pixels of the full picture; scale them to the subsampled one.
     rows = statistics.copy()
     rows["row"] *= sparse.shape[0] / height
     rows["column"] *= sparse.shape[1] / width
-    # The engine takes a second or two to import, and the window need not wait for it.
+    # Imported here because the engine takes a second or two to import, and the window should open at once.
     from scstream.pixels.uncertainty import uncertainty
 
     return float(uncertainty(sparse, rows, colour).mean())
 
 
 def colour_at(session: Session, index: int) -> str:
-    """The colour space that a session is segmented in just before a frame; a person may have changed it on the way."""
+    """Colour space in use just before frame ``index``: the user may have changed it during the run."""
     colour = session.manifest.settings.colour
     for record in session.edited_records(index):
         colour = colour_after(record.edits, colour)
@@ -58,9 +59,10 @@ def colour_at(session: Session, index: int) -> str:
 
 
 class MeasuringSession(Session):
-    """A session that notes with every frame how many pixels changed their id and how uncertain it is.
+    """Session that measures the churn and uncertainty of every frame it appends.
 
-    The time that writing took is known afterwards only: it is noted with the next frame.
+    It also records how long writing takes. That is known only after the frame is written, so each frame holds the
+    time of the frame before it.
     """
 
     _before: IdMap | None = None
@@ -68,7 +70,7 @@ class MeasuringSession(Session):
     _writing_took = math.nan
 
     def append(self, result: FrameResult) -> None:
-        """Write a frame with its measures."""
+        """Measure the frame and write it."""
         milliseconds = {
             **result.milliseconds,
             **({} if math.isnan(self._writing_took) else {"write": self._writing_took}),
@@ -80,36 +82,36 @@ class MeasuringSession(Session):
         self._before = result.ids
 
     def _measure(self, result: FrameResult) -> dict[str, float]:
-        """What is to be noted of a frame that comes after the last one."""
+        """Measure a frame that follows the session's last one."""
         if self._before is None and len(self):
             self._before = self.ids(int(self.frames[-1]))
         self._colour = colour_after(result.edits, self._colour or colour_at(self, result.index))
-        return measures(self._before, result, self._colour)
+        return measure_frame(self._before, result, self._colour)
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureJob:
-    """Frames of a session that nobody measured, ascending."""
+    """Request to measure frames (ascending) of a session; setting ``cancel`` stops it."""
 
     session: Session
     frames: Sequence[int]
     cancel: threading.Event
 
 
-def measure_frames(survey: MeasureJob) -> Iterator[tuple[int, dict[str, float]]]:
-    """Each frame with its measures; without uncertainty where pictures were not kept."""
-    session, wanted = survey.session, frozenset(survey.frames)
+def measure_frames(job: MeasureJob) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield each frame of the job with its measures; without uncertainty if the source cannot be opened."""
+    session, wanted = job.session, frozenset(job.frames)
     source = _source(session)
     try:
         first = _before(session, min(wanted, default=0))
         before: IdMap | None = None
         colour = colour_at(session, first)
         for result in session.results(first, max(wanted, default=-1) + 1, source):
-            if survey.cancel.is_set():
+            if job.cancel.is_set():
                 return
             colour = colour_after(result.edits, colour)
             if result.index in wanted:
-                yield result.index, measures(before, result, colour)
+                yield result.index, measure_frame(before, result, colour)
             before = result.ids
     finally:
         if source is not None:
@@ -117,7 +119,7 @@ def measure_frames(survey: MeasureJob) -> Iterator[tuple[int, dict[str, float]]]
 
 
 def _before(session: Session, index: int) -> int:
-    """The frame before, if there is one: churn is a comparison."""
+    """Index of the frame before ``index`` if there is one: churn compares with it."""
     frames = session.frames
     place = int(np.searchsorted(frames, index))
     return int(frames[max(place - 1, 0)]) if len(frames) else 0

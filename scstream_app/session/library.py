@@ -1,4 +1,4 @@
-"""Where sessions are kept before anybody saves them, which were left behind, and moving one to where it is to stay."""
+"""The folder of unsaved sessions: create, list, clean up, save and move them."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import check_file, check_folder
 from scstream_app.session.storage.lock import Lock
 
-#: Longest name of a session without its suffix, in bytes: systems allow 255, temporary names need some of them.
+#: Longest session name without its suffix, in bytes: file systems allow 255, and temporary names need some of them.
 _LONGEST_NAME = 200
 _DAY = 86_400.0
 _CHUNK = 1 << 20
 
 
 class Library:
-    """A folder of sessions: every run is written there from its first frame on, so that a crash loses nothing.
+    """Folder of new sessions: every run is written there from its first frame on, so that a crash loses nothing.
 
-    Sessions that a person has saved may lie there as well: those that nobody has are told by a mark of their own.
+    The user may save sessions into the same folder. Unsaved ones contain a marker file.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder or user_data_path("scstream-studio", appauthor=False) / "sessions"
-        self._given: set[Path] = set()
+        self._reserved: set[Path] = set()
 
     def new_path(self, address: str) -> Path:
-        """Where the session of a source is to be; a SessionError if there can be none."""
+        """Reserve an unused path for a session of the source; raises SessionError if the folder is not writable."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not os.access(self.folder, os.W_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         except OSError as error:
             raise SessionError(
-                f"Sessions cannot be kept in '{self.folder}': {reason(error)}. Choose another folder in Preferences."
+                f"Cannot store sessions in '{self.folder}': {reason(error)}. Choose another folder in Preferences."
             ) from error
         stem = file_stem(_plain_name(address))
         stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         path = self.folder / f"{stem} {stamp}{SUFFIX}"
         count = 1
-        while path in self._given or path.exists():
+        while path in self._reserved or path.exists():
             count += 1
             path = self.folder / f"{stem} {stamp} ({count}){SUFFIX}"
-        self._given.add(path)
+        self._reserved.add(path)
         return path
 
-    def left_behind(self) -> list[tuple[str, str]]:
-        """What to say of each session here that nobody has saved, newest first, and its path.
+    def unsaved_sessions(self) -> list[tuple[str, str]]:
+        """Description and path of each unsaved session that has frames, newest first.
 
-        They are not opened: that would take as long as all of them are.
+        The sessions are not opened, because that takes time in proportion to their length.
         """
         found = []
         for path in self._unsaved():
@@ -71,10 +71,13 @@ class Library:
                     found.append((path.stat().st_mtime, text, str(path)))
         return [(text, path) for _, text, path in sorted(found, reverse=True)]
 
-    def forgotten(self, days: float = 0.0) -> Iterator[Path]:
-        """Unsaved sessions, but for recordings, that nothing was written to for so many days, and open nowhere."""
+    def stale_sessions(self, days: float = 0.0) -> Iterator[Path]:
+        """Yield unsaved sessions that are not open and were last written at least ``days`` days ago.
+
+        Recordings are left out.
+        """
         for path in self._unsaved():
-            # A recording was made on purpose, and its pictures are nowhere else.
+            # The user made a recording on purpose, and its pictures exist nowhere else.
             if (path / PICTURES).exists():
                 continue
             with suppress(StudioError, OSError):
@@ -83,9 +86,9 @@ class Library:
                     Lock(path / "lock").release()
                     yield path
 
-    def clear(self, days: float = 0.0) -> int:
-        """Delete `forgotten` sessions; how many of them are gone."""
-        paths = list(self.forgotten(days))
+    def delete_stale(self, days: float = 0.0) -> int:
+        """Delete the `stale_sessions`; returns how many were deleted."""
+        paths = list(self.stale_sessions(days))
         for path in paths:
             discard(path)
         return sum(not path.exists() for path in paths)
@@ -95,7 +98,7 @@ class Library:
 
 
 def file_stem(name: str) -> str:
-    """A name as far as files can be called so, without a suffix.
+    """Turn a name into a valid file name without a suffix.
 
     >>> file_stem("a/b: c.")
     'a_b_ c'
@@ -105,9 +108,9 @@ def file_stem(name: str) -> str:
 
 
 def _plain_name(address: str) -> str:
-    """What a source is called for short: by its file, its folder if it is several images, or its place in the network.
+    """Short name of a source: its file, the folder of several images, or the path or host of a URL.
 
-    What stands before the host, a password maybe, is no part of that.
+    A user name or password in the URL is left out.
     """
     first, several, _ = address.partition("\n")
     if several:
@@ -132,12 +135,12 @@ def _lines(path: Path) -> int:
 
 
 def is_unsaved(path: Path) -> bool:
-    """Whether nobody has said yet that the session is to stay where it is."""
+    """Whether the user has not saved the session yet."""
     return os.path.lexists(path / UNSAVED)
 
 
-def keep(path: Path) -> None:
-    """Have a session stay where it is; a SessionError says why that cannot be done."""
+def mark_saved(path: Path) -> None:
+    """Save a session where it is by removing its marker file; raises SessionError if that fails."""
     try:
         (path / UNSAVED).unlink(missing_ok=True)
     except OSError as error:
@@ -145,7 +148,7 @@ def keep(path: Path) -> None:
 
 
 def discard(path: Path) -> None:
-    """Delete a session that nobody has saved; any other, and one that is open somewhere, is left alone."""
+    """Delete a session if it is unsaved and not open; otherwise do nothing."""
     with suppress(StudioError, OSError):
         if is_unsaved(path):
             Lock(path / "lock").release()
@@ -153,35 +156,36 @@ def discard(path: Path) -> None:
 
 
 def move_session(path: Path, target: Path) -> None:
-    """Save a session that is not open elsewhere. One that is there already goes, but not before this is in its place.
+    """Save a session by moving it to ``target``; it must not be open.
 
-    A SessionError says why that cannot be done; both are then where they were.
+    A session that is already at ``target`` is replaced, and deleted only after the move succeeded. Raises SessionError
+    if the move fails; both sessions are then unchanged.
     """
     with reporting_errors(f"Cannot save '{target}'"):
         if target.suffix != SUFFIX:
-            raise SessionError(f"Cannot save '{target}': the name of a session ends in {SUFFIX}.")
+            raise SessionError(f"Cannot save '{target}': the name of a session must end in {SUFFIX}.")
         if os.path.lexists(target):
             check_folder(target)
             Manifest.read(target / "manifest.json")
             Lock(target / "lock").release()
         try:
-            _put(path, target)
+            _rename_session(path, target)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _bring(path, target)
+            _move_across_disks(path, target)
 
 
-def _bring(path: Path, target: Path) -> None:
-    """Move from another disk: a whole copy first."""
+def _move_across_disks(path: Path, target: Path) -> None:
+    """Copy the session to the other disk, put the copy in place, then delete the original."""
     copy = target.with_name(f".{target.name}.partial")
     shutil.rmtree(copy, ignore_errors=True)
     try:
         shutil.copytree(path, copy, symlinks=True)
-        _put(copy, target)
+        _rename_session(copy, target)
     except shutil.Error as error:
         shutil.rmtree(copy, ignore_errors=True)
-        # It tells of every file; the first is enough.
+        # The error lists every file; the first is enough.
         raise OSError(error.args[0][0][2]) from error
     except BaseException:
         shutil.rmtree(copy, ignore_errors=True)
@@ -189,9 +193,9 @@ def _bring(path: Path, target: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-def _put(path: Path, target: Path) -> None:
-    """Save a folder under another name on the same disk; what has that name is put aside, and goes afterwards."""
-    with _unmarked(path):
+def _rename_session(path: Path, target: Path) -> None:
+    """Rename a session on the same disk; a session that has this name is moved aside and deleted afterwards."""
+    with _without_unsaved_marker(path):
         if not os.path.lexists(target):
             os.rename(path, target)
             return
@@ -207,10 +211,10 @@ def _put(path: Path, target: Path) -> None:
 
 
 @contextmanager
-def _unmarked(path: Path) -> Iterator[None]:
-    """Take the mark of an unsaved session off before it is moved, and put it back if that fails.
+def _without_unsaved_marker(path: Path) -> Iterator[None]:
+    """Remove the marker file of an unsaved session before it is moved, and restore it if the move fails.
 
-    Afterwards it could not be undone: what was in its place may be gone.
+    Removing it after the move would be too late: if that failed, the session that was replaced may be gone already.
     """
     marked = is_unsaved(path)
     (path / UNSAVED).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Recording a live run: its pictures and its ids together, on a thread of its own, without holding the engine up."""
+"""Record a live run: a worker thread writes its pictures and ids into a session while the engine goes on."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from scstream import Event
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.session.inherited_births import inherited_births
 from scstream_app.session.reader import reporting_errors
+from scstream_app.session.run_writer import inherited_births
 from scstream_app.session.session import Session
 from scstream_app.session.storage import files
 from scstream_app.session.storage.manifest import SourceFacts
@@ -29,15 +29,15 @@ from scstream_app.sources import open_source
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
 
-# Frames, and bytes of them, that may wait to be written.
+# Limits of the queue of unwritten frames: their number and their size in bytes.
 _MOST_WAITING, _MOST_BYTES = 60, 256 << 20
-# Frames from one model that is kept to the next.
+# Number of frames between two snapshots of the model.
 _MODEL_EVERY = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
-    """What became of a recording: where it is, its frames, those that had to be left out, and why it failed, if so."""
+class RecordingResult:
+    """Outcome of a recording: its path, its frames, the dropped frames, and an error message if it failed."""
 
     path: Path
     frames: int
@@ -46,40 +46,42 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
-    """A frame on its way to the disk, and the model after it where that is to be kept."""
+class _QueuedFrame:
+    """A frame that waits to be written, with a copy of the model if a snapshot is due."""
 
     result: FrameResult
     model: VideoSegmenter | None
 
 
 class LiveRecorder:
-    """Writes results into a new session, and their pictures into a lossless movie beside the ids.
+    """Writes results into a new session, and their pictures into a lossless movie inside it.
 
-    Frames are numbered from 0 as they are recorded. A frame's line is written when its picture is in the file, so that
-    every frame of the session has one, also if the process is killed. If the disk cannot keep up, frames are left out
-    of both; what happened to segments and model in them is told with the next one.
+    Recorded frames are numbered from 0. The recorder writes the line of a frame only after its picture is in the
+    movie, so that every frame of the session has a picture even if the process is killed. If the disk is too slow,
+    frames are dropped from both; their events and edits are recorded with the next frame.
 
     Parameters
     ----------
     path : Path
-        Of the session.
+        Path of the new session.
     source : SourceFacts
-        Of the live source.
+        The live source.
     settings : Settings
-        Those in force at the first frame.
+        The settings at the first frame.
     on_end : callable
-        Hears what became of it, on the recorder's thread.
+        Called with the `RecordingResult` at the end, on the recorder's thread.
 
     Attributes
     ----------
     frames, dropped : int
-        How many frames were taken, and how many had to be left out.
+        Number of recorded frames, and of dropped ones.
     seconds : float
-        From the first frame to the last one.
+        Time from the first frame to the last one.
     """
 
-    def __init__(self, path: Path, source: SourceFacts, settings: Settings, on_end: Callable[[Recorded], None]) -> None:
+    def __init__(
+        self, path: Path, source: SourceFacts, settings: Settings, on_end: Callable[[RecordingResult], None]
+    ) -> None:
         self.path = path
         self.dropped = 0
         self.seconds = 0.0
@@ -87,93 +89,92 @@ class LiveRecorder:
         self._settings, self._on_end = settings, on_end
         self._indices = array("q")
         self._begin = 0.0
-        self._waiting: deque[_Item] = deque()
+        self._waiting: deque[_QueuedFrame] = deque()
         self._bytes = 0
         self._changed = Condition()
         self._stopped = self._failed = False
         self._marks: tuple[Names, tuple[MarkedObject, ...]] | None = None
-        # Of frames that were left out.
-        self._events: list[Event] = []
-        self._edits: list[Edit] = []
-        self._cut = False
+        self._dropped_events: list[Event] = []
+        self._dropped_edits: list[Edit] = []
+        self._dropped_cut = False
         self._thread = Thread(target=self._run, name="scstream-recorder", daemon=True)
         self._thread.start()
 
-    # --- for the one who records
+    # --- called by the live run
 
     @property
     def frames(self) -> int:
-        """See above."""
+        """Number of recorded frames."""
         return len(self._indices)
 
     @property
     def waiting(self) -> int:
-        """How many frames are still to be written."""
+        """Number of frames that are not written yet."""
         return len(self._waiting)
 
     def put(self, result: FrameResult, segmenter: VideoSegmenter | None = None) -> None:
-        """Record a frame; never waits. The segmenter that has just made it is kept now and then."""
+        """Record a frame without blocking; every 50 frames also a snapshot of the segmenter that produced it."""
         with self._changed:
             if self._stopped or self._failed:
                 return
             if len(self._waiting) >= _MOST_WAITING or self._bytes + result.nbytes > _MOST_BYTES:
                 self.dropped += 1
-                self._note_left_out(result)
+                self._note_dropped(result)
                 return
             due = segmenter is not None and self.frames % _MODEL_EVERY == 0
             model = segmenter.copy() if segmenter is not None and due else None
-            self._waiting.append(_Item(self._numbered(result), model))
+            self._waiting.append(_QueuedFrame(self._renumber(result), model))
             self._bytes += result.nbytes
             self._changed.notify_all()
 
     def set_marks(self, names: Names, objects: Iterable[MarkedObject]) -> None:
-        """What a person marked, with frames as `place` gives them; written soon."""
+        """Write the user's marks soon; their frames are numbered as by `position_of`."""
         with self._changed:
             self._marks = names, tuple(objects)
             self._changed.notify_all()
 
-    def place(self, index: int) -> tuple[int, int | None]:
-        """Which frame of the recording the source's frame ``index`` is, or the next one after it.
+    def position_of(self, index: int) -> tuple[int, int | None]:
+        """Number in the recording of the source's frame ``index``, or of the next recorded frame after it.
 
-        Also which of the source's frames that is; None if it is still to come.
+        Also returns the source's index of that frame; None if it has not been recorded yet.
         """
         with self._changed:
-            place = bisect_left(self._indices, index)
-            return place, self._indices[place] if place < len(self._indices) else None
+            position = bisect_left(self._indices, index)
+            return position, self._indices[position] if position < len(self._indices) else None
 
     def stop(self) -> None:
-        """Take no more frames; those that wait are still written, and ``on_end`` is called then."""
+        """Accept no more frames; the recorder writes the waiting ones, then calls ``on_end``."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     def join(self, seconds: float) -> bool:
-        """Wait for the end; True if it has come."""
+        """Wait at most ``seconds`` for the end; returns whether the recorder has ended."""
         self._thread.join(seconds)
         return not self._thread.is_alive()
 
-    def _numbered(self, result: FrameResult) -> FrameResult:
-        """The result as a frame of the recording."""
+    def _renumber(self, result: FrameResult) -> FrameResult:
+        """Turn a result of the live run into a frame of the recording."""
         if not self._indices:
             self._begin = result.time
-            # What happened to segments before is no part of it.
+            # Earlier events are not part of the recording: all segments of its first frame are born there.
             events = tuple(inherited_births(replace(result, events=())))
         else:
-            events = (*self._events, *result.events)
-        edits = (*self._edits, *result.edits) if self._indices else ()
-        cut = (self._cut or result.cut) and bool(self._indices)
+            events = (*self._dropped_events, *result.events)
+        edits = (*self._dropped_edits, *result.edits) if self._indices else ()
+        cut = (self._dropped_cut or result.cut) and bool(self._indices)
         number = len(self._indices)
         self._indices.append(result.index)
-        self._events, self._edits, self._cut = [], [], False
+        self._dropped_events, self._dropped_edits, self._dropped_cut = [], [], False
         self.seconds = result.time - self._begin
         return replace(result, index=number, time=self.seconds, events=events, edits=edits, cut=cut)
 
-    def _note_left_out(self, result: FrameResult) -> None:
-        self._events.extend(result.events)
-        self._edits.extend(result.edits)
-        self._cut |= result.cut
+    def _note_dropped(self, result: FrameResult) -> None:
+        self._dropped_events.extend(result.events)
+        self._dropped_edits.extend(result.edits)
+        self._dropped_cut |= result.cut
 
-    # --- on its thread
+    # --- on the recorder's thread
 
     def _run(self) -> None:
         failure, kept = "", 0
@@ -188,17 +189,17 @@ class LiveRecorder:
         except SessionError as error:
             failure = str(error)
         except Exception as error:
-            # Whatever happens here, somebody has to hear of it.
+            # No caller can catch an exception of this thread, so it has to be reported.
             failure = f"Cannot record: {type(error).__name__}: {error}."
         with self._changed:
             self._failed = bool(failure)
             self._waiting.clear()
         if not kept:
             shutil.rmtree(self.path, ignore_errors=True)
-        self._on_end(Recorded(self.path, kept, self.dropped, failure))
+        self._on_end(RecordingResult(self.path, kept, self.dropped, failure))
 
     def _record(self, session: Session) -> None:
-        facts, path, written = self._source, self.path / PICTURES, deque[_Item]()
+        facts, path, written = self._source, self.path / PICTURES, deque[_QueuedFrame]()
         with reporting_errors(f"Cannot write '{self.path}'"):
             pictures = PictureFile(path, facts.rate, (facts.height, facts.width))
             try:
@@ -214,8 +215,8 @@ class LiveRecorder:
             if len(session):
                 files.sync(path)
 
-    def _next(self, session: Session) -> _Item | None:
-        """The next frame to write; None at the end. What a person marked meanwhile is written on the way."""
+    def _next(self, session: Session) -> _QueuedFrame | None:
+        """Wait for the next frame to write; None at the end. Writes new marks meanwhile."""
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._stopped or self._marks is not None)
@@ -229,11 +230,11 @@ class LiveRecorder:
                 return item
 
 
-def mend(session: Session) -> None:
-    """Bring a recording that was cut off to its end: the frames of which both the picture and the ids are there.
+def repair_recording(session: Session) -> None:
+    """Complete a recording that was interrupted: truncate it to the frames that have both a picture and ids.
 
-    For sessions that are open for writing; those that are whole, or no recordings, stay as they are. So does one whose
-    movie cannot be read: it may only be somewhere else, or be readable again another day.
+    The session must be open for writing. Complete sessions and sessions that are not recordings stay unchanged. So does
+    a recording whose movie cannot be read: the movie may have been moved, or become readable later.
     """
     if not session.recorded or session.manifest.complete:
         return
@@ -243,18 +244,18 @@ def mend(session: Session) -> None:
     except SourceError:
         return
     if not count and len(session):
-        # A movie without pictures tells nothing about the ids, which are all that is left.
+        # The movie has no pictures: the ids are all that is left, so keep them.
         return
-    session.keep_first(count or 0)
+    session.truncate(count or 0)
     session.finish()
 
 
-def _commit(session: Session, written: deque[_Item], safe: int) -> None:
-    """Append the frames whose pictures are in the file for certain."""
+def _commit(session: Session, written: deque[_QueuedFrame], safe: int) -> None:
+    """Append to the session the frames whose pictures are safely in the movie."""
     while written and written[0].result.index < safe:
         item = written.popleft()
         session.append(item.result)
         if item.model is not None:
-            # A model vouches for all frames before it.
+            # A snapshot guarantees that all frames before it are on disk.
             files.sync(session.path / PICTURES)
             session.snapshot(item.model)

@@ -1,4 +1,4 @@
-"""Models that go from one clip to another: as small files, and as what a session begins with."""
+"""Transfer a trained model to another clip: save and load model files, and start a session with a model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import scstream
 from scstream import ModelFileError
 from scstream_app.errors import SessionError, SettingsError, reason
 from scstream_app.session import Session
-from scstream_app.session.resumption import traits
+from scstream_app.session.resumption import model_parameters
 from scstream_app.settings import SPECS, Settings
 
 if TYPE_CHECKING:
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 
 def newest(session: Session) -> tuple[int, VideoSegmenter]:
-    """The newest model that the session keeps, and the frame that it is of; a SessionError if there is none yet."""
+    """Frame and model of the session's newest snapshot; raises SessionError if there is none yet."""
     frame = session.latest_snapshot()
     if frame is None:
-        raise SessionError("There is no model yet: it comes with the first frame.")
+        raise SessionError("There is no model yet. Wait until the first frame is segmented.")
     return frame, session.load_snapshot(frame)
 
 
 def save(segmenter: VideoSegmenter, path: Path) -> None:
-    """Write a model; a SessionError says why that cannot be done."""
+    """Write a model to a file; raises SessionError if that fails."""
     try:
         segmenter.save(path)
     except OSError as error:
@@ -34,7 +34,7 @@ def save(segmenter: VideoSegmenter, path: Path) -> None:
 
 
 def load(path: Path) -> VideoSegmenter:
-    """Read a model that a session can begin with; a SessionError says why there is none."""
+    """Read a model file that a session can start with; raises SessionError if there is none."""
     try:
         segmenter = scstream.VideoSegmenter.load(path)
         settings_of(segmenter, Settings())
@@ -48,26 +48,29 @@ def load(path: Path) -> VideoSegmenter:
 
 
 def settings_of(segmenter: VideoSegmenter, machine: Settings) -> Settings:
-    """The settings that the model was made with; those of the machine are ``machine``'s, and so are scene cuts.
+    """Settings that describe the model; ``threads`` and ``scene_cuts`` come from ``machine``.
 
-    A SettingsError says what about the model no settings can say: a session that begins with it could not be resumed.
+    Raises SettingsError if the model has parameters that `Settings` cannot express: a session that starts with it could
+    not be resumed.
     """
     values: dict[str, Any] = {name: value for name, value in asdict(segmenter.parameters).items() if name in SPECS}
     values |= {"threads": machine.threads, "scene_cuts": machine.scene_cuts, "seed": values["seed"] or 0}
     settings = Settings(**values)
-    known, found = traits(settings.segmenter()), traits(segmenter) | {"seed": settings.seed}
-    strange = [name for name in {**found, **known} if found.get(name) != known.get(name)]
-    if strange:
-        raise SettingsError(f"its '{strange[0]}' is {found.get(strange[0])!r}, which is not to be had here")
+    known, found = model_parameters(settings.segmenter()), model_parameters(segmenter) | {"seed": settings.seed}
+    unsupported = [name for name in {**found, **known} if found.get(name) != known.get(name)]
+    if unsupported:
+        name = unsupported[0]
+        raise SettingsError(f"its parameter '{name}' is {found.get(name)!r}, which this program does not support")
     return settings
 
 
-def carried_over(segmenter: VideoSegmenter, start: int, size: tuple[int, int]) -> VideoSegmenter:
-    """The model as if its last frame had been the one before ``start``, for frames of another size (H, W).
+def transfer_model(segmenter: VideoSegmenter, start: int, size: tuple[int, int]) -> VideoSegmenter:
+    """Copy of the model for another clip, whose first frame is ``start`` and whose frames have the given size (H, W).
 
-    Ids go on: what looks alike and lies alike in the other clip gets the id that it had.
+    The copy behaves as if its last frame were the one before ``start``. Ids continue: a region of the new clip with
+    similar colour and position keeps the id of the original segment.
     """
-    carried = segmenter.transfer(float(start - 1), size)
-    # None means 0 to the engine, but is no setting.
-    carried.change(seed=segmenter.seed or 0)
-    return carried
+    copy = segmenter.transfer(float(start - 1), size)
+    # The engine treats None as 0, but `Settings` requires a number.
+    copy.change(seed=segmenter.seed or 0)
+    return copy

@@ -1,4 +1,4 @@
-"""The reading half of a session: opening it with nothing taken on trust, and getting frames back."""
+"""Read a session: check its files when it is opened, then read back frames, statistics and snapshots."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from scstream_app.errors import SessionError, reason
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.render.image_types import IdMap, Picture, fitted
-from scstream_app.session.storage import checks, files, later_measures, statistics
-from scstream_app.session.storage.files import Invalid
+from scstream_app.render.image_types import IdMap, Picture, resized
+from scstream_app.session.storage import checks, files, measures, statistics
+from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.id_volume import GROWTH, IdVolume
 from scstream_app.session.storage.manifest import Manifest
 from scstream_app.session.storage.pictures import PICTURES
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 class SessionReader:
-    """What is in a session's folder.
+    """Read access to a session folder.
+
+    Opening checks all files, because a session may have been damaged or tampered with.
 
     Attributes
     ----------
@@ -52,29 +54,29 @@ class SessionReader:
 
     @property
     def recorded(self) -> bool:
-        """Whether the session is a recording, which has the pictures of its source in its own folder."""
+        """Whether the session is a recording: its folder contains the pictures of its source."""
         return self.manifest.source.address == PICTURES
 
     @property
     def source_address(self) -> str:
-        """What `open_source` finds the source by, wherever the session was moved to."""
+        """Address of the source for `open_source`; for a recording it follows the session's folder."""
         return str(self.path.absolute() / PICTURES) if self.recorded else self.manifest.source.address
 
     # --- opening
 
     def _load(self) -> None:
-        # A writer may be at work: what is written last, the lines, has to be read last.
+        # Another process may be writing. It writes the lines last, so they have to be read last.
         self._volume.open()
         snapshots = self._snapshots.frames()
         self._index.load()
         if len(self._index) and self._index.frames[0] < self.manifest.start:
-            raise Invalid(f"frames.jsonl begins with frame {self._index.frames[0]}, before the session's start")
+            raise InvalidData(f"frames.jsonl starts with frame {self._index.frames[0]}, before the session's start")
         if snapshots and not self._has(snapshots[-1]):
-            raise Invalid(f"frames.jsonl is damaged: it lacks frame {snapshots[-1]}, of which there is a snapshot")
+            raise InvalidData(f"frames.jsonl is damaged: frame {snapshots[-1]} is missing, but it has a snapshot")
         self._last_snapshot = snapshots[-1] if snapshots else None
         self._drop_torn()
         if self._volume.length > self._end + GROWTH + self.manifest.snapshot_every:
-            raise Invalid(f"ids.zarr claims to hold {self._volume.length} frames, there are {self._end}")
+            raise InvalidData(f"ids.zarr states {self._volume.length} frames, but there are {self._end}")
 
     def _has(self, frame: int) -> bool:
         try:
@@ -84,29 +86,30 @@ class SessionReader:
         return True
 
     def _drop_torn(self) -> None:
-        """Pass over frames at the end that are not wholly there.
+        """Ignore incomplete frames at the end.
 
-        Only those can honestly be torn that no snapshot vouches for; where others are, somebody changed the files.
+        A crash can only damage frames after the last snapshot. If an earlier frame is incomplete, the files were
+        changed, and opening fails.
         """
         complete = self.manifest.complete
         if complete and self._index.torn:
-            raise Invalid("frames.jsonl is damaged")
+            raise InvalidData("frames.jsonl is damaged")
         durable = len(self._index) if complete else self._durable
         size = files.check_file(self._rows_path).st_size
         whole = self._index.count_with_rows(size // statistics.RECORD.itemsize)
         if whole < durable:
-            raise Invalid(f"{self._rows_path.name} is too short")
+            raise InvalidData(f"{self._rows_path.name} is too short")
         self._index.keep(whole)
         for place, record in enumerate(self._index.read(durable, whole), durable):
             try:
                 self._volume.check(self._position(record.index), record.ids_bytes, record.ids_checksum)
-            except Invalid:
+            except InvalidData:
                 self._index.keep(place)
                 return
 
     @property
     def _durable(self) -> int:
-        """How many frames were safely on the disk when the last snapshot was written."""
+        """Number of frames that were on disk when the last snapshot was written."""
         return 0 if self._last_snapshot is None else self._index.place(self._last_snapshot) + 1
 
     @property
@@ -115,12 +118,12 @@ class SessionReader:
 
     @property
     def _last(self) -> int:
-        """The last frame; before there is any, the one before the first."""
+        """Index of the last frame; start - 1 if there is none."""
         return self._index.frames[-1] if len(self._index) else self.manifest.start - 1
 
     @property
     def _end(self) -> int:
-        """Length of the volume of ids."""
+        """Required length of the id volume."""
         return self._position(self._last) + 1
 
     def _position(self, index: int) -> int:
@@ -133,32 +136,32 @@ class SessionReader:
 
     @property
     def frames(self) -> npt.NDArray[np.int64]:
-        """Indices of the frames that are there, ascending."""
+        """Indices of the session's frames, ascending."""
         return self._index.numbers()
 
     def record(self, index: int) -> FrameRecord:
-        """What is noted of the frame."""
+        """Record of a frame."""
         with self._reading(index):
             if not self._has(index):
-                raise Invalid("there is no such frame in the session")
+                raise InvalidData("the session has no such frame")
             place = self._index.place(index)
             return next(self._index.read(place, place + 1))
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[FrameRecord]:
-        """What is noted of frames start, ..., stop - 1, as far as they are there."""
+        """Yield the records of frames start, ..., stop - 1; missing frames are skipped."""
         first, last = self._index.places(start, checks.MAX_INDEX + 1 if stop is None else stop)
         with self._reading():
             yield from self._index.read(first, last)
 
     def edited_records(self, stop: int) -> Iterator[FrameRecord]:
-        """What is noted of the frames before ``stop`` at which a person did something to the model."""
+        """Yield the records of frames before ``stop`` that have edits."""
         with self._reading():
             yield from (record for record in self._index.read_edited() if record.index < stop)
 
-    def measured(self) -> Iterator[tuple[int, Mapping[str, float]]]:
-        """Frames with what was found out about them after they had been appended."""
+    def added_measures(self) -> Iterator[tuple[int, Mapping[str, float]]]:
+        """Yield (frame, measures) for the frames that were measured after they had been appended."""
         with self._reading():
-            yield from later_measures.read(self.path)
+            yield from measures.read(self.path)
 
     def ids(self, index: int) -> IdMap:
         """Segment ids (H, W) of the frame."""
@@ -169,7 +172,7 @@ class SessionReader:
             return self._volume.read(self._position(record.index), record.ids_bytes, record.ids_checksum)
 
     def statistics(self, index: int) -> npt.NDArray[np.void]:
-        """One row per live segment, as `VideoSegmenter.statistics_`, with about seven digits."""
+        """One row per live segment, as in `VideoSegmenter.statistics_`, with about seven digits."""
         return self._statistics(self.record(index))
 
     def _statistics(self, record: FrameRecord) -> npt.NDArray[np.void]:
@@ -177,7 +180,7 @@ class SessionReader:
             return statistics.read(self._rows_path, record.first_row, record.rows, record.rows_checksum)
 
     def results(self, start: int = 0, stop: int | None = None, source: Source | None = None) -> Iterator[FrameResult]:
-        """Frames start, ..., stop - 1 as they were appended; their pictures come from ``source``, if there is one."""
+        """Yield the results of frames start, ..., stop - 1; with pictures if ``source`` is given."""
         pictures = None if source is None else self._pictures(source, start)
         for record in self.records(start, stop):
             yield FrameResult(
@@ -194,28 +197,28 @@ class SessionReader:
             )
 
     def _pictures(self, source: Source, start: int) -> Iterator[tuple[int, Picture]]:
-        # Damaged frames are passed over: they have no record either.
-        for frame in source.frames(max(start, self.manifest.start), on_damage=_pass_over):
-            yield frame.index, fitted(frame.rgb, self._size)
+        # Damaged frames have no record, so nobody asks for their pictures.
+        for frame in source.frames(max(start, self.manifest.start), on_damage=_ignore_damage):
+            yield frame.index, resized(frame.rgb, self._size)
 
     # --- snapshots
 
     def latest_snapshot(self) -> int | None:
-        """The last frame after which the segmenter was kept."""
+        """Last frame that has a snapshot; None if there is none."""
         return self._last_snapshot
 
     def snapshots(self) -> list[int]:
-        """All frames after which the segmenter was kept, ascending."""
+        """All frames that have a snapshot, ascending."""
         with self._reading():
             return self._snapshots.frames()
 
     def load_snapshot(self, frame: int) -> VideoSegmenter:
-        """The segmenter as it was after the frame."""
+        """Segmenter as it was after the frame."""
         with self._reading(frame):
             return self._snapshots.load(frame)
 
     def first_segmenter(self) -> VideoSegmenter:
-        """A segmenter as it was before the first frame."""
+        """Segmenter as it was before the first frame."""
         with self._reading():
             first = self._snapshots.load_first()
         return self.manifest.settings.segmenter() if first is None else first
@@ -229,15 +232,15 @@ class SessionReader:
 
 @contextmanager
 def reporting_errors(what: str, after: str = "") -> Iterator[None]:
-    """Turn what goes wrong into one line: what could not be done, why, and what now."""
+    """Turn errors into a SessionError "WHAT: reason. AFTER": what failed, why, and what follows from it."""
     try:
         yield
-    except (Invalid, OSError) as error:
+    except (InvalidData, OSError) as error:
         raise SessionError(f"{what}: {reason(error)}. {after}".rstrip()) from error
 
 
-def _pass_over(damage: DamagedFrame) -> None:
-    """Nothing is to be said about it."""
+def _ignore_damage(damage: DamagedFrame) -> None:
+    """Skip a damaged frame without a report."""
 
 
 def _picture_of(pictures: Iterator[tuple[int, Picture]], index: int) -> Picture:
@@ -246,4 +249,4 @@ def _picture_of(pictures: Iterator[tuple[int, Picture]], index: int) -> Picture:
             return rgb
         if found > index:
             break
-    raise SessionError(f"Cannot read frame {index} of the source: it is not there any more. Has the source changed?")
+    raise SessionError(f"Cannot read frame {index} of the source: the frame is missing. Has the source changed?")

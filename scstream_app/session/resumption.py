@@ -1,4 +1,4 @@
-"""Going on with a session that was interrupted: the ids are those of an unbroken run."""
+"""Resume an interrupted session: the ids are the same as those of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from scstream_app.errors import SessionError, SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
-from scstream_app.render.image_types import fitted
-from scstream_app.session.run_writer import keep, with_inherited_births, write_run
+from scstream_app.render.image_types import resized
+from scstream_app.session.run_writer import ensure_snapshot, with_inherited_births, write_run
 from scstream_app.session.session import Session, checksum
 from scstream_app.sources import Source
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 
 def resume(session: Session, source: Source, threads: int | None = None) -> Resumption:
-    """Prepare to go on with a session that was interrupted; a SessionError says why that cannot be.
+    """Prepare to resume an interrupted session; raises SessionError if that is impossible.
 
-    ``threads`` is what the segmenter may use on this machine.
+    ``threads`` is the number of threads that the segmenter may use; None for one per core.
     """
     if threads is not None and (not isinstance(threads, int) or isinstance(threads, bool) or threads < 1):
         raise _refusal(session, f"threads must be a whole number >= 1, got {threads!r}")
     if source.live or session.manifest.source.live:
-        raise _refusal(session, f"'{source.name}' is live, and what it showed is gone")
+        raise _refusal(session, f"'{source.name}' is live, and its earlier frames cannot be read again")
     if session.recorded:
-        raise _refusal(session, "it is a recording, and ends where it was stopped")
+        raise _refusal(session, "it is a recording, which ends where it was stopped")
     check_source(session, source)
     frame = session.latest_snapshot()
     if frame is None:
@@ -48,16 +48,16 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """A session about to go on.
+    """A session that is ready to be resumed.
 
     Parameters
     ----------
     segmenter : VideoSegmenter
-        As it was at the last snapshot.
+        The segmenter of the last snapshot.
     previous : FrameResult, optional
         The frame of that snapshot.
     start : int
-        The frame after it: from here on frames are segmented, again or for the first time.
+        The frame after it, where segmentation starts. Frames that the session already has are segmented again.
     """
 
     session: Session
@@ -68,7 +68,7 @@ class Resumption:
 
     @property
     def repeated(self) -> int:
-        """How many frames have to be segmented again."""
+        """Number of frames that have to be segmented again."""
         return int(np.count_nonzero(self.session.frames >= self.start))
 
     def run(
@@ -80,10 +80,11 @@ class Resumption:
         on_repeated: Callable[[int], None] | None = None,
         edits: Callable[[int], Sequence[Edit]] | None = None,
     ) -> Generator[FrameResult]:
-        """Segment the frames since the snapshot again, then new ones; these are written, and handed on.
+        """Segment the frames after the snapshot again, then new ones; write and yield the new ones.
 
-        ``on_repeated`` hears of each frame that came out as before; SessionError says that one did not. Edits made to
-        repeated frames are made again; ``edits`` is asked for those to new ones, as in `segment_frames`.
+        ``on_repeated`` is called for each repeated frame whose result equals the stored one. A different result raises
+        SessionError. The stored edits of repeated frames are applied again; ``edits`` provides those of new frames, as
+        in `segment_frames`.
         """
         manifest = self.session.manifest
         if manifest.complete:
@@ -119,7 +120,7 @@ class Resumption:
     def _new(
         self, results: Generator[FrameResult], cancel: threading.Event | None, on_repeated: Callable[[int], None]
     ) -> Generator[FrameResult]:
-        """The results without those that the session has, each of which must come out as it was."""
+        """Yield the results that the session does not have; compare the others with the stored ones."""
         known = self.session.frames
         with closing(results):
             for index in known[known >= self.start].tolist():
@@ -129,8 +130,8 @@ class Resumption:
                 self._compare(index, result)
                 on_repeated(index)
             if len(known):
-                # So that they need not be segmented a third time.
-                keep(self.session, self.segmenter)
+                # If the run is interrupted again, these frames need not be segmented a third time.
+                ensure_snapshot(self.session, self.segmenter)
             yield from results
 
     def _compare(self, index: int, result: FrameResult | None) -> None:
@@ -142,15 +143,15 @@ class Resumption:
             or result.events != stored.events
             or not np.array_equal(result.ids, stored.ids)
         ):
-            raise _refusal(self.session, f"frame {index} does not come out as it did before. Has the source changed?")
+            raise _refusal(self.session, f"frame {index} has a different result than before. Has the source changed?")
 
 
 def check_source(session: Session, source: Source) -> None:
-    """Raise the SessionError that says why the source cannot be the session's: its size, or its first picture."""
+    """Raise SessionError if the source is not the session's: its size or its first frame differs."""
     facts, first = session.manifest.source, session.manifest.first_frame
     if (source.width, source.height) != (facts.width, facts.height):
         size, wanted = f"{source.width} x {source.height}", f"{facts.width} x {facts.height}"
-        raise _stranger(session, source, f"it is {size}, the session's source was {wanted}.")
+        raise _wrong_source(session, source, f"its frames are {size}, those of the session are {wanted}.")
     if first is None:
         return
     try:
@@ -158,8 +159,8 @@ def check_source(session: Session, source: Source) -> None:
         frame = source.read()
     except SourceError:
         frame = None
-    if frame is None or checksum(fitted(frame.rgb, (facts.height, facts.width))) != first.checksum:
-        raise _stranger(session, source, f"it shows another picture at frame {first.index}. Has it changed?")
+    if frame is None or checksum(resized(frame.rgb, (facts.height, facts.width))) != first.checksum:
+        raise _wrong_source(session, source, f"its frame {first.index} is a different picture. Has the file changed?")
 
 
 def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) -> None:
@@ -170,15 +171,15 @@ def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) ->
             for edit in edited.edits:
                 expected.change(**edit.values)
     except (TypeError, ValueError) as error:
-        raise _refusal(session, f"its edits up to frame {frame} make no sense") from error
+        raise _refusal(session, f"its edits up to frame {frame} are invalid") from error
     size = (facts.height, facts.width)
-    if traits(segmenter) != traits(expected) or (segmenter.shape_ or size) != size:
-        which = f"the snapshot of frame {frame}" if frame >= session.manifest.start else "the model to begin with"
-        raise _refusal(session, f"{which} belongs to other settings")
+    if model_parameters(segmenter) != model_parameters(expected) or (segmenter.shape_ or size) != size:
+        which = f"the snapshot of frame {frame}" if frame >= session.manifest.start else "the initial model"
+        raise _refusal(session, f"{which} does not match the session's settings")
 
 
-def traits(segmenter: VideoSegmenter) -> dict[str, Any]:
-    """What a segmenter is set to, but for what belongs to the machine."""
+def model_parameters(segmenter: VideoSegmenter) -> dict[str, Any]:
+    """Parameters of a segmenter that determine its results: all but ``threads``."""
     return {name: value for name, value in asdict(segmenter.parameters).items() if name != "threads"}
 
 
@@ -186,7 +187,7 @@ def _refusal(session: Session, why: str) -> SessionError:
     return SessionError(f"Cannot resume '{session.path}': {why.rstrip('.?')}{'?' if why.endswith('?') else '.'}")
 
 
-def _stranger(session: Session, source: Source, why: str) -> SessionError:
+def _wrong_source(session: Session, source: Source, why: str) -> SessionError:
     return SessionError(f"Cannot use '{source.name}' for '{session.path}': {why}")
 
 

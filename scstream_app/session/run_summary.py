@@ -1,4 +1,4 @@
-"""A run at a glance: a few numbers a frame, every event, and how long each segment lived."""
+"""Summary of a run: a few numbers per frame, all events, and the lifetime of every segment."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ from scstream_app.pipeline.edits import colour_after
 from scstream_app.session import FrameRecord, MarkedObject
 from scstream_app.session.event_log import EventLog
 
-#: What is kept of every frame.
+#: Values stored for every frame.
 COLUMNS = ("time", "segments", "log_posterior", "churn", "uncertainty", "decode", "engine", "write")
-#: Those that may become known only later.
+#: The columns that may be filled in later.
 MEASURES = ("churn", "uncertainty")
 
-#: Segments have settled when for so many frames at most this share of the pixels changed their id.
+#: Segments have settled when at most this share of the pixels changed their id in each of the last SETTLED_FRAMES.
 SETTLED_FRAMES, SETTLED_CHURN = 12, 0.1
-#: Of all frames those count as uncertain that lie above this percentile.
+#: Frames above this percentile of the uncertainty count as uncertain.
 _UNCERTAIN = 90.0
-#: Sets of ids of which it is remembered how far they were followed.
+#: Size of the cache of `RunSummary.followed`.
 _FOLLOWED = 256
 
 
 @dataclass(slots=True)
 class Life:
-    """A segment's life in frames: when it appeared, when it went (None: it lives), and whose part it was."""
+    """Lifetime of a segment in frames.
+
+    ``died`` is None while it is alive. ``parent`` is the segment that it split from, ``merged_into`` the one that
+    absorbed it.
+    """
 
     id: int
     born: int
@@ -42,21 +46,23 @@ class Life:
 
 
 class RunSummary:
-    """Grows frame by frame, in order; kept small enough for hours of video.
+    """Numbers per frame, events and segment lifetimes of a run, compact enough for hours of video.
+
+    Frames are added in order.
 
     Attributes
     ----------
     frames : sequence of int
-        Indices of the frames that are there.
+        Indices of the frames.
     events : EventLog
-        Of (frame, Event) in order, without the births of first frames.
+        (frame, Event) in order, without births and deaths in the first frame of a scene.
     cuts : list of int
         Frames at which a new scene begins.
     lives : dict of id to Life
     colours : list of (frame, str)
-        Frames from which on the colour space is another one.
+        Changes of the colour space, each with the frame from which it applies.
     filled : sequence of int
-        Frames of which something became known later, in the order in which it did.
+        Frames whose measures were added later, in the order of `fill`.
     """
 
     def __init__(self) -> None:
@@ -73,23 +79,23 @@ class RunSummary:
         return len(self.frames)
 
     def column(self, name: str) -> npt.NDArray[np.float64]:
-        """One of `COLUMNS`, a value a frame; nan where it is not known."""
+        """One of `COLUMNS`: a value per frame, nan where it is unknown."""
         return np.array(self._columns[name], np.float64)
 
     def value(self, name: str, place: int) -> float:
-        """One value of a column; see `place`."""
+        """One value of a column at a `place`."""
         return self._columns[name][place]
 
     def tail(self, name: str, start: int) -> npt.NDArray[np.float64]:
-        """A column from place ``start`` on; a negative one counts from the end."""
+        """Column from place ``start`` on; a negative start counts from the end."""
         return np.array(self._columns[name][start:], np.float64)
 
     def between(self, name: str, start: int, stop: int) -> npt.NDArray[np.float64]:
-        """A column from place ``start`` to before place ``stop``."""
+        """Column from place ``start`` up to but not including ``stop``."""
         return np.array(self._columns[name][start:stop], np.float64)
 
     def add(self, record: FrameRecord) -> None:
-        """Take in the next frame."""
+        """Add the next frame."""
         index = record.index
         self.frames.append(index)
         times: Mapping[str, float] = record.milliseconds
@@ -109,12 +115,12 @@ class RunSummary:
             self.colours.append((index, colour))
         first = len(self.frames) == 1 or record.cut
         for event in record.events:
-            self._live(index, event)
+            self._update_lives(index, event)
             if not (first and event.kind in (Kind.BIRTH, Kind.DEATH)):
                 self.events.append(index, event)
 
     def forget_before(self, index: int) -> None:
-        """Drop what happened before frame ``index``; a segment that still lives keeps the frame it was born in."""
+        """Drop everything before frame ``index``; segments that are still alive keep their frame of birth."""
         count = bisect_left(self.frames, index)
         del self.frames[:count]
         for column in self._columns.values():
@@ -123,16 +129,16 @@ class RunSummary:
         del self.cuts[: bisect_left(self.cuts, index)]
         del self.colours[: max(bisect_right(self.colours, index, key=lambda entry: entry[0]) - 1, 0)]
         self._followed.clear()
-        # A parent that is gone is no loss: nothing is drawn of it any more.
+        # Dropping a dead parent does no harm: no view draws it any more.
         self.lives = {id: life for id, life in self.lives.items() if life.died is None or life.died >= index}
 
     def extend(self, records: Iterable[FrameRecord]) -> None:
-        """Take in frames read back from a session."""
+        """Add frames that were read from a session."""
         for record in records:
             self.add(record)
 
     def fill(self, index: int, measures: Mapping[str, float]) -> None:
-        """What has become known of a frame since."""
+        """Set the measures of a frame that was added before; unknown frames are ignored."""
         place = self.place(index)
         for name, value in measures.items():
             if place is not None and name in MEASURES:
@@ -141,14 +147,14 @@ class RunSummary:
             self.filled.append(index)
 
     def unmeasured(self, live: bool) -> list[int]:
-        """Frames of which churn is not known, or uncertainty, which nobody asks for of a ``live`` source."""
+        """Frames whose churn is unknown, or, unless the source is ``live``, whose uncertainty is unknown."""
         churn, uncertainty = (np.isnan(self.column(name)) for name in MEASURES)
-        # The first frame cannot differ from the one before.
+        # The first frame has no churn: there is no frame before it.
         churn[:1] = False
         unknown = churn if live else churn | uncertainty
         return [self.frames[place] for place in np.flatnonzero(unknown)]
 
-    def _live(self, index: int, event: Event) -> None:
+    def _update_lives(self, index: int, event: Event) -> None:
         first, last = event.ids[0], event.ids[-1]
         match event.kind:
             case Kind.BIRTH:
@@ -165,51 +171,52 @@ class RunSummary:
         life.died, life.merged_into = index, merged_into
 
     def followed(self, ids: Iterable[int], start: int, index: int) -> frozenset[int]:
-        """Ids of frame ``start`` carried along the events to frame ``index``; none is left after a cut.
+        """Ids that the segments ``ids`` of frame ``start`` have in frame ``index``, after all splits and merges.
 
-        It goes on from where the same ids were followed to before, so that frame by frame it costs next to nothing.
+        The result is empty after a scene cut. It is computed from the cached result of the last call with the same ids,
+        so following them frame by frame is cheap.
         """
         cut = bisect_right(self.cuts, start)
         if cut < len(self.cuts) and self.cuts[cut] <= index:
-            # All segments end at a cut, and the events do not list those deaths one by one.
+            # All segments die at a cut; `events` does not list these deaths.
             return frozenset()
         key = frozenset(ids), start
-        # What has not happened yet must not be taken for passed.
+        # Later events are still unknown, so the cache must not go beyond the last frame.
         index = min(index, self.frames[-1]) if self.frames else start
-        known, carried = self._followed.get(key, (start, key[0]))
+        known, current = self._followed.get(key, (start, key[0]))
         if known > index:
-            known, carried = key[1], key[0]
-        carried = follow(carried, self.happened(known, index))
+            known, current = key[1], key[0]
+        current = follow(current, self.events_between(known, index))
         if len(self._followed) >= _FOLLOWED and key not in self._followed:
             self._followed.clear()
-        self._followed[key] = max(index, start), carried
-        return carried
+        self._followed[key] = max(index, start), current
+        return current
 
-    def carried(self, objects: Iterable[MarkedObject], index: int) -> tuple[MarkedObject, ...]:
-        """The same objects without what is before frame ``index``: they begin there as what they have become."""
+    def objects_at(self, objects: Iterable[MarkedObject], index: int) -> tuple[MarkedObject, ...]:
+        """Move objects that were marked before frame ``index`` to that frame, with the ids that they have there."""
         return tuple(
-            replace(thing, frame=index, ids=self.followed(thing.ids, thing.frame, index))
-            if thing.frame < index
-            else thing
-            for thing in objects
+            replace(object_, frame=index, ids=self.followed(object_.ids, object_.frame, index))
+            if object_.frame < index
+            else object_
+            for object_ in objects
         )
 
-    def happened(self, after: int, last: int) -> Iterator[Event]:
-        """Events of the frames after + 1, ..., last."""
+    def events_between(self, after: int, last: int) -> Iterator[Event]:
+        """Yield the events of frames after + 1, ..., last."""
         return self.events.between(after, last)
 
     def colour(self, index: int, first: str) -> str:
-        """The colour space that a frame was segmented in, if it was ``first`` at the beginning."""
+        """Colour space of a frame; ``first`` is the one at the start of the run."""
         place = bisect_right(self.colours, index, key=lambda entry: entry[0])
         return self.colours[place - 1][1] if place else first
 
     def place(self, index: int) -> int | None:
-        """Where in the columns the frame is; None if it is not there."""
+        """Position of a frame in the columns; None if the frame is missing."""
         place = bisect_left(self.frames, index)
         return place if place < len(self.frames) and self.frames[place] == index else None
 
     def settled(self, index: int) -> bool | None:
-        """Whether segments had settled by that frame: few pixels changed their id for a while. None: not known yet."""
+        """Whether few pixels changed their id in the last `SETTLED_FRAMES` frames; None if that is unknown."""
         place = self.place(index)
         if place is None or place < SETTLED_FRAMES:
             return None
@@ -217,7 +224,7 @@ class RunSummary:
         return None if np.isnan(recent).any() else bool((recent <= SETTLED_CHURN).all())
 
     def uncertain_frames(self) -> list[int]:
-        """Where it gets uncertain: of every run of frames among the most uncertain tenth, the worst."""
+        """The most uncertain frame of each stretch of frames that belong to the most uncertain tenth."""
         values = self.column("uncertainty")
         if not np.isfinite(values).any():
             return []
@@ -227,24 +234,24 @@ class RunSummary:
         return [self.frames[first + int(np.argmax(values[first:last]))] for first, last in runs]
 
     def next_uncertain(self, index: int) -> int | None:
-        """The first of `uncertain_frames` after ``index``."""
+        """First of the `uncertain_frames` after ``index``; None if there is none."""
         return next((frame for frame in self.uncertain_frames() if frame > index), None)
 
     def previous_uncertain(self, index: int) -> int | None:
-        """The last of `uncertain_frames` before ``index``."""
+        """Last of the `uncertain_frames` before ``index``; None if there is none."""
         return next((frame for frame in reversed(self.uncertain_frames()) if frame < index), None)
 
     def next_event(self, index: int) -> int | None:
-        """The first frame after ``index`` in which something happened."""
-        moments = self._moments()
-        place = bisect_right(moments, index)
-        return moments[place] if place < len(moments) else None
+        """First frame after ``index`` with an event or a cut; None if there is none."""
+        frames = self._event_frames()
+        place = bisect_right(frames, index)
+        return frames[place] if place < len(frames) else None
 
     def previous_event(self, index: int) -> int | None:
-        """The last frame before ``index`` in which something happened."""
-        moments = self._moments()
-        place = bisect_left(moments, index) - 1
-        return moments[place] if place >= 0 else None
+        """Last frame before ``index`` with an event or a cut; None if there is none."""
+        frames = self._event_frames()
+        place = bisect_left(frames, index) - 1
+        return frames[place] if place >= 0 else None
 
-    def _moments(self) -> list[int]:
+    def _event_frames(self) -> list[int]:
         return sorted({*self.events.frames, *self.cuts})

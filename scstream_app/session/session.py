@@ -1,4 +1,4 @@
-"""Session: a folder that holds what a run gave, frame by frame, and survives being killed at any instant."""
+"""Session: a folder that stores a run frame by frame and stays readable if the process is killed at any moment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from scstream_app.errors import SessionError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
 from scstream_app.session.reader import SessionReader, reporting_errors
-from scstream_app.session.storage import bookmark, checks, files, later_measures, marks, statistics
+from scstream_app.session.storage import bookmark, checks, files, marks, measures, statistics
 from scstream_app.session.storage.bookmark import Bookmark
-from scstream_app.session.storage.files import AppendFile, Invalid
+from scstream_app.session.storage.files import AppendFile, InvalidData
 from scstream_app.session.storage.id_volume import IdVolume
 from scstream_app.session.storage.lock import Lock
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
@@ -37,23 +37,23 @@ if TYPE_CHECKING:
 
 SUFFIX = ".scstream"
 MASKS = "masks.png"
-#: Is there as long as nobody has said where the session is to stay.
+#: Marker file: the user has not saved this session yet.
 UNSAVED = "unsaved"
 
 
 class Session(SessionReader):
-    """A run on disk: ids, statistics and events of every frame, snapshots of the model, what a person marked.
+    """A run on disk: ids, statistics and events of every frame, snapshots of the model, and the user's marks.
 
-    Made by `create` or `open`. A frame is there when `append` has returned; if the process is killed, at most the
-    frame in flight is lost, and after a power failure at most those since the last snapshot. One thread may append
-    while others read.
+    Use `create` or `open` to get one. A frame is stored when `append` returns. If the process is killed, at most the
+    frame being written is lost; after a power failure, at most the frames since the last snapshot. One thread may
+    append while others read.
 
     Attributes
     ----------
     path : Path
     manifest : Manifest
     damage : tuple of str
-        What was found damaged and put aside when it was opened for writing, in words for a person.
+        Messages about damaged files that were renamed when the session was opened for writing.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +66,7 @@ class Session(SessionReader):
         self._cut_at_end = False
         self.damage: tuple[str, ...] = ()
 
-    # --- making and opening
+    # --- creating and opening
 
     @classmethod
     def create(
@@ -85,17 +85,17 @@ class Session(SessionReader):
         overwrite: bool = False,
         unsaved: bool = False,
     ) -> Self:
-        """Begin a session in a new folder, which is named NAME.scstream.
+        """Create a session in a new folder NAME.scstream and open it for writing.
 
-        ``formats`` and ``export`` say what files are to be made of it, see `Manifest`. ``masks`` (H, W) uint8 are the
-        things marked on the first frame. ``model`` is the segmenter that the run begins with, where it does not begin
-        with nothing. With ``overwrite`` a session that is there goes; anything else there is refused. ``unsaved`` marks
-        it as one that may go, unless a person saves it.
+        ``formats`` and ``export`` say which files to export in the end, see `Manifest`. ``masks`` (H, W) uint8 holds
+        the objects that the user marked on the first frame. ``model`` is the segmenter that the run starts with; by
+        default an untrained one. ``overwrite`` replaces an existing session, but no other file or folder. ``unsaved``
+        marks the session as deletable until the user saves it.
         """
         path = Path(path)
         with reporting_errors(f"Cannot create '{path}'"):
             if path.suffix != SUFFIX:
-                raise Invalid(f"the name of a session ends in {SUFFIX}")
+                raise InvalidData(f"the name of a session must end in {SUFFIX}")
             manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every, export)
             if os.path.lexists(path):
                 _clear(path, overwrite)
@@ -106,18 +106,18 @@ class Session(SessionReader):
                     files.sync_folder(path.parent)
                     session = cls.open(path, writable=True)
                 except BaseException:
-                    # The disk may be full by now, and nobody is to find a session without a first frame.
+                    # For instance a full disk: leave no session behind that has no frames.
                     shutil.rmtree(path, ignore_errors=True)
                     raise
         return session
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], writable: bool = False) -> Self:
-        """Open a session; what a killed process left half-written is passed over, and removed if ``writable``."""
+        """Open a session; incomplete data of a killed process is ignored, and removed if ``writable``."""
         path = Path(path)
         with reporting_errors(f"Cannot open '{path}'"):
             if not path.is_dir():
-                raise Invalid("it is no folder" if path.exists() else "there is no such folder")
+                raise InvalidData("it is not a folder" if path.exists() else "there is no such folder")
             files.check_file(path / "manifest.json")
             lock = Lock(path / "lock") if writable else None
             try:
@@ -132,8 +132,8 @@ class Session(SessionReader):
         return session
 
     def _prepare(self, lock: Lock) -> None:
-        """Take away what is torn, put aside what cannot be read, and make ready to append."""
-        self.damage = self._marks.own()
+        """Remove incomplete data, rename unreadable mark files, and open the files for appending."""
+        self.damage = self._marks.claim()
         self._volume.drop_from(self._end)
         self._volume.resize(self._end)
         self._snapshots.clean()
@@ -152,7 +152,7 @@ class Session(SessionReader):
     # --- closing
 
     def close(self) -> None:
-        """Have everything on the disk and let others write; more than once does no harm."""
+        """Flush everything to disk and release the lock; closing again has no effect."""
         with self._mutex:
             if self._lock is None:
                 return
@@ -164,7 +164,7 @@ class Session(SessionReader):
                 self._release()
 
     def _release(self) -> None:
-        # Whoever is just setting marks still has the right to.
+        # Wait for a thread that is writing marks.
         with self._marks.lock:
             for held in (self._rows_file, self._log_file, self._lock):
                 if held is not None:
@@ -182,9 +182,9 @@ class Session(SessionReader):
     # --- writing
 
     def append(self, result: FrameResult) -> None:
-        """Write a frame: its ids, its statistics, then the line that says it is there.
+        """Write a frame: its ids, its statistics, then its line in frames.jsonl, which makes it count.
 
-        A SessionError (a full disk, say) leaves the session with the frames so far.
+        If this raises SessionError (on a full disk, for instance), the session keeps the frames before it.
         """
         with self._writing():
             self._check_result(result)
@@ -204,7 +204,7 @@ class Session(SessionReader):
             log.append(line)
             self._index.add(result.index, len(line), first + record.rows, bool(record.edits))
         except BaseException:
-            # The line goes first: it must never speak of statistics that are not there.
+            # Remove the line first: a line must never refer to statistics that are missing.
             self._index.cut(count, end)
             log.truncate(end)
             rows.truncate(rows_end)
@@ -212,42 +212,42 @@ class Session(SessionReader):
 
     def _check_result(self, result: FrameResult) -> None:
         if not self._last < result.index <= checks.MAX_INDEX:
-            raise ValueError(f"frames come in order: got frame {result.index} after {self._last}")
+            raise ValueError(f"frames must be appended in order, got frame {result.index} after {self._last}")
         if result.ids.shape != self._size or result.ids.dtype != np.int32:
             shape, kind = result.ids.shape, result.ids.dtype
             raise ValueError(f"ids must be int32 of shape {self._size}, got {kind} of shape {shape}")
         if result.statistics.dtype != STATISTICS:
-            raise ValueError(f"statistics must be as VideoSegmenter has them, got {result.statistics.dtype}")
+            raise ValueError(f"statistics must have the dtype STATISTICS, got {result.statistics.dtype}")
 
     def _note_first(self, result: FrameResult) -> None:
-        """Remember how the source begins, so that another one is noticed later."""
+        """Store the checksum of the first frame, to detect later if the source is a different one."""
         if len(self._index) or result.rgb is None:
             return
         first = FirstFrame(result.index, checksum(result.rgb))
         if self.manifest.first_frame is None:
             self._set_manifest(replace(self.manifest, first_frame=first))
         elif self.manifest.first_frame != first:
-            raise Invalid("the source begins with another picture than when the session was made")
+            raise InvalidData("the first frame of the source differs from the one that the session was created with")
 
     def snapshot(self, segmenter: VideoSegmenter) -> None:
-        """Keep the segmenter, which has just segmented the last frame; up to here not even a power failure hurts."""
+        """Save the segmenter as it is after the last frame; a power failure cannot lose any frame up to here."""
         with self._writing():
             if not len(self._index):
-                raise ValueError("there is no frame yet that a snapshot could belong to")
+                raise ValueError("cannot save a snapshot before the first frame")
             self.sync()
             self._snapshots.save(segmenter, self._last)
             self._last_snapshot = self._last
 
     @property
     def snapshot_due(self) -> bool:
-        """Whether it is time for a snapshot: after the first frame of a scene, and every so many frames."""
+        """Whether to save a snapshot now: after the first frame of a scene, and every ``snapshot_every`` frames."""
         if not len(self._index) or self._last == self._last_snapshot:
             return False
         since = len(self._index) - self._durable
         return self._cut_at_end or len(self._index) == 1 or since >= self.manifest.snapshot_every
 
     def finish(self) -> None:
-        """Say that the run has come to its end: there is nothing to resume."""
+        """Mark the run as complete: there is nothing left to resume."""
         with self._writing():
             self.sync()
             source = self.manifest.source
@@ -255,13 +255,13 @@ class Session(SessionReader):
                 source = replace(source, length=len(self))
             self._set_manifest(replace(self.manifest, complete=True, source=source))
 
-    def note_measured(self, found: Mapping[int, Mapping[str, float]]) -> None:
-        """Keep what was found out about frames that are long there; see `measured`."""
+    def add_measures(self, found: Mapping[int, Mapping[str, float]]) -> None:
+        """Store measures of frames that were appended before; see `added_measures`."""
         with self._writing():
-            later_measures.append(self.path, found)
+            measures.append(self.path, found)
 
-    def keep_first(self, count: int) -> None:
-        """Take away all but the first ``count`` frames: of the others something else is missing."""
+    def truncate(self, count: int) -> None:
+        """Remove all frames after the first ``count`` ones."""
         with self._writing():
             rows, log = self._files()
             self._index.keep(count)
@@ -273,7 +273,7 @@ class Session(SessionReader):
             self._synced = min(self._synced, self._end)
 
     def sync(self) -> None:
-        """Have every frame so far on the disk."""
+        """Flush all frames to disk."""
         with self._writing():
             rows, log = self._files()
             self._volume.sync(range(self._synced, self._end))
@@ -292,7 +292,7 @@ class Session(SessionReader):
 
     @contextmanager
     def _marking(self) -> Iterator[None]:
-        # Not the mutex: it is held while frames go to the disk, and a window is not to wait for that.
+        # Not the mutex, which is held while frames are written: the window must not wait for the disk.
         with self._marks.lock, self._permitted():
             yield
 
@@ -308,7 +308,7 @@ class Session(SessionReader):
         assert self._log_file is not None
         return self._rows_file, self._log_file
 
-    # --- what a person marked
+    # --- the user's marks
 
     @property
     def objects(self) -> tuple[MarkedObject, ...]:
@@ -334,7 +334,7 @@ class Session(SessionReader):
 
     @property
     def bookmark(self) -> Bookmark | None:
-        """Where a person left it; None if nobody did, or nobody can read where."""
+        """Where the user left the session; None if there is no readable bookmark."""
         return bookmark.read(self.path)
 
     @bookmark.setter
@@ -344,7 +344,7 @@ class Session(SessionReader):
 
     @property
     def masks(self) -> Picture | None:
-        """Things marked on the first frame before it was segmented (H, W), a value for each; None if there are none."""
+        """Objects (H, W) marked on the first frame before it was segmented, one value each; None if there are none."""
         with self._reading():
             if not os.path.lexists(self.path / MASKS):
                 return None
@@ -353,7 +353,7 @@ class Session(SessionReader):
     def members(
         self, marked: MarkedObject, start: int = 0, stop: int | None = None
     ) -> Iterator[tuple[int, frozenset[int]]]:
-        """The object's ids on every frame from start to stop - 1; none before it was marked."""
+        """Yield (frame, ids of the object) for frames start, ..., stop - 1; no ids before the object was marked."""
         for index, ids in marked.members(self.records(min(start, marked.frame), stop)):
             if index >= start:
                 yield index, ids
@@ -365,9 +365,9 @@ def checksum(rgb: Picture) -> int:
 
 
 def _clear(path: Path, overwrite: bool) -> None:
-    """Make room for a session, if what is there is one and may go."""
+    """Delete an existing session that is not open; raises if ``overwrite`` is off or the path is no session."""
     if not overwrite:
-        raise Invalid("there is something of that name already")
+        raise InvalidData("it already exists")
     files.check_folder(path)
     Manifest.read(path / "manifest.json")
     Lock(path / "lock").release()
@@ -376,7 +376,7 @@ def _clear(path: Path, overwrite: bool) -> None:
 
 @contextmanager
 def _removing_new_folders(folder: Path) -> Iterator[None]:
-    """Whatever fails inside leaves no folder behind, of this one and those above it, that was not there before."""
+    """If the body raises, remove ``folder`` and those of its parents that did not exist before."""
     new = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         yield
@@ -388,7 +388,7 @@ def _removing_new_folders(folder: Path) -> Iterator[None]:
 
 
 def _build(path: Path, manifest: Manifest, masks: Picture | None, model: VideoSegmenter | None, unsaved: bool) -> None:
-    """An empty session, put in place when all of it is there."""
+    """Write an empty session to a temporary folder, then rename that to ``path``."""
     temporary = path.with_name(f".{path.name}.partial")
     shutil.rmtree(temporary, ignore_errors=True)
     temporary.mkdir()

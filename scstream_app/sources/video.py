@@ -18,8 +18,8 @@ from scstream_app.sources.addresses import without_password
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
 from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream
 from scstream_app.sources.decoder import Interrupted, Lost
-from scstream_app.sources.playhead import Opened, Playhead, Step
-from scstream_app.sources.rgb import Converter
+from scstream_app.sources.rgb_conversion import RgbConverter
+from scstream_app.sources.seeking_decoder import Opened, SeekingDecoder, Step
 
 #: Frames a second where a file does not say, or says something impossible.
 USUAL_RATE = 25.0
@@ -47,7 +47,7 @@ class Video(Source):
         self.name, self.address, self._shown = name, address, shown
         self._lock = RLock()
         self._interrupted = Event()
-        self._converter = Converter()
+        self._converter = RgbConverter()
         self._closed = self._counted = False
         self._target = 0
         self._latest = (-1, -1.0)
@@ -82,11 +82,11 @@ class Video(Source):
         self.live = self._is_live(self.duration)
         self.length = self._promise = None if self.live else _promised(stream, self.duration, rate)
 
-    def _set_out(self, container: InputContainer, stream: VideoStream) -> Playhead:
+    def _set_out(self, container: InputContainer, stream: VideoStream) -> SeekingDecoder:
         """A playhead that begins with what is open already."""
         ready = [(container, stream)]
         try:
-            return Playhead(lambda: ready.pop() if ready else self._opened(), self.live, self._check)
+            return SeekingDecoder(lambda: ready.pop() if ready else self._opened(), self.live, self._check)
         except (av.error.FFmpegError, OSError) as error:
             raise SourceError(f"Cannot open '{self._shown}': {network_reason(error)}.") from error
 

@@ -1,1 +1,1 @@
-"""The files that a session folder holds, one kind of file a module, and how they are read and written safely."""
+"""The files of a session folder: one module per kind of file, and helpers to read and write them safely."""

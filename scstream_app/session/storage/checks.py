@@ -1,4 +1,4 @@
-"""Checks of what a file says: its kind, its range and its size, before anything is done with it."""
+"""Check values read from JSON files: type, range and size. Each check returns the value or raises InvalidData."""
 
 from __future__ import annotations
 
@@ -6,72 +6,72 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
-#: Larger than any camera's picture, and small enough to be held in memory.
+#: Limits of a picture: larger than that of any camera, and small enough for memory.
 MAX_SIDE = 32_768
 MAX_PIXELS = 1 << 27
 MAX_INDEX = (1 << 31) - 1
 
 
 def integer(values: Mapping[str, Any], name: str, low: int = 0, high: int = MAX_INDEX) -> int:
-    """A whole number in [low, high]."""
+    """Integer in [low, high]."""
     value = values.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-        raise Invalid(f"'{name}' is {_short(value)}, no whole number from {low} to {high}")
+        raise InvalidData(f"'{name}' must be a whole number from {low} to {high}, got {_short(value)}")
     return value
 
 
 def optional(values: Mapping[str, Any], name: str, low: int = 0, high: int = MAX_INDEX) -> int | None:
-    """A whole number, or None."""
+    """Integer in [low, high], or None."""
     return None if values.get(name) is None else integer(values, name, low, high)
 
 
 def number(values: Mapping[str, Any], name: str) -> float:
-    """A finite number."""
+    """Finite number."""
     value = values.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > 1e300 or not math.isfinite(value):
-        raise Invalid(f"'{name}' is {_short(value)}, no number")
+        raise InvalidData(f"'{name}' must be a number, got {_short(value)}")
     return float(value)
 
 
 def switch(values: Mapping[str, Any], name: str) -> bool:
-    """True or false."""
+    """Boolean."""
     value = values.get(name)
     if not isinstance(value, bool):
-        raise Invalid(f"'{name}' is {_short(value)}, neither true nor false")
+        raise InvalidData(f"'{name}' must be true or false, got {_short(value)}")
     return value
 
 
 def text(values: Mapping[str, Any], name: str, limit: int = 4096) -> str:
-    """A text of a sensible length."""
+    """String of at most ``limit`` characters."""
     value = values.get(name)
     if not isinstance(value, str) or len(value) > limit:
-        raise Invalid(f"'{name}' is {_short(value)}, no text of at most {limit} characters")
+        raise InvalidData(f"'{name}' must be a text of at most {limit} characters, got {_short(value)}")
     return value
 
 
 def section(values: Any, name: str) -> dict[str, Any]:
-    """Names with values."""
+    """JSON object (dict)."""
     value = values.get(name) if isinstance(values, Mapping) else None
     if not isinstance(value, dict):
-        raise Invalid(f"'{name}' is {_short(value)}, not names with values")
+        raise InvalidData(f"'{name}' must be a JSON object, got {_short(value)}")
     return value
 
 
 def listing(values: Mapping[str, Any], name: str, limit: int = 1_000_000) -> list[Any]:
-    """A list of a sensible length."""
+    """List of at most ``limit`` entries."""
     value = values.get(name)
     if not isinstance(value, list) or len(value) > limit:
-        raise Invalid(f"'{name}' is {_short(value)}, no list of at most {limit} entries")
+        raise InvalidData(f"'{name}' must be a list of at most {limit} entries, got {_short(value)}")
     return value
 
 
 def size(values: Mapping[str, Any]) -> tuple[int, int]:
-    """Height and width of a picture that fits into memory."""
+    """Height and width of a picture, within `MAX_SIDE` and `MAX_PIXELS`."""
     height, width = (integer(values, side, 1, MAX_SIDE) for side in ("height", "width"))
     if height * width > MAX_PIXELS:
-        raise Invalid(f"{width} x {height} pixels are more than the {MAX_PIXELS} that make sense")
+        raise InvalidData(f"{width} x {height} pixels exceed the limit of {MAX_PIXELS}")
     return height, width
 
 

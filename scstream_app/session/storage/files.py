@@ -1,4 +1,4 @@
-"""Files of a session: read within limits and never through links, replaced in one step, appended to and trimmed."""
+"""Safe file access: reads with a size limit, no symbolic links, atomic replacement, appending and truncation."""
 
 from __future__ import annotations
 
@@ -11,71 +11,71 @@ from typing import Any
 
 from scstream_app.errors import SessionError
 
-# A link inside a session could lead a reader, or worse a writer, to any file of the machine.
+# A symbolic link inside a session could make the program read, or worse overwrite, any file of the machine.
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-class Invalid(SessionError, ValueError):
-    """Something makes no sense; the message says what, but not in which session."""
+class InvalidData(SessionError, ValueError):
+    """Invalid data in a file of a session. The message names the problem, not the session: the caller adds that."""
 
 
 def check_file(path: Path) -> os.stat_result:
-    """An ordinary file: neither a link nor a pipe that would be waited on for ever."""
+    """Require a regular file: not a link, nor a pipe, which would block for ever; returns its status."""
     info = _status(path)
     if not stat.S_ISREG(info.st_mode):
-        raise Invalid(f"{path.name} is a link, or no ordinary file")
+        raise InvalidData(f"{path.name} is a link or not a regular file")
     return info
 
 
 def check_folder(path: Path) -> None:
-    """A real folder, no link to one."""
+    """Require a folder that is not a link."""
     if not stat.S_ISDIR(_status(path).st_mode):
-        raise Invalid(f"{path.name} is a link, or no folder")
+        raise InvalidData(f"{path.name} is a link or not a folder")
 
 
 def _status(path: Path) -> os.stat_result:
     try:
         return os.lstat(path)
     except FileNotFoundError:
-        raise Invalid(f"{path.name} is missing") from None
+        raise InvalidData(f"{path.name} is missing") from None
 
 
 def open_file(path: Path, flags: int) -> int:
-    """A descriptor of the file itself, not of what a link points to."""
+    """Open a file and return its descriptor; fails for a symbolic link."""
     return os.open(path, flags | _FLAGS, 0o666)
 
 
 def read(path: Path, limit: int) -> bytes:
-    """The whole file, if it is no larger than ``limit``."""
+    """Read a whole file of at most ``limit`` bytes."""
     size = check_file(path).st_size
     if size > limit:
-        raise Invalid(f"{path.name} holds {size} bytes, more than the {limit} that make sense")
+        raise InvalidData(f"{path.name} has {size} bytes, which exceeds the limit of {limit}")
     with open(open_file(path, os.O_RDONLY), "rb") as file:
         return file.read(limit + 1)
 
 
 def parse(text: bytes, name: str) -> Any:
-    """JSON, whatever is wrong with it being said in one way."""
+    """Parse JSON; raises InvalidData for any kind of malformed text."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise Invalid(f"{name} is damaged") from error
+        raise InvalidData(f"{name} is damaged") from error
 
 
 def dump(value: Any) -> bytes:
-    """JSON for people to read."""
+    """Indented JSON."""
     return json.dumps(value, indent=1, allow_nan=False).encode() + b"\n"
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write every byte: one call to the system may take only some."""
+    """Write all bytes: a single os.write may write only some of them."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
 
 
 def replace(path: Path, data: bytes, durable: bool = False) -> None:
-    """Write a file in one step: a reader finds the old one or the new one, never half of one."""
+    """Replace a file atomically: a reader finds the old content or the new one, never a part of it."""
     temporary = path.with_name(f".{path.name}.partial")
     try:
         _write_new(temporary, data, durable)
@@ -88,12 +88,12 @@ def replace(path: Path, data: bytes, durable: bool = False) -> None:
 
 
 def write_new(path: Path, data: bytes, durable: bool = False) -> None:
-    """Write a file of which nobody knows yet; what was there before goes."""
+    """Write a file that no reader expects yet, so it need not be atomic; replaces an existing file."""
     _write_new(path, data, durable)
 
 
 def put_aside(path: Path) -> Path:
-    """Rename a file that cannot be read to NAME.damaged, or NAME.damaged2, ...; returns its new path."""
+    """Rename an unreadable file to NAME.damaged, or NAME.damaged2, ...; returns its new path."""
     aside, number = path.with_name(f"{path.name}.damaged"), 2
     while os.path.lexists(aside):
         aside, number = path.with_name(f"{path.name}.damaged{number}"), number + 1
@@ -113,12 +113,12 @@ def _write_new(path: Path, data: bytes, durable: bool) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have a file's contents on the disk before going on."""
+    """Flush the content of a file to disk."""
     _with_descriptor(path, os.O_RDWR, os.fsync)
 
 
 def sync_folder(path: Path) -> None:
-    """The same for a folder's names; Windows needs and offers no such thing."""
+    """Flush the entries of a folder to disk; Windows neither needs nor offers this."""
     if os.name == "posix":
         _with_descriptor(path, os.O_RDONLY, os.fsync)
 
@@ -132,7 +132,7 @@ def _with_descriptor(path: Path, flags: int, action: Callable[[int], None]) -> N
 
 
 class AppendFile:
-    """A file that only grows: whatever lies behind ``end``, where the last whole record ends, is cut off."""
+    """File opened for appending. ``end`` is the end of the last complete record; opening truncates the file there."""
 
     def __init__(self, path: Path, end: int) -> None:
         self.path, self.end = path, end
@@ -145,7 +145,7 @@ class AppendFile:
             raise
 
     def append(self, data: bytes) -> None:
-        """Add the data, wholly or not at all."""
+        """Append the data completely, or leave the file unchanged."""
         before = self.end
         try:
             os.lseek(self._descriptor, before, os.SEEK_SET)
@@ -156,14 +156,14 @@ class AppendFile:
         self.end = before + len(data)
 
     def truncate(self, end: int) -> None:
-        """Cut back to ``end``."""
+        """Truncate the file to ``end`` bytes."""
         os.ftruncate(self._descriptor, end)
         self.end = end
 
     def sync(self) -> None:
-        """Have everything on the disk."""
+        """Flush the file to disk."""
         os.fsync(self._descriptor)
 
     def release(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         os.close(self._descriptor)

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock that the system takes back when its holder dies, however it dies."""
+"""File lock that allows one writer per session; the system releases it when the process ends, even if killed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import os
 import sys
 from pathlib import Path
 
-from scstream_app.session.storage.files import Invalid, open_file
+from scstream_app.session.storage.files import InvalidData, open_file
 
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 
 
 class Lock:
-    """The right to write a session, until `release`."""
+    """Exclusive right to write a session, held until `release`; raises InvalidData if another process holds it."""
 
     def __init__(self, path: Path) -> None:
         self._descriptor = open_file(path, os.O_RDWR | os.O_CREAT)
@@ -23,10 +23,10 @@ class Lock:
             os.close(self._descriptor)
             if error.errno not in _TAKEN:
                 raise
-            raise Invalid("it is being written by another ScStream") from error
+            raise InvalidData("another ScStream process is writing to it") from error
 
     def release(self) -> None:
-        """Let others write."""
+        """Release the lock."""
         os.close(self._descriptor)
 
 
@@ -40,5 +40,5 @@ else:
     import fcntl
 
     def _take(descriptor: int) -> None:
-        # Not lockf: a process could take that lock twice, and would lose it when closing either.
+        # Not lockf: a process can acquire that lock twice, and loses it when it closes either descriptor.
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""manifest.json: what a session is of, and how it was made."""
+"""manifest.json: source, settings and state of a session."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any, Self
 from scstream_app import __version__
 from scstream_app.errors import SettingsError
 from scstream_app.session.storage import checks, files, statistics
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 from scstream_app.sources.addresses import without_password
@@ -21,7 +21,7 @@ from scstream_app.sources.addresses import without_password
 SCHEMA = "scstream-session"
 VERSION = 1
 
-# A source may be a list of thousands of images, of which every character can take six bytes.
+# A source may be a list of thousands of images, and JSON may need six bytes per character of their names.
 _LIMIT = 1 << 22
 _ADDRESS_LENGTH = 1 << 19
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
@@ -30,7 +30,7 @@ _CHECKSUM = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What is known of the source: enough to open it again, and to notice that it is another one."""
+    """Properties of the source: enough to open it again and to detect a different one."""
 
     address: str
     name: str
@@ -42,7 +42,7 @@ class SourceFacts:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """The facts of an open source, without the password that its address may hold."""
+        """Properties of an open source, without the password in its address."""
         return cls(
             without_password(source.address, keep_user=True) if "://" in source.address else source.address,
             source.name,
@@ -54,16 +54,16 @@ class SourceFacts:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+        """Values for JSON."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Undo `as_dict`."""
+        """Inverse of `as_dict`; checks all values."""
         height, width = checks.size(values)
         rate = checks.number(values, "rate")
         if rate <= 0.0:
-            raise Invalid(f"'rate' is {rate}, not above 0")
+            raise InvalidData(f"'rate' must be above 0, got {rate}")
         return cls(
             checks.text(values, "address", _ADDRESS_LENGTH),
             checks.text(values, "name"),
@@ -77,7 +77,7 @@ class SourceFacts:
 
 @dataclass(frozen=True, slots=True)
 class FirstFrame:
-    """The first frame's place, and the checksum (CRC-32) of its RGB bytes."""
+    """Index of the first frame and the CRC-32 checksum of its RGB bytes."""
 
     index: int
     checksum: int
@@ -85,25 +85,25 @@ class FirstFrame:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A session's description.
+    """Description of a session.
 
     Parameters
     ----------
-    source, settings
-        What is segmented, and how.
+    source : SourceFacts
+    settings : Settings
     start, stop : int
-        The frames to be segmented: start, ..., stop - 1; to the source's end if stop is None.
+        The range of frames to segment: start, ..., stop - 1; up to the end of the source if stop is None.
     formats : tuple of str
-        What is to be exported in the end.
+        Formats to export when the run is complete.
     export : mapping
-        How: ``pattern``, ``scale``, ``view`` (None for each format's own), ``palette`` and ``opacity``, as far as they
-        are given.
+        Options of the export: any of ``pattern``, ``scale``, ``view`` (None for the default of each format),
+        ``palette`` and ``opacity``.
     snapshot_every : int
-        Frames from one snapshot of the model to the next.
+        Number of frames between two snapshots of the model.
     created, program : str
-        When, by which version.
+        Date of creation and version of the program.
     first_frame : FirstFrame, optional
-        Known as soon as there is one.
+        None until the first frame is written.
     complete : bool
         Whether the last frame has been reached, so that there is nothing to resume.
     """
@@ -131,15 +131,15 @@ class Manifest:
         every: int,
         export: Mapping[str, Any],
     ) -> Self:
-        """The manifest of a session that is about to begin."""
+        """Manifest of a new session."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         facts = source if isinstance(source, SourceFacts) else SourceFacts.of(source)
         made = cls(facts, settings, start, stop, tuple(formats), every, now, export=dict(export))
-        # What could not be read back is not worth writing.
+        # The round trip checks the values: a manifest that cannot be read back must not be written.
         return cls.from_dict(made.as_dict())
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+        """Values for JSON."""
         first = self.first_frame
         return {
             "schema": SCHEMA,
@@ -160,18 +160,18 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, values: Any) -> Self:
-        """Undo `as_dict`, checking everything."""
+        """Inverse of `as_dict`; checks all values."""
         _check_schema(values)
         start = checks.integer(values, "start")
         formats = checks.listing(values, "formats", 100)
         if not all(isinstance(name, str) and _FORMAT.fullmatch(name) for name in formats):
-            raise Invalid("'formats' are not all names of formats")
+            raise InvalidData("'formats' contains an invalid name")
         if values.get("statistics") != statistics.description():
-            raise Invalid("the statistics are laid out in a way that this program does not know")
+            raise InvalidData("its statistics have a layout that this program does not support")
         try:
             settings = Settings.from_dict(checks.section(values, "settings"))
         except SettingsError as error:
-            raise Invalid(f"in its settings, {error}") from error
+            raise InvalidData(f"its settings are invalid: {error}") from error
         return cls(
             SourceFacts.from_dict(checks.section(values, "source")),
             settings,
@@ -192,26 +192,26 @@ class Manifest:
         return cls.from_dict(files.parse(files.read(path, _LIMIT), path.name))
 
     def write(self, path: Path) -> None:
-        """Replace the file in one step."""
+        """Replace the file atomically."""
         files.replace(path, files.dump(self.as_dict()), durable=True)
 
 
 def _check_schema(values: Any) -> None:
     if not isinstance(values, dict) or values.get("schema") != SCHEMA:
-        raise Invalid("it is no ScStream session")
+        raise InvalidData("it is not a ScStream session")
     version = checks.integer(values, "version", 1)
     if version != VERSION:
-        raise Invalid(f"it was written as version {version}, this program reads version {VERSION}")
+        raise InvalidData(f"it has format version {version}, but this program reads version {VERSION}")
 
 
 def _export(values: dict[str, Any]) -> dict[str, Any]:
-    # Sessions of earlier versions say nothing about it.
+    # Sessions of earlier versions have no such entry.
     if "export" not in values:
         return {}
     export = checks.section(values, "export")
     unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette", "opacity"})
     if unknown:
-        raise Invalid(f"'export' has the entry '{unknown[0][:60]}', which this program does not know")
+        raise InvalidData(f"'export' has the unknown entry '{unknown[0][:60]}'")
     for name in export:
         if name in ("scale", "opacity"):
             checks.number(export, name)

@@ -1,4 +1,4 @@
-"""objects.json and names.json on the disk and in memory: looked up often, written at once, never lost."""
+"""Read and write objects.json and names.json: cached in memory, and flushed to disk on every change."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Generic, TypeVar
 
 from scstream_app.errors import reason
 from scstream_app.session.storage import files, marks
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.marks import MarkedObject, Names
 
 Marks = TypeVar("Marks")
 
 
 class MarkFiles:
-    """What a person marked in a session.
+    """The user's marks in a session.
 
-    A file that cannot be read raises `Invalid` when it is asked for, and only then. Setting holds ``lock``, which is
-    never held for anything that takes longer than writing one of the two files.
+    An unreadable file raises `InvalidData` when its marks are accessed, not before. Setting marks holds ``lock``, which
+    is never held for longer than it takes to write one of the two files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,18 +31,18 @@ class MarkFiles:
         self._names = _MarkFile(folder / "names.json", Names(), Names.as_dict, Names.from_dict)
 
     def create(self) -> None:
-        """Files without any marks."""
+        """Write files without any marks."""
         self._objects.set(())
         self._names.set(Names())
 
     def check(self) -> None:
-        """Refuse what is neither whole nor damaged but somebody's trap."""
+        """Raise InvalidData if one of the files is a link: that is no damage but an attack."""
         self._objects.check()
         self._names.check()
 
-    def own(self) -> tuple[str, ...]:
-        """From now on nobody else writes them: put aside what cannot be read; says what that was."""
-        return tuple(text for file in (self._objects, self._names) if (text := file.own()))
+    def claim(self) -> tuple[str, ...]:
+        """Become the only writer: read both files, rename unreadable ones, and return a message for each of those."""
+        return tuple(text for file in (self._objects, self._names) if (text := file.claim()))
 
     @property
     def objects(self) -> tuple[MarkedObject, ...]:
@@ -67,7 +67,11 @@ class MarkFiles:
 
 
 class _MarkFile(Generic[Marks]):
-    """One of the files. What it held when it was last read or written, and how the file looked then."""
+    """One of the files, with a cache of its content.
+
+    ``_known`` holds the content and the file's fingerprint when it was read; the fingerprint is None if no other
+    process can write the file.
+    """
 
     def __init__(self, path: Path, nothing: Marks, dump: Callable[[Marks], Any], parse: Callable[[Any], Marks]) -> None:
         self.path = path
@@ -75,17 +79,17 @@ class _MarkFile(Generic[Marks]):
         self._known: tuple[Marks, tuple[int, ...] | None] | None = None
 
     def get(self) -> Marks:
-        """What it holds; it is read again only if it was replaced."""
+        """Content of the file; read again only if the file was replaced."""
         known = self._known
-        if known is not None and (known[1] is None or known[1] == self._looks()):
+        if known is not None and (known[1] is None or known[1] == self._fingerprint()):
             return known[0]
-        # Looked at first: if it is replaced meanwhile, it will look different next time.
-        looks = self._looks()
-        held = self._read()
-        self._known = held, looks
-        return held
+        # Taken before reading: if the file is replaced meanwhile, the next call notices.
+        fingerprint = self._fingerprint()
+        content = self._read()
+        self._known = content, fingerprint
+        return content
 
-    def _looks(self) -> tuple[int, ...]:
+    def _fingerprint(self) -> tuple[int, ...]:
         info = files.check_file(self.path)
         return info.st_ino, info.st_mtime_ns, info.st_size
 
@@ -93,21 +97,21 @@ class _MarkFile(Generic[Marks]):
         return self._parse(files.parse(files.read(self.path, marks.LIMIT), self.path.name))
 
     def set(self, value: Marks) -> None:
-        """Write it, to stay there whatever happens."""
+        """Write the content and flush it to disk."""
         files.replace(self.path, files.dump(self._dump(value)), durable=True)
         self._known = value, None
 
-    def own(self) -> str:
-        """Rely on nobody else writing it. A file that cannot be read is put aside, which is then said."""
+    def claim(self) -> str:
+        """Become the only writer; an unreadable file is renamed and reported in the returned message."""
         try:
             self._known = self._read(), None
-        except Invalid as error:
-            kept = f"it is kept as {files.put_aside(self.path).name}" if self.path.exists() else "nothing is left of it"
+        except InvalidData as error:
+            kept = f" It was renamed to {files.put_aside(self.path).name}." if self.path.exists() else ""
             self.set(self._nothing)
-            return f"{self.path.name} cannot be read ({reason(error)}); {kept}."
+            return f"Cannot read {self.path.name}: {reason(error)}.{kept}"
         return ""
 
     def check(self) -> None:
-        """Refuse a link: that is no damage but somebody's doing."""
+        """Raise InvalidData if the file is a link."""
         if os.path.lexists(self.path):
             files.check_file(self.path)

@@ -1,8 +1,8 @@
-"""pictures.mkv: the pictures of a recording, each as it was, in the session's own folder.
+"""pictures.mkv: the pictures of a recording as a lossless movie in the session folder.
 
-H.264 without loss, in RGB, every picture by itself: one thread takes 9 ms for a picture of 480 x 854, which then has
-0.4 to 0.8 MB. FFV1 takes three times as long for two thirds of the bytes. A picture is a Matroska cluster of its own,
-which FFmpeg writes when the next one comes.
+Lossless H.264 in RGB, key frames only: one thread takes 9 ms for a picture of 480 x 854, which then has 0.4 to 0.8 MB.
+FFV1 takes three times as long for two thirds of the bytes. Each picture is a Matroska cluster of its own, which FFmpeg
+writes to the file when the next picture comes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from av.video.stream import VideoStream
 
 from scstream_app.errors import reason
 from scstream_app.render.image_types import Picture, Size
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
-#: The file's name, and the address of the source of a session that has it.
+#: Name of the file, and address of the source in the manifest of a recording.
 PICTURES = "pictures.mkv"
 
 _TICK = Fraction(1, 1000)
@@ -30,20 +30,20 @@ _CONTAINER = {"cluster_time_limit": "0", "flush_packets": "1"}
 
 
 class PictureFile:
-    """A lossless movie of RGB pictures of one size, that is readable up to its last picture but one at any time.
+    """Writer of a lossless movie of RGB pictures; the file is readable at any time, except for its last picture.
 
     Attributes
     ----------
     safe : int
-        How many pictures are in the file even if the process is killed now.
+        Number of pictures that remain in the file if the process is killed now.
     """
 
     def __init__(self, path: Path, rate: float, size: Size) -> None:
         self.safe = 0
         self._last = -1
-        with _telling():
+        with _reporting_ffmpeg_errors():
             self._container = av.open(str(path), "w", format="matroska", options=_CONTAINER)
-            # One thread: the cores are wanted by the engine.
+            # One thread: the engine needs the cores.
             stream = self._container.add_stream(
                 _CODEC, rate=Fraction(rate).limit_denominator(65_535), options={**_OPTIONS, "threads": "1"}
             )
@@ -54,19 +54,19 @@ class PictureFile:
             self._stream = stream
 
     def write(self, rgb: Picture, seconds: float) -> None:
-        """Append a picture that is shown from then on; Invalid says why it cannot be."""
+        """Append a picture with this presentation time; raises InvalidData if that fails."""
         before = self._last
         ticks = max(before + 1, round(seconds / _TICK))
         frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(rgb), format="rgb24")
         frame.pts, frame.time_base = ticks, _TICK
-        with _telling():
+        with _reporting_ffmpeg_errors():
             self._container.mux(self._stream.encode(frame.reformat(format=_PIXELS, threads=1)))
         self.safe += before >= 0
         self._last = ticks
 
     def close(self) -> None:
-        """Write the end; Invalid says why it cannot be, and then the last picture is not safe."""
-        with _telling():
+        """Finish the file; raises InvalidData if that fails, and then the last picture is not safe."""
+        with _reporting_ffmpeg_errors():
             try:
                 self._container.mux(self._stream.encode())
             finally:
@@ -74,15 +74,15 @@ class PictureFile:
         self.safe += self._last >= 0
 
     def abandon(self) -> None:
-        """Let go of a file that cannot be written to its end; what is safe stays so."""
+        """Close a file after a write error; the safe pictures remain."""
         with suppress(av.error.FFmpegError):
             self._container.close()
 
 
 @contextmanager
-def _telling() -> Iterator[None]:
-    """Say what FFmpeg says in the way that sessions do."""
+def _reporting_ffmpeg_errors() -> Iterator[None]:
+    """Turn FFmpeg errors into InvalidData."""
     try:
         yield
     except av.error.FFmpegError as error:
-        raise Invalid(f"{PICTURES}: {reason(error)}") from error
+        raise InvalidData(f"{PICTURES}: {reason(error)}") from error

@@ -1,4 +1,4 @@
-"""frames.jsonl: one line a frame, written when all else of it is there: a frame without a line is none."""
+"""frames.jsonl: one line per frame, written after all other data of the frame. Frames without a line do not count."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scstream import Event
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session.storage import checks, files
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
 _LINE_LIMIT = 1 << 24
 _ROWS_LIMIT = 1 << 24
@@ -29,9 +29,10 @@ _CHECKSUM = (1 << 32) - 1
 
 @dataclass(frozen=True, slots=True)
 class FrameRecord:
-    """What a session notes of a frame: see `FrameResult`; and how large its chunk of ids is, where its statistics are.
+    """A frame's line in frames.jsonl: the small fields of `FrameResult`, and where its ids and statistics are.
 
-    The statistics are the records first_row, ..., first_row + rows - 1.
+    ``ids_bytes`` is the size of its chunk in ids.zarr. Its statistics are the records first_row, ...,
+    first_row + rows - 1 of statistics.bin.
     """
 
     index: int
@@ -50,7 +51,10 @@ class FrameRecord:
 
     @classmethod
     def of(cls, result: FrameResult, ids: tuple[int, int], statistics: tuple[int, int, int]) -> Self:
-        """The record of a result whose ids and statistics have been written."""
+        """Record of a result.
+
+        ``ids`` are the size and checksum of its chunk; ``statistics`` are its first row, number of rows and checksum.
+        """
         return cls(
             result.index,
             result.time,
@@ -85,7 +89,7 @@ class FrameRecord:
 
     @classmethod
     def parse(cls, line: bytes) -> Self:
-        """Undo `line`."""
+        """Inverse of `line`; checks all values."""
         values = _parse(line)
         ids, statistics = checks.section(values, "ids"), checks.section(values, "statistics")
         milliseconds = checks.section(values, "milliseconds")
@@ -110,7 +114,7 @@ class FrameRecord:
 def _parse(line: bytes) -> dict[str, Any]:
     values = files.parse(line, "a line of frames.jsonl")
     if not isinstance(values, dict):
-        raise Invalid("a line of frames.jsonl is damaged")
+        raise InvalidData("a line of frames.jsonl is damaged")
     return values
 
 
@@ -118,9 +122,9 @@ def _event(values: Any) -> Event:
     try:
         event = Event.from_dict(values)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise Invalid("an event in frames.jsonl makes no sense") from error
+        raise InvalidData("an event in frames.jsonl is invalid") from error
     if not all(0 <= id <= checks.MAX_INDEX for id in event.ids):
-        raise Invalid(f"an event in frames.jsonl names the ids {event.ids}")
+        raise InvalidData(f"an event in frames.jsonl has the invalid ids {event.ids}")
     return event
 
 
@@ -128,14 +132,15 @@ def _edit(values: Any) -> Edit:
     try:
         return Edit.from_dict(values)
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise Invalid("an edit in frames.jsonl makes no sense") from error
+        raise InvalidData("an edit in frames.jsonl is invalid") from error
 
 
 class RecordIndex:
-    """Where the lines are: a few bytes a frame, so that a session of any length can be open.
+    """Index of the lines of frames.jsonl: a few bytes per frame, so that a session of any length can be opened.
 
-    Lines are read when asked for. ``end`` is where the last good one ends, ``rows`` how many statistics records the
-    frames have in all, ``torn`` whether anything follows the last good line. One thread may add while others read.
+    Lines are read on demand. ``end`` is the end of the last valid line in bytes, ``rows`` the total number of
+    statistics records, and ``torn`` whether anything follows the last valid line. One thread may add lines while others
+    read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -152,30 +157,30 @@ class RecordIndex:
         return len(self.frames)
 
     def numbers(self) -> npt.NDArray[np.int64]:
-        """The frames' indices, ascending."""
-        # An array that is being looked at cannot grow.
+        """Indices of the frames, ascending."""
+        # The array cannot grow while NumPy accesses its buffer.
         with self._lock:
             return np.array(self.frames, np.int64)
 
     @property
     def rows(self) -> int:
-        """Statistics records of all frames."""
+        """Number of statistics records of all frames."""
         return self._rows[-1] if self._rows else 0
 
     def load(self) -> None:
-        """Find the lines, up to the first that is not whole or does not follow from the one before."""
+        """Index the lines up to the first one that is incomplete or does not continue the one before it."""
         files.check_file(self.path)
         with open(self.path, "rb") as file:
             while line := file.readline(_LINE_LIMIT):
                 try:
                     self._take(line)
-                except Invalid:
+                except InvalidData:
                     self.torn = True
                     return
 
     def _take(self, line: bytes) -> None:
         if not line.endswith(b"\n"):
-            raise Invalid("the last line is not whole")
+            raise InvalidData("the last line is incomplete")
         values = _parse(line)
         statistics = checks.section(values, "statistics")
         index = checks.integer(values, "index", low=self.frames[-1] + 1 if self.frames else 0)
@@ -184,7 +189,7 @@ class RecordIndex:
         self.add(index, len(line), rows, "edits" in values)
 
     def add(self, index: int, length: int, rows: int, edited: bool) -> None:
-        """Note a line at the end; ``rows`` is the number of statistics records with it."""
+        """Add a line at the end; ``rows`` is the number of statistics records including its own."""
         with self._lock:
             if edited:
                 self._edited.append(len(self))
@@ -194,13 +199,13 @@ class RecordIndex:
             self.frames.append(index)
 
     def keep(self, count: int) -> None:
-        """Forget all but the first ``count`` frames, which are not wholly there."""
+        """Drop all but the first ``count`` frames, because the others are incomplete."""
         if count < len(self):
             self.cut(count, self._begin[count])
             self.torn = True
 
     def cut(self, count: int, end: int) -> None:
-        """Go back to ``count`` frames with lines up to ``end``, also from half an `add`."""
+        """Go back to ``count`` frames whose lines end at ``end``; also undoes an `add` that failed halfway."""
         with self._lock:
             for column in (self.frames, self._begin, self._rows):
                 del column[count:]
@@ -208,28 +213,28 @@ class RecordIndex:
             self.end = end
 
     def count_with_rows(self, rows: int) -> int:
-        """How many frames have all their statistics when there are only so many records."""
+        """Number of frames whose statistics are complete if only ``rows`` records exist."""
         return next((n for n in range(len(self), 0, -1) if self._rows[n - 1] <= rows), 0)
 
     def place(self, index: int) -> int:
-        """The frame's place among the lines; KeyError if it has none."""
+        """Line number of a frame; raises KeyError if it has none."""
         place = bisect_left(self.frames, index)
         if place == len(self) or self.frames[place] != index:
             raise KeyError(index)
         return place
 
     def places(self, start: int, stop: int) -> tuple[int, int]:
-        """Where the lines of frames start, ..., stop - 1 begin and end."""
+        """Range (first, last + 1) of the lines of frames start, ..., stop - 1."""
         with self._lock:
             return bisect_left(self.frames, start), bisect_left(self.frames, stop)
 
     def read_edited(self) -> Iterator[FrameRecord]:
-        """The records of frames before which a person did something: few, and found without reading the others."""
+        """Yield the records of frames with edits, without reading the other lines."""
         for place in tuple(self._edited):
             yield from self.read(place, place + 1)
 
     def read(self, first: int, last: int) -> Iterator[FrameRecord]:
-        """The records at places first, ..., last - 1."""
+        """Yield the records of lines first, ..., last - 1."""
         last = min(last, len(self))
         if first >= last:
             return
@@ -239,5 +244,5 @@ class RecordIndex:
             for place in range(first, last):
                 record = FrameRecord.parse(file.readline(_LINE_LIMIT))
                 if record.index != self.frames[place]:
-                    raise Invalid("frames.jsonl was changed while it was read")
+                    raise InvalidData("frames.jsonl was changed by another program")
                 yield record

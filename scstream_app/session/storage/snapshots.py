@@ -1,4 +1,4 @@
-"""models/NNNNNN.npz: the segmenter as it was after frame NNNNNN, to go on from there."""
+"""models/NNNNNN.npz: snapshot of the segmenter after frame NNNNNN, to resume from there."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 import scstream
 from scstream import ModelFileError
 from scstream_app.session.storage import files
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
 
-#: The segmenter that a run begins with, where that has learnt from another clip.
+#: The segmenter that a run starts with, if it was trained on another clip.
 FIRST = "first.npz"
 _NAME = re.compile(r"([0-9]{6,10})\.npz")
 _BYTES_LIMIT = 1 << 28
-#: Of so many snapshots the earlier ones are thinned out, every second one at a time.
+#: Maximum number of snapshots; beyond it every second one of the earlier snapshots is deleted.
 _MOST = 64
 
 
 class Snapshots:
-    """The folder of snapshots of a session.
+    """The folder of a session's snapshots.
 
-    Only the newest is needed to resume. The others allow to go back; as a session grows they get sparser, so that
+    Resuming needs only the newest one. The others allow going back; as a session grows they get sparser, so that
     their number and size stay limited.
     """
 
@@ -35,23 +35,23 @@ class Snapshots:
         self.folder, self.every = folder, every
 
     def frames(self) -> list[int]:
-        """The frames that have one, ascending."""
+        """Frames that have a snapshot, ascending."""
         files.check_folder(self.folder)
         return sorted(int(match[1]) for name in os.listdir(self.folder) if (match := _NAME.fullmatch(name)))
 
     def path(self, frame: int) -> Path:
-        """The file of a frame's snapshot."""
+        """Path of the snapshot of a frame."""
         return self.folder / f"{frame:06d}.npz"
 
     def save(self, segmenter: VideoSegmenter, frame: int) -> None:
-        """Write the segmenter as it is after the frame."""
+        """Save the segmenter as the snapshot of the frame, and delete superfluous snapshots."""
         segmenter.save(self.path(frame))
         files.sync_folder(self.folder)
         for superfluous in _superfluous(self.frames(), self.every):
             self.path(superfluous).unlink()
 
     def load(self, frame: int) -> VideoSegmenter:
-        """Read the segmenter of a frame's snapshot."""
+        """Load the snapshot of a frame."""
         return self._load(self.path(frame))
 
     def _load(self, path: Path) -> VideoSegmenter:
@@ -59,32 +59,32 @@ class Snapshots:
         try:
             return scstream.VideoSegmenter.load(path)
         except ModelFileError as error:
-            raise Invalid(f"{self.folder.name}/{path.name} is damaged") from error
+            raise InvalidData(f"{self.folder.name}/{path.name} is damaged") from error
 
     def save_first(self, segmenter: VideoSegmenter) -> None:
-        """Write the segmenter that a run begins with."""
+        """Save the segmenter that a run starts with."""
         segmenter.save(self.folder / FIRST)
 
     def load_first(self) -> VideoSegmenter | None:
-        """Read it; None if the run began with nothing."""
+        """Load the segmenter that the run started with; None if it started untrained."""
         if not os.path.lexists(self.folder / FIRST):
             return None
         return self._load(self.folder / FIRST)
 
     def drop_after(self, frame: int) -> None:
-        """Remove those of later frames."""
+        """Remove the snapshots of later frames."""
         for later in self.frames():
             if later > frame:
                 self.path(later).unlink()
 
     def clean(self) -> None:
-        """Remove whatever a killed process left half-written."""
+        """Remove partial files of a killed process."""
         for leftover in self.folder.glob(".*.tmp"):
             leftover.unlink()
 
 
 def _superfluous(frames: list[int], every: int) -> list[int]:
-    """All but the first and the last two of a full folder are kept only at every second interval, fourth, ...
+    """Snapshots to delete if there are too many: keeps the first, the last two, and every 2nd (4th, ...) of the others.
 
     >>> _superfluous(list(range(0, 650, 10)), 10)[:3], _superfluous(list(range(0, 640, 10)), 10)
     ([10, 30, 50], [])
@@ -99,12 +99,12 @@ def _superfluous(frames: list[int], every: int) -> list[int]:
 
 
 def _check_archive(path: Path) -> None:
-    """Refuse an archive that would unpack into more than any model takes."""
+    """Raise InvalidData for an archive that would unpack to more than the size of any model."""
     try:
         files.check_file(path)
         with zipfile.ZipFile(path) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise Invalid(f"{path.parent.name}/{path.name} is damaged") from error
+        raise InvalidData(f"{path.parent.name}/{path.name} is damaged") from error
     if size > _BYTES_LIMIT:
-        raise Invalid(f"{path.parent.name}/{path.name} would unpack into {size} bytes, more than makes sense")
+        raise InvalidData(f"{path.parent.name}/{path.name} unpacks to {size} bytes, more than {_BYTES_LIMIT}")

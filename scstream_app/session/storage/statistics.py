@@ -1,4 +1,4 @@
-"""statistics.bin: what is known of every live segment in every frame, one compact record each."""
+"""statistics.bin: statistics of every live segment in every frame, one compact record each."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy.typing as npt
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.session.storage import files
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
 Rows = npt.NDArray[np.void]
 
 _UPPER = np.triu_indices(STATISTICS["covariance"].shape[0])
 _PLAIN = ("share", "born", "red", "green", "blue", "row", "column")
 
-#: One segment in one frame. Half the digits of the engine's are enough for a curve, and for a table.
+#: Record of one segment in one frame. Single precision is enough for plots and tables.
 RECORD = np.dtype(
     [
         ("id", "<i4"),
@@ -37,13 +37,13 @@ RECORD = np.dtype(
 
 
 def description() -> dict[str, Any]:
-    """What somebody needs to know who reads the file without this program: for the manifest."""
+    """Layout of the file for the manifest, so that other programs can read it."""
     fields = [[name, RECORD[name].base.str, list(RECORD[name].shape)] for name in RECORD.names or ()]
     return {"record": fields, "covariance": "upper triangle, row by row: three colours, row / height, column / width"}
 
 
 def pack(rows: Rows) -> bytes:
-    """Rows as `VideoSegmenter.statistics_` has them, as records."""
+    """Convert rows of `VideoSegmenter.statistics_` to records."""
     records = np.empty(len(rows), RECORD)
     for name in ("id", "pixels", "age", *_PLAIN):
         records[name] = rows[name]
@@ -52,7 +52,7 @@ def pack(rows: Rows) -> bytes:
 
 
 def unpack(data: bytes) -> Rows:
-    """Undo `pack`, but for the digits."""
+    """Inverse of `pack`, up to rounding."""
     records = np.frombuffer(data, RECORD)
     rows = np.zeros(len(records), STATISTICS)
     for name in ("id", "pixels", "age", *_PLAIN):
@@ -63,14 +63,14 @@ def unpack(data: bytes) -> Rows:
 
 
 def read(path: Path, first: int, count: int, checksum: int) -> Rows:
-    """The records first, first + 1, ..., first + count - 1."""
+    """Read the records first, ..., first + count - 1."""
     files.check_file(path)
     with open(path, "rb") as file:
         file.seek(first * RECORD.itemsize)
         data = file.read(count * RECORD.itemsize)
     if len(data) != count * RECORD.itemsize or zlib.crc32(data) != checksum:
-        raise Invalid(f"{path.name} is damaged: a checksum does not match")
+        raise InvalidData(f"{path.name} is damaged: a checksum does not match")
     rows = unpack(data)
     if any((rows[name] < 0).any() for name in ("id", "pixels", "age")) or not np.isfinite(rows["share"]).all():
-        raise Invalid(f"{path.name} holds records that make no sense")
+        raise InvalidData(f"{path.name} contains invalid records")
     return rows

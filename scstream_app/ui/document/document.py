@@ -437,7 +437,7 @@ class Document(QObject):
     def _forget_before(self, index: int) -> None:
         """Nothing may grow for ever with a source that has no end; objects stay what they have become."""
         self.forgetting.emit(index)
-        self.objects = self.summary.carried(self.objects, index)
+        self.objects = self.summary.objects_at(self.objects, index)
         for place in range(self.undo.count()):
             command = self.undo.command(place)
             if isinstance(command, HoldsPast):

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.pipeline.adaptive_scale import AdaptiveScale
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
-from scstream_app.session import FrameRecord, LiveRecorder, MarkedObject, Recorded
+from scstream_app.session import FrameRecord, LiveRecorder, MarkedObject, RecordingResult
 from scstream_app.sources import is_camera
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -154,7 +154,7 @@ class LiveFeed(QObject):
         return recorder is None or recorder.join(patience)
 
     @Slot(object)
-    def _on_ended(self, recorded: Recorded) -> None:
+    def _on_ended(self, recorded: RecordingResult) -> None:
         self._document.run.worker.recorder = None
         self.recorder = None
         self.changed.emit()
@@ -175,7 +175,7 @@ class LiveFeed(QObject):
         """What an object is on the first recorded frame at or after that of its marking, and whether that is final."""
         if thing in self._placed:
             return self._placed[thing], True
-        (place, index), summary = recorder.place(thing.frame), self._document.summary
+        (place, index), summary = recorder.position_of(thing.frame), self._document.summary
         if index is None or index > summary.frames[-1]:
             return replace(thing, frame=place), False
         self._placed[thing] = replace(thing, frame=place, ids=summary.followed(thing.ids, thing.frame, index))
@@ -184,7 +184,7 @@ class LiveFeed(QObject):
     @Slot(int)
     def _on_forgetting(self, index: int) -> None:
         """The document has its objects begin later then, but in the recording they stay where they are."""
-        later = self._document.summary.carried(self._placed, index)
+        later = self._document.summary.objects_at(self._placed, index)
         self._placed = dict(zip(later, self._placed.values(), strict=True))
 
     # --- what the document says

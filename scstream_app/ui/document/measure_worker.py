@@ -56,7 +56,7 @@ class MeasureWorker(BackgroundWorker[tuple[Session, Sequence[int]]]):
             return
         self.measured.emit(survey.session, found)
         try:
-            survey.session.note_measured(found)
+            survey.session.add_measures(found)
         except StudioError:
             # The disk is full, or the session was just closed: it is measured again some day.
             pass

@@ -245,7 +245,7 @@ class _Regroup(_Swap):
     def begin_at(self, index: int) -> None:
         """Have objects begin at this frame where they would begin earlier."""
         summary = self._document.summary
-        self._before, self._after = summary.carried(self._before, index), summary.carried(self._after, index)
+        self._before, self._after = summary.objects_at(self._before, index), summary.objects_at(self._after, index)
 
 
 # --- the model
@@ -458,7 +458,7 @@ class _Split(_ModelCommand):
     def _parts(self) -> list[tuple[int, int]]:
         """The first split of each segment since the command was given: the segment, and its new part."""
         found: dict[int, int] = {}
-        for event in self._document.summary.happened(self._frame, _newest(self._document)):
+        for event in self._document.summary.events_between(self._frame, _newest(self._document)):
             if event.kind is Kind.SPLIT and event.ids[0] in self._ids:
                 found.setdefault(event.ids[0], event.ids[1])
         return list(found.items())

@@ -18,9 +18,9 @@ from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import IdMap
-from scstream_app.session import Bookmark, FrameRecord, LiveRecorder, Session, SourceFacts, mend, resume
-from scstream_app.session.frame_measures import MeasuringSession, measures
-from scstream_app.session.model_transfer import carried_over
+from scstream_app.session import Bookmark, FrameRecord, LiveRecorder, Session, SourceFacts, repair_recording, resume
+from scstream_app.session.frame_measures import MeasuringSession, measure_frame
+from scstream_app.session.model_transfer import transfer_model
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
@@ -229,11 +229,11 @@ class Worker(QObject):
             source = stack.enter_context(open_source(task.address))
             if source.live:
                 return None, source
-            model = None if task.model is None else carried_over(task.model, 0, (source.height, source.width))
+            model = None if task.model is None else transfer_model(task.model, 0, (source.height, source.width))
             return MeasuringSession.create(task.path, source, task.settings, model=model, unsaved=True), source
         session = MeasuringSession.open(task.path, writable=True)
         try:
-            mend(session)
+            repair_recording(session)
             return session, None
         except BaseException:
             session.close()
@@ -263,7 +263,7 @@ class Worker(QObject):
         self.opened_live.emit(SourceFacts.of(source))
         scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
         size = (source.height, source.width)
-        segmenter = settings.segmenter() if model is None else carried_over(model, 0, size)
+        segmenter = settings.segmenter() if model is None else transfer_model(model, 0, size)
         max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
         segmenter.change(threads=settings.threads, max_init_sweeps=max_init_sweeps)
         uncounted = 0
@@ -305,7 +305,7 @@ class Worker(QObject):
         recorder = self.recorder
         if recorder is None:
             self._show_live(result)
-        measured = replace(result, measures=measures(before, result, segmenter.colour))
+        measured = replace(result, measures=measure_frame(before, result, segmenter.colour))
         if recorder is not None:
             recorder.put(measured, segmenter)
             self._show_live(result)
@@ -354,7 +354,7 @@ def _read(session: Session, cancel: threading.Event) -> Opened:
                 break
             summary.add(record)
             edits.extend(record.edits)
-        for index, found in session.measured():
+        for index, found in session.added_measures():
             summary.fill(index, found)
     except StudioError as error:
         trouble = str(error)

@@ -35,19 +35,19 @@ class Cleanup(QObject):
 
     def clear_old(self, days: float) -> None:
         """Delete those that nobody has touched for so many days, without a word."""
-        self._chores.do(partial(self._library().clear, days), lambda _count: self.done.emit(), what=_DELETING)
+        self._chores.do(partial(self._library().delete_stale, days), lambda _count: self.done.emit(), what=_DELETING)
 
     def ask(self) -> None:
         """Delete all of them, if a person agrees when it is known how many there are."""
         library = self._library()
-        self._chores.do(lambda: len(list(library.forgotten())), self._ask_to_clear, what=_COUNTING)
+        self._chores.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
 
     def _ask_to_clear(self, count: int) -> None:
         question = f"Delete {_unsaved(count)} and what was marked there? The one that is open stays."
         if not count:
             self.message.emit("There are no unsaved sessions to delete.", "notice")
         elif confirm(self._window, question, "Delete"):
-            self._chores.do(self._library().clear, self._tell, what=_DELETING)
+            self._chores.do(self._library().delete_stale, self._tell, what=_DELETING)
 
     @Slot(str, str)
     def ask_about(self, path: str, told: str) -> None:

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from scstream_app.errors import StudioError
-from scstream_app.session import Recorded
+from scstream_app.session import RecordingResult
 from scstream_app.session.library import Library
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import LiveFeed
@@ -61,7 +61,7 @@ class RecordingControl(QObject):
         return may
 
     @Slot(object)
-    def _on_recorded(self, recorded: Recorded) -> None:
+    def _on_recorded(self, recorded: RecordingResult) -> None:
         left_out = f" {recorded.dropped} frames came too fast to be written and were left out." * bool(recorded.dropped)
         open_ = ("Open It", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
         if recorded.failure:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scstream_app.errors import StudioError
 from scstream_app.session import SUFFIX, Session
-from scstream_app.session.library import is_unsaved, keep, move_session
+from scstream_app.session.library import is_unsaved, mark_saved, move_session
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.folders import own_folder, usable
@@ -99,7 +99,7 @@ class SessionSaver(QObject):
 
     def _keep(self, path: Path) -> None:
         try:
-            keep(path)
+            mark_saved(path)
         except StudioError as error:
             self.message.emit(str(error), "error")
         else:

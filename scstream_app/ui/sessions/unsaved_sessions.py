@@ -21,7 +21,7 @@ def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
     """
     now = datetime.now()
     found = []
-    for text, path in library.left_behind():
+    for text, path in library.unsaved_sessions():
         written = _written(Path(path))
         lines = [f"{text} · {time_text(written, now)}", *_objects(Path(path))]
         found.append((written, "\n".join(lines), path))

@@ -302,7 +302,7 @@ def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
     frames = moving_square(3)
     segment(FakeSource(frames), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
-        for other, why in [(frames[::-1], "another picture at frame 0"), ([frames[0][:40]], "it is 64 x 40")]:
+        for other, why in [(frames[::-1], "frame 0 is a different picture"), ([frames[0][:40]], "frames are 64 x 40")]:
             with pytest.raises(SessionError, match=f"Cannot use 'clip' for .*{why}"):
                 list(headless.export(session, tmp_path / "out", Order(("overlay",)), source=FakeSource(other)))
         assert list(headless.export(session, tmp_path / "out", Order(("overlay",)), 1, source=FakeSource(frames))) == [

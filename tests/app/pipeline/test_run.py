@@ -21,7 +21,7 @@ from scstream_app.pipeline import readahead, scene_cuts
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.readahead import AHEAD
 from scstream_app.pipeline.run import Notice, segment_frames
-from scstream_app.render.image_types import fitted
+from scstream_app.render.image_types import resized
 from scstream_app.settings import Settings
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, open_source
 
@@ -363,8 +363,8 @@ def test_a_run_that_goes_on_among_frames_of_another_size_does_not_start_afresh_a
 def test_fitting_keeps_colours() -> None:
     picture = np.full((48, 64, 3), (200, 100, 50), np.uint8)
     for size in ((24, 32), (96, 100), (1, 1)):
-        np.testing.assert_array_equal(fitted(picture, size), np.full((*size, 3), (200, 100, 50), np.uint8))
-    assert fitted(picture, (48, 64)) is picture
+        np.testing.assert_array_equal(resized(picture, size), np.full((*size, 3), (200, 100, 50), np.uint8))
+    assert resized(picture, (48, 64)) is picture
 
 
 # --- scene cuts

@@ -1,4 +1,4 @@
-"""The packed log of events against a plain list."""
+"""EventLog behaves like a plain list of (frame, event)."""
 
 from __future__ import annotations
 

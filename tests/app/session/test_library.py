@@ -1,4 +1,4 @@
-"""Sessions that nobody has saved: where they are, which may go, and how one is put where it is to stay."""
+"""Library of unsaved sessions: new paths, listing, deleting, saving and moving sessions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scstream_app.sources import open_source
 
 
 def make(path: Path, frames: int = 3, unsaved: bool = True) -> Path:
-    """A session with so many frames."""
+    """Session with ``frames`` frames."""
     folder = write_images(path.parent / f"{path.stem} frames", moving_square(2, 24, 32))
     with open_source(str(folder)) as source, Session.create(path, source, Settings(), unsaved=unsaved) as session:
         for result in story((24, 32))[:frames]:
@@ -65,13 +65,13 @@ def test_no_two_sessions_get_the_same_path(tmp_path: Path) -> None:
     assert len({sessions.new_path("clip.mp4") for _ in range(3)}) == 3
 
 
-def test_an_unusable_folder_is_said(tmp_path: Path) -> None:
+def test_an_unusable_folder_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(SessionError, match=r"cannot be kept in '.*file/sessions': Not a directory"):
+    with pytest.raises(SessionError, match=r"Cannot store sessions in '.*file/sessions': Not a directory"):
         Library(tmp_path / "file" / "sessions").new_path("clip.mp4")
 
 
-# --- those that were left behind
+# --- unsaved sessions
 
 
 def test_only_unsaved_sessions_with_frames_are_listed(tmp_path: Path) -> None:
@@ -80,35 +80,35 @@ def test_only_unsaved_sessions_with_frames_are_listed(tmp_path: Path) -> None:
     make(tmp_path / "saved.scstream", 3, unsaved=False)
     (make(tmp_path / "damaged.scstream") / "manifest.json").write_text("{")
     os.utime(one, (0, 0))
-    listed = Library(tmp_path).left_behind()
+    listed = Library(tmp_path).unsaved_sessions()
     assert listed == [("three frames\n3 frames", str(three)), ("one frames\n1 frame", str(one))]
 
 
-def test_a_line_that_was_not_finished_is_no_frame(tmp_path: Path) -> None:
+def test_an_incomplete_line_does_not_count_as_a_frame(tmp_path: Path) -> None:
     path = make(tmp_path / "a.scstream", 3)
     lines = (path / "frames.jsonl").read_bytes()
     (path / "frames.jsonl").write_bytes(lines[:-5])
-    assert Library(tmp_path).left_behind() == [("a frames\n2 frames", str(path))]
+    assert Library(tmp_path).unsaved_sessions() == [("a frames\n2 frames", str(path))]
 
 
-def test_clearing_spares_what_was_saved_and_what_is_open(tmp_path: Path) -> None:
+def test_deleting_stale_sessions_keeps_saved_and_open_ones(tmp_path: Path) -> None:
     old, saved, open_ = (make(tmp_path / f"{n}.scstream", unsaved=n != "saved") for n in ("old", "saved", "open"))
     with Session.open(open_, writable=True):
-        assert Library(tmp_path).clear() == 1
+        assert Library(tmp_path).delete_stale() == 1
     assert not old.exists()
     assert frames_of(saved) == frames_of(open_) == 3
 
 
-def test_only_what_is_gone_counts_as_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_deleted_sessions_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path / "a.scstream")
     stuck = make(tmp_path / "b.scstream")
     real = shutil.rmtree
     monkeypatch.setattr(library.shutil, "rmtree", lambda path, **how: None if path == stuck else real(path, **how))
-    assert Library(tmp_path).clear() == 1
+    assert Library(tmp_path).delete_stale() == 1
     assert stuck.exists()
 
 
-def test_discarding_spares_what_was_saved_and_what_is_open(tmp_path: Path) -> None:
+def test_discarding_keeps_saved_and_open_sessions(tmp_path: Path) -> None:
     saved, open_ = make(tmp_path / "saved.scstream", unsaved=False), make(tmp_path / "open.scstream")
     discard(saved)
     with Session.open(open_, writable=True):
@@ -123,7 +123,7 @@ def test_discarding_spares_what_was_saved_and_what_is_open(tmp_path: Path) -> No
 
 @pytest.fixture(params=["one disk", "two disks"])
 def disks(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Everything in "library" is on another disk, or not."""
+    """Parameter: whether the folder "library" is on another disk."""
     real = os.rename
 
     def rename(old: Path, new: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_moved_session_is_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("disks")
-def test_a_moved_session_takes_the_place_of_another(tmp_path: Path) -> None:
+def test_a_moved_session_replaces_another(tmp_path: Path) -> None:
     path = make(tmp_path / "library" / "a.scstream")
     target = make(tmp_path / "mine.scstream", 1, unsaved=False)
     move_session(path, target)
@@ -196,17 +196,17 @@ def test_a_copy_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 @pytest.mark.usefixtures("disks")
-def test_a_mark_that_cannot_be_taken_off_leaves_everything_in_its_place(tmp_path: Path) -> None:
+def test_a_marker_that_cannot_be_removed_changes_nothing(tmp_path: Path) -> None:
     path, target = both(tmp_path)
     (path / UNSAVED).unlink()
-    # No file that could be deleted as one.
+    # A folder, which unlink cannot delete.
     (path / UNSAVED).mkdir()
     with pytest.raises(SessionError, match=r"Cannot save '.*mine.scstream'"):
         move_session(path, target)
     check_nothing_happened(tmp_path, path, target)
 
 
-def test_what_is_no_session_is_not_replaced(tmp_path: Path) -> None:
+def test_only_a_session_is_replaced(tmp_path: Path) -> None:
     path, target = make(tmp_path / "a.scstream"), tmp_path / "photos.scstream"
     target.mkdir()
     (target / "me.jpg").write_text("")

@@ -1,4 +1,4 @@
-"""Recordings of live sources: pictures and ids together, in step, whatever happens."""
+"""Recordings of live sources: pictures and ids stay in step on slow disks, full disks and kills."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from queue import Queue
 from threading import Event
-from time import monotonic, sleep
+from time import sleep
 
 import numpy as np
 import pytest
@@ -32,11 +32,11 @@ from scstream_app.session import (
     LiveRecorder,
     MarkedObject,
     Names,
-    Recorded,
+    RecordingResult,
     Session,
     SourceFacts,
     live_recorder,
-    mend,
+    repair_recording,
     resume,
 )
 from scstream_app.session.run_summary import RunSummary
@@ -51,13 +51,13 @@ Begin = Callable[[Path], LiveRecorder]
 
 
 @pytest.fixture
-def ends() -> Queue[Recorded]:
+def ends() -> Queue[RecordingResult]:
     return Queue()
 
 
 @pytest.fixture
-def begin(ends: Queue[Recorded]) -> Iterator[Begin]:
-    """Begins recordings, and sees that they end."""
+def begin(ends: Queue[RecordingResult]) -> Iterator[Begin]:
+    """Starts recordings, and checks at the end that they have ended."""
     begun: list[LiveRecorder] = []
 
     def begin_(path: Path) -> LiveRecorder:
@@ -70,7 +70,7 @@ def begin(ends: Queue[Recorded]) -> Iterator[Begin]:
         assert each.join(LONG)
 
 
-def recorded(begin: Begin, ends: Queue[Recorded], path: Path, results: list[FrameResult]) -> Recorded:
+def recorded(begin: Begin, ends: Queue[RecordingResult], path: Path, results: list[FrameResult]) -> RecordingResult:
     recording = begin(path)
     for each in results:
         recording.put(each)
@@ -78,25 +78,31 @@ def recorded(begin: Begin, ends: Queue[Recorded], path: Path, results: list[Fram
     return ends.get(timeout=LONG)
 
 
+def drain(recording: LiveRecorder) -> None:
+    """Wait until the recorder has taken all frames from its queue."""
+    while recording.waiting:
+        sleep(0.001)
+
+
 def unfinish(path: Path) -> None:
-    """As if the program had died before the recording's end."""
+    """Mark the recording as incomplete, as after a crash."""
     manifest = path / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"complete": true', '"complete": false'))
 
 
 def live_story() -> list[FrameResult]:
-    """Five frames of a source that has been running for a while."""
+    """Five frames of a source that started earlier."""
     told = story(SHAPE, first=700)
     return [replace(told[0], events=()), *told[1:]]
 
 
-# --- what is written
+# --- content of a recording
 
 
-def test_ids_and_pictures_are_those_that_came(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_ids_and_pictures_are_recorded_unchanged(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     results = live_story()
     path = tmp_path / "a.scstream"
-    assert recorded(begin, ends, path, results) == Recorded(path, 5, 0)
+    assert recorded(begin, ends, path, results) == RecordingResult(path, 5, 0)
     with Session.open(path) as session, open_source(session.source_address) as source:
         assert session.manifest.complete
         assert session.frames.tolist() == [0, 1, 2, 3, 4]
@@ -107,7 +113,9 @@ def test_ids_and_pictures_are_those_that_came(begin: Begin, ends: Queue[Recorded
         assert source.count() == 5
 
 
-def test_its_source_is_in_its_folder_wherever_that_goes(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_the_source_is_found_after_the_session_was_moved(
+    begin: Begin, ends: Queue[RecordingResult], tmp_path: Path
+) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
     target = tmp_path / "elsewhere" / "b.scstream"
@@ -123,7 +131,9 @@ def test_its_source_is_in_its_folder_wherever_that_goes(begin: Begin, ends: Queu
     assert (tmp_path / "out" / "overlay.mp4").exists()
 
 
-def test_the_first_frame_begins_everything(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_all_segments_of_the_first_frame_are_born_there(
+    begin: Begin, ends: Queue[RecordingResult], tmp_path: Path
+) -> None:
     results = live_story()
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, results)
@@ -134,7 +144,7 @@ def test_the_first_frame_begins_everything(begin: Begin, ends: Queue[Recorded], 
     assert [frame for frame, _ in summary.events] == [2, 4]
 
 
-def test_marks_are_kept(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_marks_are_recorded(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recording = begin(path)
     for each in live_story():
@@ -149,22 +159,22 @@ def test_marks_are_kept(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> 
         assert dict(session.members(marked))[2] == {1, 3}
 
 
-def test_places_of_the_sources_frames(begin: Begin, tmp_path: Path) -> None:
+def test_positions_of_the_sources_frames(begin: Begin, tmp_path: Path) -> None:
     recording = begin(tmp_path / "a.scstream")
-    assert recording.place(3) == (0, None)
+    assert recording.position_of(3) == (0, None)
     for each in story(SHAPE, first=10, gap=2):
         recording.put(each)
-    assert recording.place(3) == (0, 10)
-    assert recording.place(14) == (2, 14)
-    assert recording.place(15) == (3, 16)
-    assert recording.place(19) == (5, None)
+    assert recording.position_of(3) == (0, 10)
+    assert recording.position_of(14) == (2, 14)
+    assert recording.position_of(15) == (3, 16)
+    assert recording.position_of(19) == (5, None)
 
 
-# --- too slow a disk
+# --- slow disks
 
 
-def test_frames_that_cannot_be_written_in_time_are_left_out_of_both(
-    begin: Begin, ends: Queue[Recorded], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_slow_disk_drops_frames_from_pictures_and_ids(
+    begin: Begin, ends: Queue[RecordingResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_recorder, "_MOST_WAITING", 2)
     gate = Event()
@@ -179,27 +189,25 @@ def test_frames_that_cannot_be_written_in_time_are_left_out_of_both(
         recording.put(each)
     assert (recording.frames, recording.dropped) == (2, 3)
     gate.set()
-    deadline = monotonic() + LONG
-    while recording.waiting and monotonic() < deadline:
-        sleep(0.001)
+    drain(recording)
     recording.put(result(800, ids, [birth(800, 9)]))
     recording.stop()
-    assert ends.get(timeout=LONG) == Recorded(tmp_path / "a.scstream", 3, 3)
+    assert ends.get(timeout=LONG) == RecordingResult(tmp_path / "a.scstream", 3, 3)
     with Session.open(tmp_path / "a.scstream") as session, open_source(session.source_address) as source:
         last = list(session.results(source=source))[-1]
         assert source.count() == 3
-    # What happened in frames 2 to 4 of the source is told with the next one.
+    # The next frame carries the events of the dropped frames 2 to 4.
     assert [event.kind for event in last.events] == ["split", "merge", "birth"]
     assert last.events[0] == split(2, 1, 3)
     assert (last.cut, last.edits) == (True, (edit,))
 
 
-# --- what goes wrong
+# --- failures
 
 
 @contextmanager
 def files_no_larger_than(size: int) -> Iterator[None]:
-    """As on a disk that is full."""
+    """Raise the error of a full disk."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
@@ -209,7 +217,9 @@ def files_no_larger_than(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_a_full_disk_ends_it_and_keeps_what_there_is(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_a_full_disk_ends_the_recording_and_keeps_its_frames(
+    begin: Begin, ends: Queue[RecordingResult], tmp_path: Path
+) -> None:
     path = tmp_path / "a.scstream"
     rng = np.random.default_rng(0)
     ids = live_story()[0].ids
@@ -219,7 +229,7 @@ def test_a_full_disk_ends_it_and_keeps_what_there_is(begin: Begin, ends: Queue[R
     assert 3 < end.frames < 40
     assert "pictures.mkv: File too large" in end.failure
     with Session.open(path, writable=True) as session:
-        mend(session)
+        repair_recording(session)
         assert session.manifest.complete
         assert len(session) == end.frames
         with open_source(session.source_address) as source:
@@ -227,21 +237,21 @@ def test_a_full_disk_ends_it_and_keeps_what_there_is(begin: Begin, ends: Queue[R
                 np.testing.assert_array_equal(kept.picture, given.picture)
 
 
-def test_a_place_that_cannot_be_written_is_said(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_reported(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
     end = recorded(begin, ends, tmp_path / "file" / "a.scstream", live_story())
     assert end.frames == 0
     assert "Cannot create" in end.failure
 
 
-def test_nothing_recorded_leaves_nothing(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
-    assert recorded(begin, ends, tmp_path / "a.scstream", []) == Recorded(tmp_path / "a.scstream", 0, 0)
+def test_a_recording_without_frames_is_deleted(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
+    assert recorded(begin, ends, tmp_path / "a.scstream", []) == RecordingResult(tmp_path / "a.scstream", 0, 0)
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no such signal")
 @pytest.mark.parametrize("frames", [1, 7, 30])
-def test_killed_it_opens_with_all_that_is_there(frames: int, tmp_path: Path) -> None:
+def test_a_killed_recording_opens_with_all_complete_frames(frames: int, tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     search = os.pathsep.join(map(str, (ROOT / "engine", ROOT, ROOT / "tests", *sys.path)))
     process = subprocess.Popen(
@@ -249,9 +259,7 @@ def test_killed_it_opens_with_all_that_is_there(frames: int, tmp_path: Path) -> 
     )
     try:
         lines = path / "frames.jsonl"
-        deadline = monotonic() + LONG
         while not (lines.exists() and lines.read_bytes().count(b"\n") >= frames):
-            assert monotonic() < deadline
             assert process.poll() is None
             sleep(0.002)
     finally:
@@ -259,7 +267,7 @@ def test_killed_it_opens_with_all_that_is_there(frames: int, tmp_path: Path) -> 
         process.wait()
     with Session.open(path, writable=True) as session:
         assert not session.manifest.complete
-        mend(session)
+        repair_recording(session)
         assert session.manifest.complete
         assert len(session) >= frames
         with open_source(session.source_address) as source:
@@ -269,34 +277,32 @@ def test_killed_it_opens_with_all_that_is_there(frames: int, tmp_path: Path) -> 
                 np.testing.assert_array_equal(kept.ids, given.ids)
 
 
-def test_models_of_frames_that_go_go_too(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_truncating_removes_later_snapshots(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     segmenter = Settings(max_init_sweeps=5, threads=1).segmenter()
     results = [result(n, live_story()[0].ids) for n in range(60)]
     segmenter.segment(results[0].picture, 0.0)
     recording = begin(tmp_path / "a.scstream")
     for each in results:
         recording.put(each, segmenter)
-        deadline = monotonic() + LONG
-        while recording.waiting and monotonic() < deadline:
-            sleep(0.001)
+        drain(recording)
     recording.stop()
     ends.get(timeout=LONG)
     with Session.open(tmp_path / "a.scstream", writable=True) as session:
         assert session.snapshots() == [0, 50]
-        session.keep_first(40)
+        session.truncate(40)
         assert session.latest_snapshot() == 0
     with Session.open(tmp_path / "a.scstream") as session:
         assert len(session) == 40
 
 
-def test_ids_without_a_picture_go(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_frames_without_a_picture_are_removed(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
     unfinish(path)
     movie = path / PICTURES
     movie.write_bytes(movie.read_bytes()[: 3 * movie.stat().st_size // 5])
     with Session.open(path, writable=True) as session:
-        mend(session)
+        repair_recording(session)
         assert 0 < len(session) < 5
         with open_source(session.source_address) as source:
             assert source.count() == len(session)
@@ -305,45 +311,45 @@ def test_ids_without_a_picture_go(begin: Begin, ends: Queue[Recorded], tmp_path:
         assert session.manifest.source.length == len(session)
 
 
-def test_ids_stay_where_the_movie_is_only_missing(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_ids_stay_if_the_movie_is_missing(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
     unfinish(path)
     (path / PICTURES).rename(tmp_path / PICTURES)
     with Session.open(path, writable=True) as session:
-        mend(session)
+        repair_recording(session)
         assert len(session) == 5
         assert not session.manifest.complete
 
 
 @pytest.mark.parametrize("count", [None, 0])
-def test_ids_stay_where_the_movie_cannot_be_counted(
-    count: int | None, begin: Begin, ends: Queue[Recorded], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_ids_stay_if_the_movie_cannot_be_counted(
+    count: int | None, begin: Begin, ends: Queue[RecordingResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
     unfinish(path)
     monkeypatch.setattr(VideoFile, "count", lambda source: count)
     with Session.open(path, writable=True) as session:
-        mend(session)
+        repair_recording(session)
         assert len(session) == 5
         assert not session.manifest.complete
     monkeypatch.undo()
     with Session.open(path, writable=True) as session:
-        mend(session)
+        repair_recording(session)
         assert session.manifest.complete
         assert len(session) == 5
 
 
-def test_a_recording_is_not_resumed(begin: Begin, ends: Queue[Recorded], tmp_path: Path) -> None:
+def test_a_recording_is_not_resumed(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(begin, ends, path, live_story())
     with Session.open(path, writable=True) as session, open_source(session.source_address) as source:
-        with pytest.raises(SessionError, match="it is a recording, and ends where it was stopped"):
+        with pytest.raises(SessionError, match="it is a recording, which ends where it was stopped"):
             resume(session, source)
 
 
-# --- the last seconds in memory
+# --- replay buffer
 
 
 def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
@@ -359,8 +365,8 @@ def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
     assert by_bytes.at(3) is None
 
 
-def test_a_recent_frame_that_somebody_looks_at_stays_as_it_was() -> None:
-    """Its place in memory becomes another's as frames come."""
+def test_a_frame_taken_from_the_buffer_does_not_change() -> None:
+    """The buffer reuses its memory for later frames."""
     recent, told = ReplayBuffer(frames=2), live_story()
     recent.add(told[0])
     looked_at = recent.at(told[0].index)
@@ -392,7 +398,7 @@ def test_one_frame_is_kept_however_large() -> None:
     assert len(recent) == 1
 
 
-def test_an_endless_trace_forgets_but_for_the_living() -> None:
+def test_forgetting_keeps_the_birth_of_living_segments() -> None:
     told = story(SHAPE)
     summary = RunSummary()
     for each in told:

@@ -1,4 +1,4 @@
-"""A run at a glance: following ids, single values, and what was asked of it before."""
+"""RunSummary: following ids along events, columns, and the cache of followed ids."""
 
 from __future__ import annotations
 
@@ -21,29 +21,31 @@ def split(index: int, whole: int, part: int) -> Event:
 
 
 def story(frames: int = 8) -> RunSummary:
-    """Segment 0 gives birth to 1, 2, 3, ... by splits, one a frame."""
+    """Segment 0 splits off 1, 2, 3, ..., one per frame."""
     trace = RunSummary()
     trace.extend(noted(index, *([split(index, 0, index)] if index else [])) for index in range(frames))
     return trace
 
 
-def test_following_goes_on_from_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_continues_from_the_cached_frame(monkeypatch: pytest.MonkeyPatch) -> None:
     trace, looked = story(), []
-    happened = trace.happened
-    monkeypatch.setattr(trace, "happened", lambda after, last: looked.append((after, last)) or happened(after, last))
+    events_between = trace.events_between
+    monkeypatch.setattr(
+        trace, "events_between", lambda after, last: looked.append((after, last)) or events_between(after, last)
+    )
     for index in range(8):
         assert trace.followed({0}, 0, index) == set(range(index + 1))
     assert looked == [(0, 0), *((index, index + 1) for index in range(7))]
 
 
-def test_following_back_and_forth_gives_the_same() -> None:
+def test_following_in_any_order_gives_the_same_ids() -> None:
     trace = story()
     expected = {index: set(range(index + 1)) for index in range(8)}
     for index in (5, 2, 7, 0, 3):
         assert trace.followed({0}, 0, index) == expected[index]
 
 
-def test_what_is_still_to_come_is_not_taken_for_passed() -> None:
+def test_the_cache_does_not_go_beyond_the_last_frame() -> None:
     trace = story(4)
     assert trace.followed({0}, 0, 9) == {0, 1, 2, 3}
     trace.add(noted(4, split(4, 0, 4)))

@@ -1,4 +1,4 @@
-"""Sessions: what goes in comes out, for other programs as well; one writer at a time; failures keep what was there."""
+"""Sessions: round trip, files readable by other programs, a single writer, and failed writes that lose no frame."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import segment_frames
 from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.session.storage import files
-from scstream_app.session.storage.id_volume import GROWTH
+from scstream_app.session.storage.id_volume import GROWTH, IdVolume
 from scstream_app.session.storage.records import RecordIndex
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame
@@ -33,7 +33,7 @@ from scstream_app.sources import DamagedFrame
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[FrameResult]]:
-    """A whole session, which tests only read, and what went into it."""
+    """Path of a complete session, which tests only read, and the results in it."""
     path = tmp_path_factory.mktemp("sessions") / "clip.scstream"
     return path, recorded(path, clip(), snapshot_every=3)
 
@@ -43,10 +43,10 @@ def empty_result(index: int, size: tuple[int, int] = (48, 64)) -> FrameResult:
     return FrameResult(index, index / 25.0, np.zeros((*size, 3), np.uint8), ids, (), np.zeros(2, STATISTICS))
 
 
-# --- what goes in comes out
+# --- round trip
 
 
-def test_everything_comes_back(made: tuple[Path, list[FrameResult]]) -> None:
+def test_results_are_read_back_unchanged(made: tuple[Path, list[FrameResult]]) -> None:
     path, results = made
     source = FakeSource(clip())
     session = Session.open(path)
@@ -66,7 +66,7 @@ def test_everything_comes_back(made: tuple[Path, list[FrameResult]]) -> None:
             np.testing.assert_allclose(back.statistics[name], result.statistics[name], rtol=1e-6, err_msg=name)
 
 
-def test_frames_come_back_one_by_one(made: tuple[Path, list[FrameResult]]) -> None:
+def test_single_frames_are_read_back(made: tuple[Path, list[FrameResult]]) -> None:
     path, results = made
     session = Session.open(path)
     for result in reversed(results):
@@ -80,7 +80,7 @@ def test_frames_come_back_one_by_one(made: tuple[Path, list[FrameResult]]) -> No
         session.ids(99)
 
 
-def test_it_says_how_it_was_made(made: tuple[Path, list[FrameResult]]) -> None:
+def test_the_manifest_describes_the_run(made: tuple[Path, list[FrameResult]]) -> None:
     manifest = Session.open(made[0]).manifest
     assert manifest.complete
     assert manifest.settings.portable() == QUICK.portable()
@@ -110,7 +110,7 @@ def test_other_programs_open_the_ids(made: tuple[Path, list[FrameResult]]) -> No
     ids = zarr.open_array(path / "ids.zarr", mode="r")
     assert (ids.shape, ids.chunks, ids.dtype) == ((12, 48, 64), (1, 48, 64), np.int32)
     np.testing.assert_array_equal(ids[:], np.stack([r.ids for r in results]))
-    # One folder, whatever the number of frames.
+    # All chunks are in one folder.
     assert [entry.name for entry in (path / "ids.zarr").iterdir() if entry.is_dir()] == []
 
 
@@ -122,7 +122,7 @@ def test_other_programs_read_the_statistics(made: tuple[Path, list[FrameResult]]
     np.testing.assert_array_equal(records["id"], np.concatenate([r.statistics["id"] for r in results]))
 
 
-def test_snapshots_come_after_first_frames_and_now_and_then(made: tuple[Path, list[FrameResult]]) -> None:
+def test_snapshots_are_saved_after_first_frames_and_regularly(made: tuple[Path, list[FrameResult]]) -> None:
     path, results = made
     session = Session.open(path)
     assert session.snapshots() == [0, 3, 6, 7, 10, 11]
@@ -132,7 +132,7 @@ def test_snapshots_come_after_first_frames_and_now_and_then(made: tuple[Path, li
     assert loaded.events_ == list(results[6].events)
 
 
-def test_a_growing_volume_is_cut_to_length_when_closed(tmp_path: Path) -> None:
+def test_closing_sets_the_exact_length_of_the_volume(tmp_path: Path) -> None:
     run = recording(tmp_path / "a.scstream", clip(4, cut=None))
     next(run)
     assert zarr.open_array(tmp_path / "a.scstream" / "ids.zarr", mode="r").shape[0] == GROWTH
@@ -154,10 +154,10 @@ def test_a_long_session_keeps_few_snapshots(tmp_path: Path) -> None:
     assert max(np.diff(kept)) <= 4
 
 
-# --- what a person marked
+# --- the user's marks
 
 
-def test_masks_come_back(made: tuple[Path, list[FrameResult]], tmp_path: Path) -> None:
+def test_masks_are_read_back(made: tuple[Path, list[FrameResult]], tmp_path: Path) -> None:
     assert Session.open(made[0]).masks is None
     masks = np.arange(48 * 64, dtype=np.uint8).reshape(48, 64)
     Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK, masks=masks).close()
@@ -173,7 +173,7 @@ def test_masks_of_another_kind_are_refused(masks: Any, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_objects_and_names_come_back(tmp_path: Path) -> None:
+def test_objects_and_names_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(path, clip())
     objects = (MarkedObject("kite", (255, 0, 9), 3, frozenset({2, 5})), MarkedObject("Strand ☀", (1, 2, 3), 0, {0}))
@@ -213,11 +213,11 @@ def test_marks_do_not_wait_for_a_snapshot(tmp_path: Path, monkeypatch: pytest.Mo
     with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
         session.append(next(segment_frames(source, segmenter)))
 
-        def slow_disk(positions: range) -> None:
+        def slow_disk(volume: IdVolume, positions: range) -> None:
             under_way.set()
             assert end.wait(20.0)
 
-        monkeypatch.setattr(session._volume, "sync", slow_disk)
+        monkeypatch.setattr(IdVolume, "sync", slow_disk)
         saving = threading.Thread(target=session.snapshot, args=(segmenter,))
         saving.start()
         assert under_way.wait(20.0)
@@ -237,7 +237,7 @@ def _mark(session: Session) -> None:
     assert len(session.frames) == 1
 
 
-def test_marks_are_on_the_disk_before_they_take_their_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_marks_are_flushed_before_they_replace_the_old_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     masks = np.zeros((48, 64), np.uint8)
     synced: list[str] = []
     fsync, rename = os.fsync, os.replace
@@ -247,7 +247,7 @@ def test_marks_are_on_the_disk_before_they_take_their_place(tmp_path: Path, monk
         fsync(descriptor)
 
     def check(old: Path, new: Path) -> None:
-        # The volume's description can be told from the manifest.
+        # zarr.json can be restored from the manifest.
         assert str(old) in synced or new.name == "zarr.json"
         rename(old, new)
 
@@ -288,7 +288,7 @@ def test_a_list_of_many_images_is_a_session(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "C:x", " a", "a.", "a\nb", "x" * 101, "a\x00"])
-def test_an_object_must_have_a_name_that_a_file_can_have(name: str) -> None:
+def test_the_name_of_an_object_must_be_a_valid_file_name(name: str) -> None:
     with pytest.raises(ValueError, match="name"):
         MarkedObject(name, (0, 0, 0), 0, frozenset())
 
@@ -311,18 +311,18 @@ def test_an_object_follows_the_genealogy_from_where_it_was_marked(made: tuple[Pa
     assert members[2] == ids
     for result in results[2:7]:
         assert set(np.unique(result.ids).tolist()) <= members[result.index]
-    # The scene cut is the death of all.
+    # All segments die at the scene cut.
     assert members[7] == frozenset()
     assert dict(session.members(thing, 4, 6)) == {4: members[4], 5: members[5]}
 
 
-# --- making and opening
+# --- creating and opening
 
 
-def test_what_is_there_is_not_overwritten_unasked(tmp_path: Path) -> None:
+def test_an_existing_session_is_overwritten_only_on_request(tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(path, clip(3, cut=None))
-    with pytest.raises(SessionError, match=r"Cannot create .*a\.scstream': there is something"):
+    with pytest.raises(SessionError, match=r"Cannot create .*a\.scstream': it already exists"):
         Session.create(path, FakeSource(clip()), QUICK)
     assert len(Session.open(path)) == 3
     Session.create(path, FakeSource(clip()), QUICK, overwrite=True).close()
@@ -337,7 +337,7 @@ def test_nothing_but_a_session_is_ever_overwritten(tmp_path: Path) -> None:
         Session.create(folder, FakeSource(clip()), QUICK, overwrite=True)
     assert (folder / "photo.jpg").read_bytes() == b"precious"
     (tmp_path / "file.scstream").write_text("x")
-    with pytest.raises(SessionError, match="no folder"):
+    with pytest.raises(SessionError, match="not a folder"):
         Session.create(tmp_path / "file.scstream", FakeSource(clip()), QUICK, overwrite=True)
 
 
@@ -358,20 +358,22 @@ def test_a_session_being_written_is_not_overwritten(tmp_path: Path) -> None:
         ({"snapshot_every": 0}, "snapshot_every"),
     ],
 )
-def test_a_session_that_could_not_be_read_back_is_not_made(options: dict[str, Any], why: str, tmp_path: Path) -> None:
+def test_a_session_that_could_not_be_read_back_is_not_created(
+    options: dict[str, Any], why: str, tmp_path: Path
+) -> None:
     with pytest.raises(SessionError, match=why):
         Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK, **options)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_name_of_a_session_ends_as_it_should(tmp_path: Path) -> None:
-    with pytest.raises(SessionError, match=r"ends in \.scstream"):
+def test_the_name_of_a_session_must_end_in_scstream(tmp_path: Path) -> None:
+    with pytest.raises(SessionError, match=r"must end in \.scstream"):
         Session.create(tmp_path / "a", FakeSource(clip()), QUICK)
 
 
-def test_what_is_no_session_is_refused(tmp_path: Path) -> None:
+def test_opening_anything_else_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for name, why in (("none", "no such folder"), ("file", "no folder"), ("", r"manifest\.json is missing")):
+    for name, why in (("none", "no such folder"), ("file", "not a folder"), ("", r"manifest\.json is missing")):
         for writable in (False, True):
             with pytest.raises(SessionError, match=rf"Cannot open .*: .*{why}"):
                 Session.open(tmp_path / name, writable)
@@ -382,9 +384,9 @@ def test_one_writer_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     run = recording(path, clip(3, cut=None))
     next(run)
-    with pytest.raises(SessionError, match=r"a\.scstream': it is being written by another ScStream\."):
+    with pytest.raises(SessionError, match=r"a\.scstream': another ScStream process is writing to it\."):
         Session.open(path, writable=True)
-    # Readers may look on.
+    # Readers are still allowed.
     assert len(Session.open(path)) == 1
     next(run)
     assert len(Session.open(path)) == 2
@@ -402,7 +404,7 @@ def test_only_a_writable_session_is_written(made: tuple[Path, list[FrameResult]]
     session.close()
 
 
-def test_closing_twice_does_no_harm(tmp_path: Path) -> None:
+def test_closing_twice_has_no_effect(tmp_path: Path) -> None:
     session = Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK)
     assert session.writable
     session.close()
@@ -438,7 +440,7 @@ def test_a_read_only_disk_can_be_read(made: tuple[Path, list[FrameResult]], monk
         Session.open(made[0], writable=True)
 
 
-def test_where_nothing_can_be_written_is_said(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_raises(tmp_path: Path) -> None:
     folder = locked_folder(tmp_path / "locked")
     with pytest.raises(SessionError, match=r"Cannot create .*Permission denied"):
         Session.create(folder / "a.scstream", FakeSource(clip()), QUICK)
@@ -456,7 +458,7 @@ def test_where_nothing_can_be_written_is_said(tmp_path: Path) -> None:
         FrameResult(2, 0.0, None, np.zeros((48, 64), np.int32), (), np.zeros(0, [("id", int)])),
     ],
 )
-def test_what_cannot_follow_is_refused(wrong: FrameResult, tmp_path: Path) -> None:
+def test_appending_an_invalid_frame_raises(wrong: FrameResult, tmp_path: Path) -> None:
     with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK) as session:
         session.append(empty_result(1))
         with pytest.raises(ValueError, match=r"order|ids|statistics"):
@@ -467,7 +469,7 @@ def test_what_cannot_follow_is_refused(wrong: FrameResult, tmp_path: Path) -> No
 def test_a_snapshot_needs_a_frame(tmp_path: Path) -> None:
     with (
         Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK) as session,
-        pytest.raises(ValueError, match="no frame yet"),
+        pytest.raises(ValueError, match="before the first frame"),
     ):
         session.snapshot(QUICK.segmenter())
 
@@ -498,7 +500,7 @@ STEPS = ("chunk", "statistics", "line", "metadata")
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("written", [0, 5])
-def test_a_full_disk_keeps_what_was_there(
+def test_a_full_disk_keeps_the_frames_before(
     step: str, written: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.scstream"
@@ -532,10 +534,10 @@ def test_a_full_disk_keeps_what_was_there(
         assert str(caught.value) == (
             f"Cannot write '{path}': No space left on device. The {before} frames so far are kept."
         )
-        # What another process would find now.
+        # As another process would open it now.
         assert len(Session.open(path)) == before
         full = False
-        # There is room again.
+        # The disk has room again.
         session.append(results[before])
     again = Session.open(path)
     assert again.frames.tolist() == list(range(before + 1))
@@ -543,18 +545,16 @@ def test_a_full_disk_keeps_what_was_there(
     assert leftovers(path) == []
 
 
-def test_an_interrupt_in_the_midst_of_writing_leaves_whole_frames(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_while_writing_leaves_complete_frames(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.scstream"
     with Session.create(path, FakeSource(clip()), QUICK) as session:
         session.append(empty_result(0))
         with monkeypatch.context() as patch:
 
-            def interrupted(*arguments: int) -> None:
+            def interrupted(index: RecordIndex, *arguments: int) -> None:
                 raise KeyboardInterrupt
 
-            patch.setattr(session._index, "add", interrupted)
+            patch.setattr(RecordIndex, "add", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 session.append(empty_result(1))
         session.append(empty_result(1))
@@ -564,10 +564,8 @@ def test_an_interrupt_in_the_midst_of_writing_leaves_whole_frames(
 
 
 @pytest.mark.parametrize("fails", range(7))
-def test_a_disk_that_is_full_from_the_start_is_left_as_it_was(
-    fails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is full after so many writes, in building the session or in opening it."""
+def test_a_full_disk_at_creation_leaves_no_files(fails: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk gets full after ``fails`` writes, while the session is created or opened."""
     written, calls = files.write_all, 0
 
     def full(descriptor: int, data: bytes) -> None:
@@ -584,9 +582,7 @@ def test_a_disk_that_is_full_from_the_start_is_left_as_it_was(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_session_that_cannot_be_opened_after_it_was_made_is_taken_away(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_session_that_cannot_be_opened_is_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -596,7 +592,7 @@ def test_a_session_that_cannot_be_opened_after_it_was_made_is_taken_away(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_frame_is_read_without_going_through_all_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frame_is_read_without_reading_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recorded(tmp_path / "a.scstream", clip(4, None))
     session = Session.open(tmp_path / "a.scstream")
 
@@ -608,12 +604,12 @@ def test_a_frame_is_read_without_going_through_all_others(tmp_path: Path, monkey
     assert [result.index for result in session.results(3)] == [3]
 
 
-def test_measures_found_later_are_kept_beside(tmp_path: Path) -> None:
+def test_measures_can_be_added_later(tmp_path: Path) -> None:
     recorded(tmp_path / "a.scstream", clip(2, None))
     with Session.open(tmp_path / "a.scstream", writable=True) as session:
-        session.note_measured({0: {"uncertainty": 0.5, "churn": math.nan}})
-        session.note_measured({1: {"churn": 0.25}})
+        session.add_measures({0: {"uncertainty": 0.5, "churn": math.nan}})
+        session.add_measures({1: {"churn": 0.25}})
     with pytest.raises(SessionError):
-        session.note_measured({1: {"churn": 0.5}})
-    found = dict(Session.open(tmp_path / "a.scstream").measured())
+        session.add_measures({1: {"churn": 0.5}})
+    found = dict(Session.open(tmp_path / "a.scstream").added_measures())
     assert found == {0: {"uncertainty": 0.5}, 1: {"churn": 0.25}}

@@ -1,4 +1,4 @@
-"""Where a session was left: kept beside everything else, and never a reason not to open it."""
+"""Bookmark of a session: round trip, and unreadable bookmarks that do not prevent opening."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_bookmark_comes_back(path: Path) -> None:
+def test_a_bookmark_is_read_back(path: Path) -> None:
     with Session.open(path, writable=True) as session:
         assert session.bookmark is None
         session.bookmark = PLACE
     assert Session.open(path).bookmark == PLACE
 
 
-def test_only_who_may_write_a_session_leaves_a_bookmark(path: Path) -> None:
+def test_setting_a_bookmark_needs_a_writable_session(path: Path) -> None:
     session = Session.open(path)
     with pytest.raises(SessionError, match="not open for writing"):
         session.bookmark = PLACE
@@ -65,7 +65,7 @@ GOOD = PLACE.as_dict()
     ],
     ids=lambda content: content[:40].decode(errors="replace"),
 )
-def test_a_bookmark_that_makes_no_sense_is_none(path: Path, content: bytes) -> None:
+def test_an_invalid_bookmark_reads_as_none(path: Path, content: bytes) -> None:
     (path / "bookmark.json").write_bytes(content)
     with Session.open(path, writable=True) as session:
         assert session.bookmark is None
@@ -75,7 +75,7 @@ def test_a_bookmark_that_makes_no_sense_is_none(path: Path, content: bytes) -> N
         assert session.bookmark == PLACE
 
 
-def test_a_bookmark_too_large_to_be_read_is_none(path: Path) -> None:
+def test_a_bookmark_that_is_too_large_reads_as_none(path: Path) -> None:
     (path / "bookmark.json").touch()
     os.truncate(path / "bookmark.json", 1 << 32)
     assert Session.open(path).bookmark is None

@@ -1,4 +1,4 @@
-"""Killed by SIGKILL at any moment, a session opens, and going on with it ends as an unbroken run."""
+"""A session whose process is killed by SIGKILL opens, and resuming it gives the result of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def lines_of(stream: IO[bytes]) -> Iterator[str]:
 
 
 def killed_after(server: subprocess.Popen[bytes], folder: Path, frames: int, milliseconds: float) -> int:
-    """Start a run and kill it some time after so many frames; returns how many it had announced."""
+    """Start a run and kill it some time after ``frames`` frames; returns how many frames it had reported."""
     assert server.stdin is not None
     assert server.stdout is not None
     server.stdin.write(f"{folder}\n".encode())
@@ -64,7 +64,7 @@ def killed_after(server: subprocess.Popen[bytes], folder: Path, frames: int, mil
         word, number = next(lines).split()
         assert word in ("pid", "frame")
         seen, child = (seen + 1, child) if word == "frame" else (seen, int(number))
-    # The time in which the next line may come, not a pause: the moment falls anywhere within a frame's work.
+    # A timeout for the next line, not a pause, so that the kill falls anywhere within the work on a frame.
     select.select([server.stdout], [], [], milliseconds / 1000.0)
     os.kill(child, signal.SIGKILL)
     for line in lines:
@@ -77,11 +77,11 @@ def killed_after(server: subprocess.Popen[bytes], folder: Path, frames: int, mil
 
 
 @pytest.mark.parametrize("kill", range(KILLS))
-def test_it_ends_as_an_unbroken_run(
+def test_resuming_gives_the_result_of_an_uninterrupted_run(
     kill: int, server: subprocess.Popen[bytes], unbroken: np.ndarray, tmp_path: Path
 ) -> None:
     rng = np.random.default_rng(kill)
-    # The first of them hardly gets to its first frame.
+    # The first one is killed about when it writes its first frame.
     frames = 0 if kill == 0 else int(rng.integers(1, killed_run.FRAMES - 2))
     path = tmp_path / "killed.scstream"
     announced = killed_after(server, path, frames, float(rng.uniform(0.0, 12.0)))

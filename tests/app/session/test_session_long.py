@@ -1,4 +1,4 @@
-"""A long run: memory stays level, the disk fills evenly."""
+"""A long run: memory does not grow, and disk usage grows linearly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from helpers.paths import ROOT
 
 
 def test_three_thousand_frames() -> None:
-    # In a process of its own: the memory of this one is that of all tests.
+    # In a separate process, because this one holds the memory of all tests.
     done = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "long_run.py"), "--frames", "3000", "--size", "48x32", "--json"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "engine", ROOT, *sys.path)))},
@@ -25,5 +25,5 @@ def test_three_thousand_frames() -> None:
     assert third["resident_mib"] <= 1.05 * first["resident_mib"]
     earlier, later = second["disk_bytes"] - first["disk_bytes"], third["disk_bytes"] - second["disk_bytes"]
     assert 0.7 * earlier < later < 1.3 * earlier
-    # Segments came and went meanwhile.
+    # Segments were born and died meanwhile.
     assert third["ids_ever"] > 30

@@ -1,4 +1,4 @@
-"""Going on with a session that was interrupted: it ends as an unbroken run would have."""
+"""Resuming an interrupted session gives the result of an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unbroken(tmp_path_factory: pytest.TempPathFactory) -> Session:
 
 
 def interrupted(path: Path, frames: int, items: list[Any] | None = None, **options: Any) -> Path:
-    """A session as a killed process leaves it after so many frames."""
+    """Session as a killed process leaves it after ``frames`` frames."""
     running = recording(path.with_name("run.scstream"), items or clip(COUNT), **options)
     for _ in range(frames):
         next(running)
@@ -69,7 +69,9 @@ def test_only_records_with_edits_are_read_to_check_the_snapshot(
 # The cut is at frame 7: before it, at it, after it; snapshots of every frame, of some, and of the first only.
 @pytest.mark.parametrize("after", [1, 2, 6, 7, 8, 12])
 @pytest.mark.parametrize("every", [1, 4, 50])
-def test_it_ends_as_an_unbroken_run(after: int, every: int, unbroken: Session, tmp_path: Path) -> None:
+def test_resuming_gives_the_result_of_an_uninterrupted_run(
+    after: int, every: int, unbroken: Session, tmp_path: Path
+) -> None:
     path = interrupted(tmp_path / "a.scstream", after, snapshot_every=every)
     source = FakeSource(clip(COUNT))
     with Session.open(path, writable=True) as session:
@@ -101,7 +103,7 @@ def test_without_a_snapshot_it_starts_again(unbroken: Session, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("snapshots", [True, False])
-def test_masks_are_given_again(snapshots: bool, tmp_path: Path) -> None:
+def test_masks_are_used_again(snapshots: bool, tmp_path: Path) -> None:
     masks = np.zeros((48, 64), np.uint8)
     masks[:30, :20] = 1
     recorded(tmp_path / "whole.scstream", clip(COUNT), masks=masks)
@@ -136,13 +138,13 @@ def test_it_can_be_interrupted_again_and_again(unbroken: Session, tmp_path: Path
     assert_same(Session.open(path), unbroken)
 
 
-def test_a_complete_session_has_nothing_left(unbroken: Session, tmp_path: Path) -> None:
+def test_a_complete_session_has_nothing_to_resume(unbroken: Session, tmp_path: Path) -> None:
     path = Path(shutil.copytree(unbroken.path, tmp_path / "a.scstream"))
     with Session.open(path, writable=True) as session:
         assert list(resume(session, FakeSource(clip(COUNT))).run()) == []
 
 
-def test_damaged_frames_and_changes_of_size_are_met_again(tmp_path: Path) -> None:
+def test_damaged_frames_and_changes_of_size_are_repeated(tmp_path: Path) -> None:
     items: list[Picture | Exception] = list(clip(10, cut=None))
     items[3] = DamagedFrame("bad", 3)
     items[5:8] = [item.repeat(2, 0).repeat(2, 1) for item in items[5:8] if isinstance(item, np.ndarray)]
@@ -156,10 +158,10 @@ def test_damaged_frames_and_changes_of_size_are_met_again(tmp_path: Path) -> Non
         assert_same(Session.open(path), Session.open(tmp_path / "whole.scstream"))
 
 
-# --- cancelling and failing
+# --- cancellation and failures
 
 
-def test_cancelling_keeps_what_was_done_and_goes_on_later(unbroken: Session, tmp_path: Path) -> None:
+def test_a_cancelled_run_keeps_its_frames_and_can_be_resumed(unbroken: Session, tmp_path: Path) -> None:
     source, segmenter, cancel = FakeSource(clip(COUNT)), QUICK.segmenter(), threading.Event()
     path = tmp_path / "a.scstream"
     with Session.create(path, source, QUICK) as session:
@@ -173,7 +175,7 @@ def test_cancelling_keeps_what_was_done_and_goes_on_later(unbroken: Session, tmp
     assert_same(Session.open(path), unbroken)
 
 
-def test_cancelling_a_repetition_harms_nothing(unbroken: Session, tmp_path: Path) -> None:
+def test_cancelling_while_frames_are_repeated_loses_nothing(unbroken: Session, tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 6)
     cancel = threading.Event()
     with Session.open(path, writable=True) as session:
@@ -192,7 +194,7 @@ def test_cancelling_a_repetition_harms_nothing(unbroken: Session, tmp_path: Path
     assert_same(Session.open(path), unbroken)
 
 
-def test_cancelling_at_a_cut_is_made_good(unbroken: Session, tmp_path: Path) -> None:
+def test_a_run_cancelled_at_a_cut_can_be_resumed(unbroken: Session, tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 5)
     cancel = threading.Event()
 
@@ -207,7 +209,7 @@ def test_cancelling_at_a_cut_is_made_good(unbroken: Session, tmp_path: Path) -> 
     assert_same(Session.open(path), unbroken)
 
 
-def test_a_failing_source_leaves_a_session_to_go_on_with(unbroken: Session, tmp_path: Path) -> None:
+def test_a_session_can_be_resumed_after_the_source_failed(unbroken: Session, tmp_path: Path) -> None:
     frames = clip(COUNT)
     items: list[Any] = [*frames[:5], SourceError("Cannot read 'clip': unplugged."), *frames[6:]]
     path = tmp_path / "a.scstream"
@@ -225,39 +227,42 @@ def test_a_failing_source_leaves_a_session_to_go_on_with(unbroken: Session, tmp_
 def test_another_size_is_refused(tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 2)
     other = [frame[:40] for frame in clip(COUNT)]
-    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match=r"64 x 40.*was 64 x 48\.$"):
+    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match=r"64 x 40.*are 64 x 48\.$"):
         resume(session, FakeSource(other))
 
 
 @pytest.mark.parametrize("other", [[255 - frame for frame in clip(COUNT)], [DamagedFrame("bad", 0)]])
 def test_another_first_frame_is_refused(other: list[Any], tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 2)
-    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match="another picture at frame 0"):
+    with (
+        Session.open(path, writable=True) as session,
+        pytest.raises(SessionError, match="frame 0 is a different picture"),
+    ):
         resume(session, FakeSource(other))
 
 
-def test_another_frame_later_on_is_named(tmp_path: Path) -> None:
+def test_a_later_frame_that_differs_is_reported(tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 6)
     other = clip(COUNT)
     other[4] = np.ascontiguousarray(other[4][::-1])
     with Session.open(path, writable=True) as session:
         before = (path / "frames.jsonl").read_bytes()
-        with pytest.raises(SessionError, match=r"Cannot resume .*frame 4 does not come out as it did before.*\?$"):
+        with pytest.raises(SessionError, match=r"Cannot resume .*frame 4 has a different result than before.*\?$"):
             list(resume(session, FakeSource(other)).run())
         assert (path / "frames.jsonl").read_bytes() == before
         assert session.snapshots() == [0]
 
 
-def test_a_source_that_has_become_shorter_is_noticed(tmp_path: Path) -> None:
+def test_a_source_that_became_shorter_is_reported(tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 6)
     with (
         Session.open(path, writable=True) as session,
-        pytest.raises(SessionError, match="frame 4 does not come out"),
+        pytest.raises(SessionError, match="frame 4 has a different result"),
     ):
         list(resume(session, FakeSource(clip(COUNT)[:4])).run())
 
 
-def test_what_was_live_cannot_be_resumed(tmp_path: Path) -> None:
+def test_a_live_run_cannot_be_resumed(tmp_path: Path) -> None:
     source, segmenter = FakeSource(clip(3, cut=None), live=True), QUICK.segmenter()
     with Session.create(tmp_path / "a.scstream", source, QUICK) as session:
         assert len(list(write_run(session, segment_frames(source, segmenter), segmenter))) == 3
@@ -265,11 +270,11 @@ def test_what_was_live_cannot_be_resumed(tmp_path: Path) -> None:
             resume(session, source)
 
 
-# --- sources that go away in mid-run
+# --- sources that disappear during a run
 
 
 @pytest.mark.parametrize("threads", [0, -1, True, 1.5])
-def test_a_number_of_threads_that_makes_no_sense_is_refused(threads: Any, unbroken: Session, tmp_path: Path) -> None:
+def test_an_invalid_number_of_threads_raises(threads: Any, unbroken: Session, tmp_path: Path) -> None:
     with Session.open(_interrupted(tmp_path, 5), writable=True) as session:
         with pytest.raises(SessionError, match="threads must be a whole number >= 1, got"):
             resume(session, FakeSource(clip()), threads)
@@ -297,7 +302,7 @@ def _recorded(session: Session, source: Source, index: int, accident: Callable[[
             accident()
 
 
-def test_images_that_are_moved_away_leave_a_session_to_go_on_with(tmp_path: Path) -> None:
+def test_a_session_can_be_resumed_after_its_images_were_moved(tmp_path: Path) -> None:
     folder = write_images(tmp_path / "f", clip(24, None))
     path, away = tmp_path / "s.scstream", tmp_path / "away"
     with open_source(str(folder)) as source, Session.create(path, source, QUICK) as session:
@@ -313,7 +318,7 @@ def test_images_that_are_moved_away_leave_a_session_to_go_on_with(tmp_path: Path
         assert session.frames.tolist() == list(range(24))
 
 
-def test_a_source_that_is_closed_in_mid_run_does_not_complete_the_session(tmp_path: Path) -> None:
+def test_a_source_closed_during_the_run_does_not_complete_the_session(tmp_path: Path) -> None:
     source = ImageSequence(write_images(tmp_path / "f", clip(24, None)))
     with Session.create(tmp_path / "s.scstream", source, QUICK) as session:
         with pytest.raises(PipelineError, match=r"stopped at frame \d+ of 24"):
@@ -321,7 +326,7 @@ def test_a_source_that_is_closed_in_mid_run_does_not_complete_the_session(tmp_pa
         assert not session.manifest.complete
 
 
-def test_a_video_that_was_cut_off_from_the_start_completes(tmp_path: Path) -> None:
+def test_a_video_truncated_before_the_run_completes(tmp_path: Path) -> None:
     path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
     os.truncate(path, path.stat().st_size // 2)
     with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
@@ -332,7 +337,7 @@ def test_a_video_that_was_cut_off_from_the_start_completes(tmp_path: Path) -> No
         assert session.manifest.complete
 
 
-def test_a_video_that_is_cut_off_in_mid_run_does_not_complete(tmp_path: Path) -> None:
+def test_a_video_truncated_during_the_run_does_not_complete(tmp_path: Path) -> None:
     path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
     with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
         with pytest.raises(PipelineError, match="changed while it was being read"):

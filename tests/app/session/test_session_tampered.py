@@ -1,4 +1,4 @@
-"""Sessions that somebody changed: refused in one clear line, and nothing in them is obeyed."""
+"""Tampered sessions: opening raises a one-line SessionError, and no foreign layout or code is used."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(made: Path, tmp_path: Path) -> Path:
-    """A copy that a test may change."""
+    """Copy that a test may change."""
     return Path(shutil.copytree(made, tmp_path / "a.scstream"))
 
 
 def refused(path: Path, why: str = "") -> None:
-    """Neither readers nor writers take it, and neither changes anything."""
+    """Assert that neither a reader nor a writer opens the session, and that neither changes a file."""
     before = snapshot_of(path)
     for writable in (False, True):
         with pytest.raises(SessionError, match=rf"^Cannot open '.*a\.scstream': .*{why}.*\.$"):
@@ -51,7 +51,7 @@ def refused(path: Path, why: str = "") -> None:
 
 
 def snapshot_of(path: Path) -> dict[str, tuple[int, bytes]]:
-    """Sizes of all files, and how they begin."""
+    """Size and first bytes of all files."""
     found = {}
     for file in path.rglob("*"):
         if file.is_file() and not file.is_symlink() and file.name != "lock":
@@ -124,14 +124,14 @@ def test_the_untouched_copy_opens(path: Path) -> None:
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_manifest_that_makes_no_sense(keys: str, value: Any, path: Path) -> None:
+def test_a_manifest_with_invalid_values(keys: str, value: Any, path: Path) -> None:
     change(path / "manifest.json", keys, value)
     refused(path)
 
 
 def test_versions_are_named(path: Path) -> None:
     change(path / "manifest.json", "version", 99)
-    refused(path, "version 99, this program reads version 1")
+    refused(path, "version 99, but this program reads version 1")
 
 
 TORN = [b"", b"{", bytes(300), b"\xff\xfe\x00", b"[" * 100_000, b'{"a":' * 50_000, b"9" * 5000]
@@ -143,19 +143,19 @@ def starts(content: bytes) -> str:
 
 
 @pytest.mark.parametrize("content", TORN + FOREIGN, ids=starts)
-def test_a_manifest_that_is_none(content: bytes, path: Path) -> None:
+def test_a_malformed_manifest(content: bytes, path: Path) -> None:
     (path / "manifest.json").write_bytes(content)
     refused(path)
 
 
 @pytest.mark.parametrize("content", FOREIGN, ids=starts)
-def test_a_volume_that_is_something_else(content: bytes, path: Path) -> None:
+def test_a_malformed_volume(content: bytes, path: Path) -> None:
     (path / "ids.zarr" / "zarr.json").write_bytes(content)
     refused(path)
 
 
 @pytest.mark.parametrize("content", TORN, ids=starts)
-def test_a_torn_zarr_json_is_written_anew(content: bytes, path: Path) -> None:
+def test_a_truncated_zarr_json_is_rewritten(content: bytes, path: Path) -> None:
     metadata = path / "ids.zarr" / "zarr.json"
     whole = metadata.read_bytes()
     metadata.write_bytes(content)
@@ -167,7 +167,7 @@ def test_a_torn_zarr_json_is_written_anew(content: bytes, path: Path) -> None:
 
 
 def part_refused(path: Path, name: str) -> None:
-    """Only these marks are refused: to a reader when asked for; a writer puts them aside and says so."""
+    """Assert that accessing these marks raises for a reader, and that a writer renames the file and reports it."""
     part, other = ("objects", "names") if name == "objects.json" else ("names", "objects")
     size = (path / name).stat().st_size
     reader = Session.open(path)
@@ -179,7 +179,7 @@ def part_refused(path: Path, name: str) -> None:
     with Session.open(path, writable=True) as session:
         assert len(session.damage) == 1
         assert name in session.damage[0]
-        assert f"kept as {name}.damaged" in session.damage[0]
+        assert f"renamed to {name}.damaged" in session.damage[0]
         assert not session.objects
         assert session.names == Names()
     assert (path / f"{name}.damaged").stat().st_size == size
@@ -189,12 +189,12 @@ def part_refused(path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["objects.json", "names.json"])
 @pytest.mark.parametrize("content", TORN + FOREIGN, ids=starts)
-def test_damaged_marks_are_put_aside(name: str, content: bytes, path: Path) -> None:
+def test_damaged_mark_files_are_renamed(name: str, content: bytes, path: Path) -> None:
     (path / name).write_bytes(content)
     part_refused(path, name)
 
 
-def test_marks_put_aside_earlier_stay(path: Path) -> None:
+def test_mark_files_renamed_earlier_are_kept(path: Path) -> None:
     for content in (b"first", b"second"):
         (path / "names.json").write_bytes(content)
         Session.open(path, writable=True).close()
@@ -202,12 +202,12 @@ def test_marks_put_aside_earlier_stay(path: Path) -> None:
     assert (path / "names.json.damaged2").read_bytes() == b"second"
 
 
-def test_missing_marks_are_said_and_made_anew(path: Path) -> None:
+def test_missing_mark_files_are_reported_and_created(path: Path) -> None:
     (path / "objects.json").unlink()
     with pytest.raises(SessionError, match=r"objects\.json is missing"):
         getattr(Session.open(path), "objects")  # noqa: B009
     with Session.open(path, writable=True) as session:
-        assert session.damage == ("objects.json cannot be read (objects.json is missing); nothing is left of it.",)
+        assert session.damage == ("Cannot read objects.json: objects.json is missing.",)
         assert session.objects == ()
 
 
@@ -219,13 +219,13 @@ def test_marks_too_large_to_be_read(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["manifest.json", "ids.zarr/zarr.json"])
 def test_json_too_large_to_be_read(name: str, path: Path) -> None:
-    # A hole in the file: it costs nothing to make, and gigabytes to read.
+    # A sparse file: cheap to create, gigabytes to read.
     os.truncate(path / name, 1 << 32)
-    refused(path, "bytes, more than")
+    refused(path, "bytes, which exceeds the limit")
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "ids.zarr/zarr.json", "frames.jsonl", "statistics.bin", "models"])
-def test_something_missing(name: str, path: Path) -> None:
+def test_a_missing_file(name: str, path: Path) -> None:
     shutil.rmtree(path / name) if (path / name).is_dir() else (path / name).unlink()
     refused(path, "missing")
 
@@ -257,12 +257,12 @@ def test_something_missing(name: str, path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_volume_laid_out_otherwise(keys: str, value: Any, path: Path) -> None:
+def test_a_volume_with_another_layout(keys: str, value: Any, path: Path) -> None:
     change(path / "ids.zarr" / "zarr.json", keys, value)
     refused(path)
 
 
-def test_notes_of_other_programs_in_the_volume_do_no_harm(path: Path) -> None:
+def test_attributes_of_other_programs_are_accepted(path: Path) -> None:
     change(path / "ids.zarr" / "zarr.json", "attributes", {"ome": {"version": "0.5"}})
     assert len(Session.open(path)) == 5
 
@@ -295,7 +295,7 @@ def line_changed(path: Path, keys: str, value: Any, place: int = 2) -> None:
     ],
     ids=str,
 )
-def test_a_line_that_does_not_follow(keys: str, value: Any, path: Path) -> None:
+def test_a_line_that_does_not_continue_the_one_before(keys: str, value: Any, path: Path) -> None:
     line_changed(path, keys, value)
     refused(path)
 
@@ -321,7 +321,7 @@ def test_a_line_that_does_not_follow(keys: str, value: Any, path: Path) -> None:
     ],
     ids=str,
 )
-def test_a_line_whose_contents_make_no_sense(keys: str, value: Any, path: Path) -> None:
+def test_a_line_with_invalid_values(keys: str, value: Any, path: Path) -> None:
     line_changed(path, keys, value)
     session = Session.open(path)
     with pytest.raises(SessionError, match=r"^Cannot read"):
@@ -336,7 +336,7 @@ EDITS = [{"kind": "lock", "ids": [1], "values": {}}, {"kind": "change", "ids": [
 
 
 def leaves(value: Any, place: str = "") -> Iterator[str]:
-    """Dotted paths of everything in a JSON value, itself left out."""
+    """Dotted paths of all entries of a JSON value."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, entry in entries:
         yield f"{place}{key}"
@@ -346,7 +346,7 @@ def leaves(value: Any, place: str = "") -> Iterator[str]:
 @pytest.mark.parametrize(
     "value", [None, [], [[]], {}, {"a": None}, "", "x", True, -1, 1.5, 10**400, 1e308], ids=lambda value: str(value)[:9]
 )
-def test_whatever_a_line_says_is_taken_or_refused(value: Any, path: Path) -> None:
+def test_any_line_is_either_read_or_rejected(value: Any, path: Path) -> None:
     change(path / "manifest.json", "complete", False)
     line_changed(path, "events", [EVENT])
     line_changed(path, "edits", EDITS)
@@ -380,7 +380,7 @@ def prepare(path: Path) -> None:
 
 
 def chunk_changed(path: Path, data: bytes, position: int = 2) -> None:
-    """Another chunk, with a line that vouches for it."""
+    """Replace the chunk, and its size and checksum in frames.jsonl."""
     (path / "ids.zarr" / f"{position}.0.0").write_bytes(data)
     line_changed(path, "ids.bytes", len(data), position)
     line_changed(path, "ids.crc32", zlib.crc32(data), position)
@@ -405,7 +405,7 @@ def packed(*shape: int, kind: str = "<i4", value: int = 3) -> bytes:
     ],
     ids=["empty", "text", "short", "long", "wide", "negative", "torn", "twice", "pickle"],
 )
-def test_a_chunk_that_holds_something_else(data: bytes, path: Path) -> None:
+def test_a_chunk_with_invalid_content(data: bytes, path: Path) -> None:
     chunk_changed(path, data)
     session = Session.open(path)
     with pytest.raises(SessionError, match=r"Cannot read frame 2 of .*ids\.zarr/2\.0\.0"):
@@ -413,8 +413,8 @@ def test_a_chunk_that_holds_something_else(data: bytes, path: Path) -> None:
     assert session.ids(1).shape == (48, 64)
 
 
-def test_a_chunk_that_unpacks_into_gigabytes(path: Path) -> None:
-    # A frame of zstd without a stated size, made of runs: 4 bytes for every 128 KiB.
+def test_a_chunk_that_unpacks_to_gigabytes(path: Path) -> None:
+    # A zstd frame without a content size, made of run-length blocks: 4 bytes for every 128 KiB.
     runs = [((131072 << 3) | 2 | (n == 65535)).to_bytes(3, "little") + b"\0" for n in range(65536)]
     header = b"\x28\xb5\x2f\xfd\x00\x50"
     chunk_changed(path, (header + b"".join(runs))[: 8 * 48 * 64])
@@ -434,7 +434,7 @@ def test_a_chunk_that_does_not_match_its_checksum(swap: bool, path: Path) -> Non
 
 def test_a_chunk_too_large_to_be_read(path: Path) -> None:
     os.truncate(path / "ids.zarr" / "2.0.0", 1 << 32)
-    with pytest.raises(SessionError, match="bytes, more than"):
+    with pytest.raises(SessionError, match="bytes, which exceeds the limit"):
         Session.open(path).ids(2)
 
 
@@ -446,7 +446,7 @@ def test_statistics_that_do_not_match_their_checksum(path: Path) -> None:
         Session.open(path).statistics(0)
 
 
-# --- paths that lead elsewhere
+# --- links and pipes
 
 
 @pytest.mark.parametrize(
@@ -486,13 +486,13 @@ def test_a_linked_chunk_is_neither_read_nor_written(path: Path, tmp_path: Path) 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes among the files of this system")
 @pytest.mark.parametrize("name", ["manifest.json", "frames.jsonl", "names.json"])
-def test_a_pipe_is_not_waited_for(name: str, path: Path) -> None:
+def test_a_pipe_does_not_block(name: str, path: Path) -> None:
     (path / name).unlink()
     os.mkfifo(path / name)
-    refused(path, "no ordinary file")
+    refused(path, "not a regular file")
 
 
-# --- what a person marked
+# --- the user's marks
 
 
 @pytest.mark.parametrize(
@@ -517,7 +517,7 @@ def test_a_pipe_is_not_waited_for(name: str, path: Path) -> None:
     ],
     ids=str,
 )
-def test_marks_that_make_no_sense(name: str, content: Any, path: Path) -> None:
+def test_marks_with_invalid_values(name: str, content: Any, path: Path) -> None:
     (path / name).write_text(json.dumps(content))
     part_refused(path, name)
 
@@ -533,7 +533,7 @@ def png(*shape: int) -> bytes:
     [b"", b"x" * 100, png(47, 64), png(48, 64, 3), png(48, 64)[:-30], b"\x89PNG\r\n\x1a\n" + b"\xff" * 100],
     ids=["empty", "text", "size", "colour", "torn", "header"],
 )
-def test_masks_that_are_none(content: bytes, path: Path) -> None:
+def test_malformed_masks(content: bytes, path: Path) -> None:
     (path / "masks.png").write_bytes(content)
     with pytest.raises(SessionError, match=r"masks\.png"):
         print(Session.open(path).masks)
@@ -561,14 +561,14 @@ def foreign_archive(path: Path) -> None:
 
 
 class Trap:
-    """Says so if anybody unpickles it."""
+    """Creates the folder "sprung" if it is unpickled."""
 
     def __reduce__(self) -> tuple[Callable[..., Any], tuple[str]]:
         return os.mkdir, ("sprung",)
 
 
 @pytest.mark.parametrize("breaking", [broken_archive, pickled_archive, exploding_archive, foreign_archive])
-def test_a_snapshot_that_is_none(
+def test_a_malformed_snapshot(
     breaking: Callable[[Path], None], path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -579,13 +579,16 @@ def test_a_snapshot_that_is_none(
     assert not (tmp_path / "sprung").exists()
 
 
-def test_a_snapshot_of_a_frame_that_is_not_there(path: Path) -> None:
+def test_a_snapshot_of_a_missing_frame(path: Path) -> None:
     shutil.copy(path / "models" / "000004.npz", path / "models" / "000099.npz")
-    refused(path, "lacks frame 99")
+    refused(path, "frame 99 is missing")
 
 
 def test_a_snapshot_of_other_settings(path: Path) -> None:
     change(path / "manifest.json", "settings.alpha", 5.0)
     change(path / "manifest.json", "complete", False)
-    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match="other settings"):
+    with (
+        Session.open(path, writable=True) as session,
+        pytest.raises(SessionError, match="does not match the session's settings"),
+    ):
         resume(session, FakeSource(clip(5, cut=None)))

@@ -1,4 +1,4 @@
-"""What a killed process or a power failure leaves behind: whole frames stay, torn ones go."""
+"""Sessions after a kill or a power failure: complete frames are kept, incomplete ones removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = 6
 
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A session as it is after six frames, with snapshots of frames 0 and 3, while a process still writes it."""
+    """Session after six frames, with snapshots of frames 0 and 3, while a process is still writing it."""
     folder = tmp_path_factory.mktemp("killed")
     run = recording(folder / "run.scstream", clip(), snapshot_every=3)
     for _ in range(WHOLE):
@@ -37,12 +37,12 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def path(killed: Path, tmp_path: Path) -> Path:
-    """A copy that a test may harm."""
+    """Copy that a test may damage."""
     return Path(shutil.copytree(killed, tmp_path / "a.scstream"))
 
 
 def assert_whole(path: Path, killed: Path, count: int) -> None:
-    """The first ``count`` frames are there, for readers as well as for the next writer, which leaves nothing else."""
+    """Assert that readers and the next writer find the first ``count`` frames, and that the writer removes the rest."""
     expected = volume(Session.open(killed))[:count]
     np.testing.assert_array_equal(volume(Session.open(path)), expected)
     with Session.open(path, writable=True) as session:
@@ -64,7 +64,7 @@ def test_nothing_is_lost_between_frames(path: Path, killed: Path) -> None:
     assert_whole(path, killed, WHOLE)
 
 
-def test_half_a_line_goes_wherever_it_ends(path: Path, killed: Path) -> None:
+def test_an_incomplete_line_is_removed(path: Path, killed: Path) -> None:
     log = path / "frames.jsonl"
     lines = log.read_bytes().splitlines(keepends=True)
     begin = sum(map(len, lines[:-1]))
@@ -76,7 +76,7 @@ def test_half_a_line_goes_wherever_it_ends(path: Path, killed: Path) -> None:
     assert_whole(path, killed, WHOLE - 1)
 
 
-def test_what_has_no_line_goes(path: Path, killed: Path) -> None:
+def test_data_without_a_line_is_removed(path: Path, killed: Path) -> None:
     append(path / "statistics.bin", b"x" * 1234)
     (path / "ids.zarr" / f"{WHOLE}.0.0").write_bytes(b"half a chunk")
     (path / "ids.zarr" / ".zarr.json.partial").write_bytes(b"{")
@@ -86,7 +86,7 @@ def test_what_has_no_line_goes(path: Path, killed: Path) -> None:
 
 
 @pytest.mark.parametrize("tail", [b"\0" * 500, b"{}\n", b"\n\n\n", b'{"index": 6}\n', b"\xff\xfe{\n", b"[" * 5000])
-def test_a_tail_that_is_no_record_goes(tail: bytes, path: Path, killed: Path) -> None:
+def test_an_invalid_last_line_is_removed(tail: bytes, path: Path, killed: Path) -> None:
     append(path / "frames.jsonl", tail)
     assert_whole(path, killed, WHOLE)
 
@@ -103,14 +103,14 @@ def test_after_a_power_failure_statistics_since_the_snapshot_may_be_missing(path
     assert_whole(path, killed, 4)
 
 
-def test_damage_before_a_snapshot_is_no_accident(path: Path) -> None:
-    """What is safely on the disk does not tear: such a session is refused, not shortened."""
+def test_damage_before_a_snapshot_raises(path: Path) -> None:
+    """Frames before a snapshot were flushed, so a crash cannot damage them: the session is rejected, not truncated."""
     before = sorted(path.rglob("*"))
     lines = (path / "frames.jsonl").read_bytes().splitlines(keepends=True)
     rows = (path / "statistics.bin").read_bytes()
     (path / "frames.jsonl").write_bytes(b"".join([lines[0], b"{broken\n", *lines[2:]]))
     for writable in (False, True):
-        with pytest.raises(SessionError, match="it lacks frame 3"):
+        with pytest.raises(SessionError, match="frame 3 is missing"):
             Session.open(path, writable)
     (path / "frames.jsonl").write_bytes(b"".join(lines))
     os.truncate(path / "statistics.bin", RECORD.itemsize)
@@ -133,22 +133,22 @@ def test_a_session_killed_before_its_first_frame_is_empty(path: Path) -> None:
     assert list((path / "ids.zarr").glob("*.0.0")) == []
 
 
-def test_reading_leaves_a_torn_tail_alone(path: Path) -> None:
+def test_reading_does_not_remove_incomplete_frames(path: Path) -> None:
     append(path / "frames.jsonl", b'{"index":')
     before = {file: file.read_bytes() for file in path.rglob("*") if file.is_file()}
     assert len(Session.open(path)) == WHOLE
     assert {file: file.read_bytes() for file in path.rglob("*") if file.is_file()} == before
 
 
-# --- dying at every single step
+# --- a crash at every single step
 
 
 class Died(BaseException):
-    """The process is no more."""
+    """Stands for the end of the process."""
 
 
 def die_at(step: int, patch: pytest.MonkeyPatch) -> None:
-    """Let the process die in its step-th change of the disk: in the midst of it, if it is a write."""
+    """Simulate a crash at the step-th change of the disk; in the middle of it if it is a write."""
     left = step
 
     def dying(name: str) -> None:
@@ -160,7 +160,7 @@ def die_at(step: int, patch: pytest.MonkeyPatch) -> None:
             if left == 0 and name == "write":
                 real(arguments[0], arguments[1][: len(arguments[1]) // 2])
             if left <= 0:
-                # Also what would have tidied up finds no process any more.
+                # After a crash no clean-up runs either.
                 raise Died
             return real(*arguments, **options)
 
@@ -170,7 +170,7 @@ def die_at(step: int, patch: pytest.MonkeyPatch) -> None:
         dying(name)
 
 
-def test_dying_at_any_step_loses_no_frame(tmp_path: Path) -> None:
+def test_a_crash_at_any_step_loses_no_frame(tmp_path: Path) -> None:
     frames = clip(4, cut=2)
     recorded(tmp_path / "whole.scstream", frames, snapshot_every=2)
     expected = volume(Session.open(tmp_path / "whole.scstream"))
@@ -192,7 +192,7 @@ def test_dying_at_any_step_loses_no_frame(tmp_path: Path) -> None:
         if not (folder / "run.scstream").exists():
             assert done == 0
             continue
-        # The dead process holds no lock, but this one does: hence a copy.
+        # A crashed process holds no lock, but this one does: hence a copy.
         shutil.copytree(folder / "run.scstream", folder / "a.scstream")
         assert len(Session.open(folder / "a.scstream")) >= done
         with Session.open(folder / "a.scstream", writable=True) as session:

@@ -12,8 +12,8 @@ from helpers.clips import blank_packets, busy, encode, moving_square, write_vide
 from scstream_app.errors import SourceError
 from scstream_app.sources import DamagedFrame, VideoFile, containers, open_source
 from scstream_app.sources.decoder import shows
-from scstream_app.sources.rgb import Converter
-from scstream_app.sources.timetable import timetable
+from scstream_app.sources.frame_times import scan_frame_times
+from scstream_app.sources.rgb_conversion import RgbConverter
 
 H264 = {"g": "10", "bf": "2", "preset": "veryfast"}
 HIT = (23, 38)
@@ -317,9 +317,9 @@ def test_colours_follow_the_matrix_and_range_of_the_stream(tmp_path, matrix, wei
 
 def test_matrix_that_is_not_known_is_guessed():
     picture = av.VideoFrame.from_ndarray(busy(1)[0], format="rgb24").reformat(format="yuv444p")
-    expected = Converter().rgb(picture)
+    expected = RgbConverter().rgb(picture)
     picture.colorspace = 8
-    np.testing.assert_array_equal(Converter().rgb(picture), expected)
+    np.testing.assert_array_equal(RgbConverter().rgb(picture), expected)
 
 
 def test_size_may_change_in_mid_stream(tmp_path):
@@ -405,7 +405,7 @@ def test_vp8_pictures_only_referred_to_do_not_show():
     ids=["reordered", "unknown decoding time", "missing", "twice", "turned back"],
 )
 def test_timetable_only_where_times_tell_the_order(times, tells):
-    made = timetable([FakePacket.at(pts, dts) for pts, dts in times], 0)
+    made = scan_frame_times([FakePacket.at(pts, dts) for pts, dts in times], 0)
     assert (made is not None) == tells
 
 

@@ -19,8 +19,8 @@ from scstream_app.pipeline.edits import Edit, colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import FrameRecord, Session
 from scstream_app.session.frame_measures import colour_at, mean_uncertainty
-from scstream_app.session.inherited_births import inherited_births
 from scstream_app.session.run_summary import SETTLED_FRAMES, RunSummary
+from scstream_app.session.run_writer import inherited_births
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document import measure_worker

@@ -161,7 +161,7 @@ def test_a_model_to_begin_with_that_was_tampered_with_is_refused(
     stranger.segment(moving_square(1, 96, 128)[0])
     stranger.save(path / "models" / "first.npz")
     with open_source(str(other)) as source, Session.open(path) as session:
-        with pytest.raises(SessionError, match="belongs to other settings"):
+        with pytest.raises(SessionError, match="does not match the session's settings"):
             resume(session, source)
         (path / "models" / "first.npz").write_bytes(b"nothing of the kind")
         with pytest.raises(SessionError, match=r"first\.npz is damaged"):

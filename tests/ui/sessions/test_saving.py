@@ -514,7 +514,7 @@ def test_a_session_can_be_saved_where_it_is(
     assert window.message.text == f"Saved in '{path}'."
     opened(window, qtbot, other, 4)
     window.actions_["close"].trigger()
-    assert window.library.clear() == 1
+    assert window.library.delete_stale() == 1
     assert frames_of(path) == 6
 
 
@@ -663,13 +663,13 @@ def test_sessions_are_listed_without_being_opened_or_waited_for(
 ) -> None:
     opened(window, qtbot, clip)
     threads: list[threading.Thread] = []
-    real = Library.left_behind
+    real = Library.unsaved_sessions
 
-    def left_behind(library: Library) -> list[tuple[str, str]]:
+    def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
         threads.append(threading.current_thread())
         return real(library)
 
-    monkeypatch.setattr(Library, "left_behind", left_behind)
+    monkeypatch.setattr(Library, "unsaved_sessions", unsaved_sessions)
     monkeypatch.setattr(Session, "open", lambda *_: pytest.fail("a session was opened"))
     window.actions_["close"].trigger()
     recovered = window.welcome.unsaved
@@ -684,7 +684,7 @@ def test_nothing_is_listed_on_a_page_that_nobody_sees(
 ) -> None:
     opened(window, qtbot, clip)
     listed: list[Library] = []
-    monkeypatch.setattr(Library, "left_behind", lambda library: listed.append(library) or [])
+    monkeypatch.setattr(Library, "unsaved_sessions", lambda library: listed.append(library) or [])
     opened(window, qtbot, other, 4)
     assert listed == []
 

@@ -187,8 +187,8 @@ def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate, measures = Event(), worker.measures
-    monkeypatch.setattr(worker, "measures", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
+    gate, measures = Event(), worker.measure_frame
+    monkeypatch.setattr(worker, "measure_frame", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
     last = scene.given + 6
     scene.device.feed(*(scene.picture() for _ in range(6)))
     scene.device.settle()

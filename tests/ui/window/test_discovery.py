@@ -27,7 +27,7 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import blank_packets, moving_square, write_video
 from helpers.menus import menu_called
-from scstream_app.session.damage_report import missing
+from scstream_app.session.damage_report import describe_gaps
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
 from scstream_app.ui.document import undo_commands
@@ -451,9 +451,9 @@ def test_frames_that_are_missing_are_told(empty: MainWindow, qtbot: QtBot, tmp_p
     empty.open_address(str(clip))
     qtbot.waitUntil(lambda: empty.document.state is State.DONE, timeout=LONG)
     path = empty.document.session.path
-    assert missing(empty.document.summary.frames) == "frame 4"
+    assert describe_gaps(empty.document.summary.frames) == "frame 4"
     empty.document.close()
     qtbot.waitUntil(lambda: empty.document.state is State.EMPTY, timeout=LONG)
     empty.message.hide()
     empty.open_address(str(path))
-    qtbot.waitUntil(lambda: "left out: frame 4." in empty.message.text, timeout=LONG)
+    qtbot.waitUntil(lambda: "damaged: frame 4." in empty.message.text, timeout=LONG)

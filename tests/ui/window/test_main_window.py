@@ -387,7 +387,7 @@ def test_save_close_reopen(
     )
     window.actions_["close"].trigger()
     assert window.welcome.isVisible()
-    assert list(window.library.left_behind()) == []
+    assert list(window.library.unsaved_sessions()) == []
     window.open_address(str(target))
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
     np.testing.assert_array_equal(window.document.session.ids(5), ids)
@@ -402,7 +402,7 @@ def test_closing_the_window_in_the_midst_loses_nothing(window: MainWindow, qtbot
     (path,) = (tmp_path / "library").glob("*.scstream")
     with Session.open(path, writable=True) as session:
         assert 3 <= len(session) < 60
-    ((text, left),) = window.library.left_behind()
+    ((text, left),) = window.library.unsaved_sessions()
     assert left == str(path)
     assert "long.mp4" in text
 

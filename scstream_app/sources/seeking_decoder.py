@@ -12,7 +12,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from scstream_app.sources.decoder import Decoder, Interrupted, Lost, Threads, packets
-from scstream_app.sources.timetable import Timetable, timetable
+from scstream_app.sources.frame_times import FrameTimes, scan_frame_times
 
 # So many frames ahead, decoding on is about as quick as finding out where to jump.
 _NEAR = 32
@@ -21,7 +21,7 @@ Opened = tuple[InputContainer, VideoStream]
 Step = tuple[int, VideoFrame | Lost]
 
 
-class Playhead:
+class SeekingDecoder:
     """Steps through the places of a video, in order, from wherever it is put.
 
     A jump goes to the key frame before the wanted one, of which the timetable knows the place. It is trusted only as
@@ -43,7 +43,7 @@ class Playhead:
         self._threads = Threads.PROMPT if live else Threads.FAST
         self._jumps = not live
         self._jumped = False
-        self._table: Timetable | None = None
+        self._table: FrameTimes | None = None
         self._scanned = False
         self._place = self._target = 0
         self._approached = True
@@ -93,7 +93,7 @@ class Playhead:
         self._table = None
         return False
 
-    def _contradicts(self, table: Timetable, item: VideoFrame | Lost | None) -> bool:
+    def _contradicts(self, table: FrameTimes, item: VideoFrame | Lost | None) -> bool:
         if not isinstance(item, VideoFrame):
             return False
         return not self._decoder.ranked or table.place(item.pts) != self._place
@@ -137,7 +137,7 @@ class Playhead:
         if table is None or not self._jump(table):
             self._restart()
 
-    def _jump(self, table: Timetable) -> bool:
+    def _jump(self, table: FrameTimes) -> bool:
         for key in table.entries(self._target):
             place = self._landing(table, key)
             if place is not None:
@@ -145,7 +145,7 @@ class Playhead:
                 return True
         return False
 
-    def _landing(self, table: Timetable, key: int) -> int | None:
+    def _landing(self, table: FrameTimes, key: int) -> int | None:
         """Go to a key frame: the place reached, or None if the target cannot be decoded from there."""
         try:
             self._decoder.seek(key)
@@ -164,13 +164,13 @@ class Playhead:
         self._decoder = fresh
         self._place, self._jumped = 0, False
 
-    def _scan(self) -> Timetable | None:
+    def _scan(self) -> FrameTimes | None:
         """The timetable, made when it is first needed by reading through the file once without decoding."""
         if not self._scanned and not self._live and self.first is not None and self.first.pts is not None:
             container, stream = self._opened()
             with container:
                 try:
-                    self._table = timetable(self._checked(packets(container, stream)), self.first.pts)
+                    self._table = scan_frame_times(self._checked(packets(container, stream)), self.first.pts)
                 except (av.error.FFmpegError, OSError):
                     self._table = None
         self._scanned = True

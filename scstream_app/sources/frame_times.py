@@ -14,7 +14,7 @@ from scstream_app.sources.decoder import shows
 _STEPS_BACK = (0, 1, 3, 7)
 
 
-class Timetable:
+class FrameTimes:
     """Presentation times of all frames, in order: the frame at place i is shown at ``times[i]``."""
 
     def __init__(self, times: list[int], keys: list[int]) -> None:
@@ -51,7 +51,7 @@ class Timetable:
         return first_key < bisect_right(self._keys, self.times[min(stop, last)])
 
 
-def timetable(packets: Iterable[Packet[VideoStream]], first: int) -> Timetable | None:
+def scan_frame_times(packets: Iterable[Packet[VideoStream]], first: int) -> FrameTimes | None:
     """The timetable of a file that begins with the frame shown at ``first``; None if times do not tell the order."""
     times: set[int] = set()
     keys: list[int] = []
@@ -65,4 +65,4 @@ def timetable(packets: Iterable[Packet[VideoStream]], first: int) -> Timetable |
         decoded_at = decoded_at if at is None else at
         if packet.is_keyframe and time >= first:
             keys.append(time)
-    return Timetable(sorted(time for time in times if time >= first), sorted(keys)) if first in times else None
+    return FrameTimes(sorted(time for time in times if time >= first), sorted(keys)) if first in times else None

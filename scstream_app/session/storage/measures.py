@@ -1,4 +1,4 @@
-"""measured.jsonl: what was found out about frames after they had been written, one line each."""
+"""measured.jsonl: measures (churn, uncertainty) of frames that were computed after the run, one line per frame."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from scstream_app.session.storage import checks, files
-from scstream_app.session.storage.files import Invalid
+from scstream_app.session.storage.files import InvalidData
 
 NAME = "measured.jsonl"
 _LINE_LIMIT = 1 << 12
 
 
 def read(folder: Path) -> Iterator[tuple[int, dict[str, float]]]:
-    """Frames with their measures; lines that make no sense are passed over: they can be measured again."""
+    """Yield (frame, measures). Invalid lines are skipped: those frames can be measured again."""
     path = folder / NAME
     if not os.path.lexists(path):
         return
@@ -25,7 +25,7 @@ def read(folder: Path) -> Iterator[tuple[int, dict[str, float]]]:
         while line := file.readline(_LINE_LIMIT):
             try:
                 yield _parse(line)
-            except Invalid:
+            except InvalidData:
                 continue
 
 
@@ -36,7 +36,7 @@ def _parse(line: bytes) -> tuple[int, dict[str, float]]:
 
 
 def append(folder: Path, found: Mapping[int, Mapping[str, float]]) -> None:
-    """Add what was found out about some frames."""
+    """Append the measures of some frames."""
     lines = b"".join(_line(index, measures) for index, measures in found.items())
     descriptor = files.open_file(folder / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:

@@ -14,7 +14,7 @@ _UNSPECIFIED_MATRIX, _UNSPECIFIED_RANGE = 2, 0
 _TURNS = {1: cv2.ROTATE_90_COUNTERCLOCKWISE, 2: cv2.ROTATE_180, 3: cv2.ROTATE_90_CLOCKWISE}
 
 
-class Converter:
+class RgbConverter:
     """Turns pictures into RGB, upright. One is kept for a whole video: setting swscale up costs more than using it.
 
     The matrix and range of colours are those that the stream names; alpha is dropped. One thread does it: with several,
