@@ -1,4 +1,4 @@
-"""Where frames come from: video files, images, cameras and network streams."""
+"""Sources of frames: video files, image sequences, cameras and network streams."""
 
 import cv2
 
@@ -11,7 +11,7 @@ from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.newest_frame import CameraStalled
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
-# Damaged images and missing cameras are reported as errors of this package, not in OpenCV's words on the terminal.
+# This package reports damaged images and missing cameras itself, so OpenCV need not print warnings to the terminal.
 cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 
 __all__ = [

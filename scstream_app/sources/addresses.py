@@ -1,4 +1,4 @@
-"""Addresses of sources as they may be shown: without passwords, and short."""
+"""Addresses of sources for display: without passwords, or shortened."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 
 def without_password(url: str, keep_user: bool = False) -> str:
-    """The address as it may be shown and written to logs; with the name of the user if it is to be opened again.
+    """URL without its password, for display and logs; with the user name if it will be opened again.
 
     >>> without_password("rtsp://me:secret@10.0.0.7:554/door?x=1")
     'rtsp://10.0.0.7:554/door?x=1'
@@ -22,7 +22,7 @@ def without_password(url: str, keep_user: bool = False) -> str:
 
 
 def public_address(address: str) -> str:
-    """An address without its password.
+    """Address of any source without its password, also if it is malformed.
 
     >>> public_address("rtsp://me:secret@10.0.0.7/door")
     'rtsp://me@10.0.0.7/door'
@@ -36,7 +36,7 @@ def public_address(address: str) -> str:
 
 
 def short_name(address: str) -> str:
-    """An address for a list: the name of the file or folder, or how many images there are."""
+    """Short address for lists: the name of the file or folder; for several images the first name and their number."""
     lines = address.splitlines()
     if len(lines) > 1:
         return f"{Path(lines[0]).name} and {len(lines) - 1} more"

@@ -1,4 +1,4 @@
-"""What all sources have in common: frames, read one after another or from any place."""
+"""Base class of all sources: frames that are read in order or from any index."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from scstream_app.render.image_types import Picture
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One picture: its place in the source, its presentation time in seconds, and RGB (H, W, 3).
+    """One frame of a source: its index, its presentation time in seconds, and its RGB picture (H, W, 3).
 
     The first frame of a file has time 0, and times increase strictly. Frames of one source may differ in size.
-    ``captured`` says when a live source handed it over, by `time.monotonic`; nan for others.
+    ``captured`` is the `time.monotonic` at which a live source delivered the frame; nan for other sources.
     """
 
     index: int
@@ -28,7 +28,7 @@ class Frame:
 
 
 class DamagedFrame(SourceError):
-    """The frame at place ``index`` cannot be decoded; reading can go on with the next one."""
+    """Frame ``index`` cannot be decoded; the next `read` continues after it."""
 
     def __init__(self, message: str, index: int) -> None:
         super().__init__(message)
@@ -36,18 +36,18 @@ class DamagedFrame(SourceError):
 
 
 class Source(ABC):
-    """Something that frames are read from. It has one place of reading: one reader at a time.
+    """A source of frames with one read position: use it from one reader at a time.
 
     Attributes
     ----------
-    name : what to call it in a window or a message.
-    address : a text that `open_source` opens again; for files with their absolute path.
-    width, height : the size of the first frame.
-    rate : the nominal number of frames a second.
-    length : the number of frames as far as it is known, None if it is not; see `count`.
-    duration : in seconds, None if it is not known.
-    live : whether frames come in their own time, without end; then there is no seeking and no length.
-    dropped : frames of a live source that newer ones took the place of before they were read.
+    name : display name.
+    address : text that `open_source` accepts to open the source again; files have an absolute path.
+    width, height : size of the first frame.
+    rate : nominal number of frames per second.
+    length : number of frames as far as it is known, else None; see `count`.
+    duration : duration in seconds, None if unknown.
+    live : whether frames arrive in real time without an end; a live source has no length and cannot seek.
+    dropped : number of frames of a live source that were replaced by newer ones before they were read.
     """
 
     name: str
@@ -61,44 +61,45 @@ class Source(ABC):
 
     @property
     def dropped(self) -> int:
-        """See above."""
+        """Number of frames of a live source that were replaced by newer ones before they were read."""
         return 0
 
     @abstractmethod
     def read(self) -> Frame | None:
-        """The next frame; None at the end, after `close`, and when interrupted.
+        """Read the next frame; None at the end, after `close`, and after `interrupt`.
 
-        Raises `DamagedFrame` for a frame that cannot be decoded: the next call goes on after it. Its index is used
-        up, so frames keep their places however many others are damaged. Raises `SourceError` if nothing further
-        can be read.
+        Raises `DamagedFrame` for a frame that cannot be decoded; the next call continues after it. A damaged frame
+        keeps its index, so damage does not shift the indices of other frames. Raises `SourceError` if reading cannot
+        continue.
         """
 
     @abstractmethod
     def seek(self, index: int) -> None:
-        """Let the next `read` give the very frame that the ``index``-th one (from 0) of a sequential reading is."""
+        """Make the next `read` return frame ``index``, exactly the one that sequential reading returns (from 0)."""
 
     def interrupt(self) -> None:
-        """Let a `read` that is under way in another thread end soon, with None; where none is, nothing happens.
+        """Make a `read` that is running in another thread return None soon; without one, do nothing.
 
-        The frame is not lost: the next `read` goes on as if the interrupted one had not begun. A source that never
-        waits for long need not heed it.
+        No frame is lost: the next `read` returns the frame that the interrupted one would have returned. Sources
+        that never block for long may ignore this.
         """
         return
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of files and devices; more than once does no harm."""
+        """Release files and devices; closing again has no effect."""
 
     def count(self) -> int | None:
-        """The exact number of frames, even if it takes reading through the file; None if it cannot be told."""
+        """Exact number of frames, even if that takes reading the whole file; None if it cannot be determined."""
         return self.length
 
     def frames(
         self, start: int = 0, stop: int | None = None, on_damage: Callable[[DamagedFrame], None] | None = None
     ) -> Iterator[Frame]:
-        """Frames start, start + 1, ... up to but not including stop; a live source goes on from where it is.
+        """Yield frames start, ..., stop - 1; a live source continues with its next frame.
 
-        ``on_damage`` hears of frames that cannot be decoded, which are then left out; without it they are raised.
+        ``on_damage`` is called for each frame that cannot be decoded, which is then skipped. Without it,
+        `DamagedFrame` is raised.
         """
         if start or not self.live:
             self.seek(start)
@@ -127,8 +128,8 @@ class Source(ABC):
 
 
 def check_place(source: Source, index: int) -> None:
-    """Raise `SourceError` unless the source can be asked for this place."""
+    """Raise `SourceError` if the source is live or the index is negative."""
     if source.live:
-        raise SourceError(f"Cannot go to frame {index} of '{source.name}': it is live and only has a next frame.")
+        raise SourceError(f"Cannot seek to frame {index} of '{source.name}': a live source has only a next frame.")
     if index < 0:
-        raise SourceError(f"Cannot go to frame {index} of '{source.name}': frames are counted from 0.")
+        raise SourceError(f"Cannot seek to frame {index} of '{source.name}': frame numbers start at 0.")

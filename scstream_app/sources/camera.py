@@ -1,4 +1,4 @@
-"""Cameras as sources: always the newest frame, and a camera that fails is noticed and taken up again."""
+"""Camera source: delivers the newest frame, and reconnects when the camera stalls."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from scstream_app.render.image_types import Picture
 from scstream_app.sources.devices import Device, open_device
 from scstream_app.sources.newest_frame import GLANCE, PATIENCE, LiveSource
 
-# Seconds that a camera may take from opening to its first picture.
+# Seconds that a camera may take to deliver its first picture.
 _WARM_UP = 10.0
 # Seconds between attempts to reconnect.
 _PAUSE = 0.5
-# Threads that may hang in a driver while yet another one tries to open the camera anew.
+# Number of threads that may hang in a driver before no further one tries to reopen the camera.
 _MOST_HANGING = 2
 
 
 class Camera(LiveSource):
-    """A camera, read by a thread of its own so that a slow reader always gets the newest frame.
+    """A camera, grabbed by a separate thread so that a slow reader always gets the newest frame.
 
-    A camera without a new frame for 2 seconds is stalled: unplugged, hanging, or giving the same picture for ever
-    (which the noise of a living sensor never does). It is opened anew until it is back; indices and times go on.
+    A camera without a new frame for 2 seconds is stalled: unplugged, hanging, or repeating the same picture (sensor
+    noise makes two pictures of a working camera differ). It is reopened until it delivers again; indices and times
+    continue.
 
     Parameters
     ----------
-    device : its number, a part of its name, or its path.
-    width, height, rate : what to ask for; the camera decides.
-    opener : opens the device; for anything that gives pictures like a camera.
-    clock : the seconds that go by.
+    device : number, part of the name, or path of the camera.
+    width, height, rate : requested mode; the camera may choose another one.
+    opener : opens the device; for anything that delivers pictures like a camera.
+    clock : returns the current time in seconds.
+    pause : seconds between attempts to reconnect.
     """
 
-    _remedy = "Is it plugged in, and free of other programs?"
+    _advice = "Check that it is plugged in and that no other program uses it."
 
     def __init__(
         self,
@@ -59,13 +61,13 @@ class Camera(LiveSource):
         self._opened = clock()
         self._hanging: list[_Grabber] = []
         with self._changed:
-            # Held so that the first picture finds its grabber known.
+            # Holding the condition ensures that self._grabber is set before the first picture arrives.
             self._grabber = _Grabber(self._opener, self._receive)
         self._describe(self._first_picture(), rate)
         if opener is None:
             self._opener = partial(open_device, device, width, height, rate, self.name)
-        self._watchman = Thread(target=self._watch, name="scstream-camera-watch", daemon=True)
-        self._watchman.start()
+        self._watchdog = Thread(target=self._watch, name="scstream-camera-watch", daemon=True)
+        self._watchdog.start()
 
     def _first_picture(self) -> Picture:
         with self._changed:
@@ -73,7 +75,9 @@ class Camera(LiveSource):
                 late = self._clock() - self._opened >= _WARM_UP
                 if late or self._grabber.ended:
                     self._grabber.abandon()
-                    raise self._failure("it gave no picture" if late else "it is gone") from self._grabber.failure
+                    raise self._failure("it delivers no picture" if late else "it was disconnected") from (
+                        self._grabber.failure
+                    )
                 self._changed.wait(GLANCE)
             return self._previous
 
@@ -89,16 +93,16 @@ class Camera(LiveSource):
         self.name = self._grabber.name or self.name
 
     def close(self) -> None:
-        """See `Source`. Takes 2 seconds at most; a device that hangs is left to itself."""
+        """See `Source`. Takes at most 2 seconds; the thread of a hanging device is abandoned."""
         self._slot.close()
         self._grabber.abandon()
-        self._watchman.join(PATIENCE / 2)
+        self._watchdog.join(PATIENCE / 2)
         self._grabber.join(PATIENCE / 2)
 
-    # --- for the threads --------------------------------------------------------------------------------------
+    # --- called by the threads --------------------------------------------------------------------------------
 
     def _receive(self, grabber: _Grabber, picture: Picture | None) -> None:
-        """Take what a grabber has: a picture, or None when it has ended."""
+        """Accept a picture of a grabber, or None when the grabber has ended."""
         with self._changed:
             if grabber is not self._grabber or self._slot.closed:
                 return
@@ -115,7 +119,7 @@ class Camera(LiveSource):
         self._slot.put(now - self._opened, picture)
 
     def _watch(self) -> None:
-        """Reconnect whenever the camera is stalled, until it is closed."""
+        """Reconnect whenever the camera stalls, until it is closed."""
         with self._changed:
             while not self._slot.closed:
                 if self.state == "stalled" and self._may_open():
@@ -123,7 +127,7 @@ class Camera(LiveSource):
                 self._changed.wait(GLANCE)
 
     def _may_open(self) -> bool:
-        """Whether another thread may try: not while one is still at it, nor with many hanging in the driver."""
+        """Whether another thread may open the camera: not while one is opening it or too many hang in the driver."""
         self._hanging = [grabber for grabber in self._hanging if not grabber.ended]
         return not self._grabber.opening and len(self._hanging) < _MOST_HANGING
 
@@ -140,17 +144,17 @@ class Camera(LiveSource):
 
 
 def _mode(width: int | None, height: int | None, rate: float | None) -> str:
-    """How an address asks for a size, and a rate that goes with it."""
+    """Part of the address that requests a size and a rate."""
     if not (width and height):
         return ""
     return f"@{width}x{height}" + (f"@{rate:g}" if rate else "")
 
 
 class _Grabber:
-    """A thread that opens a device and hands over its pictures, then None, until it is abandoned.
+    """Thread that opens a device and passes its pictures to ``receive``, then None at the end.
 
-    A driver may hang for ever, and a thread cannot be stopped from outside: it is abandoned, and lets go of the device
-    if ever it can.
+    A driver may hang for ever, and a thread cannot be stopped from outside. Therefore it can be abandoned; it releases
+    the device if the driver ever returns.
     """
 
     def __init__(self, opener: Callable[[], Device], receive: Callable[[_Grabber, Picture | None], None]) -> None:
@@ -172,7 +176,7 @@ class _Grabber:
         try:
             self._grab()
         except Exception as error:
-            # Whatever a driver raises: the watchman has to know that this thread has ended.
+            # A driver may raise anything; the watchdog must learn that this thread has ended.
             self.failure = error
         self.opening, self.ended = False, True
         self._receive(self, None)

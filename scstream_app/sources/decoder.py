@@ -1,4 +1,4 @@
-"""Packets in, pictures out: in presentation order, with the places where a picture is missing."""
+"""Decode packets into pictures in presentation order, and report where a picture is missing."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ from av.video.stream import VideoStream
 
 from scstream_app.errors import reason
 
-# A file that was cut off goes on failing for every packet that its index promises.
+# A truncated file fails for every packet that its index lists; give up after this many failures in a row.
 _MOST_FAILURES = 64
 
 
 class Threads(Enum):
-    """How threads share the work of decoding: their kind and number, 0 for as many as there are cores."""
+    """Threading of the decoder: kind and number of threads, 0 for one per core."""
 
     FAST = (ThreadType.AUTO, 0)
-    #: No frame waits for later ones.
+    #: Without delay: a frame does not wait for later packets.
     PROMPT = (ThreadType.SLICE, 0)
-    #: A damaged packet is reported at once.
+    #: Reports a damaged packet immediately.
     CAREFUL = (ThreadType.SLICE, 1)
 
 
 class Interrupted(Exception):
-    """Somebody does not want to wait for the frame any more."""
+    """Raised when another thread interrupts the reading of a frame."""
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """A place without a picture. ``reason`` is empty where the decoder did not complain: a frame dropped on purpose."""
+class MissingPicture:
+    """Stands for a frame without a picture. ``reason`` is empty if the encoder dropped the frame on purpose."""
 
     reason: str
 
 
 class Decoder:
-    """The pictures of one opening of a video.
+    """Sequential decoder of an open video.
 
-    Every packet that goes in is expected to come out as a picture with its presentation time. When a later one
-    comes out first, the picture is lost, and a `Lost` stands in its place. Nothing is lost before the first picture:
-    recordings may begin in mid-air.
+    Each packet should yield a picture with the packet's presentation time. If a later picture comes out first, the
+    earlier one is missing, and the decoder returns a `MissingPicture` instead. Missing pictures before the first
+    decoded one are ignored, because recordings may start between key frames.
 
-    With `Threads.FAST` FFmpeg reports a damaged packet late, and PyAV may swallow the report together with good
-    pictures; ``irregular`` then tells that the same stretch should be read again carefully.
+    With `Threads.FAST`, FFmpeg reports a damaged packet late, and PyAV may swallow the report together with good
+    pictures. ``irregular`` is then True, and the same range should be decoded again with `Threads.CAREFUL`.
 
-    ``check`` is called before each packet; what it raises leaves the decoder where it is, ready to go on.
+    ``check`` is called before each packet. If it raises, the decoder keeps its state and can continue.
 
     Attributes
     ----------
-    ranked : whether presentation times tell the order; if not, only those packets count as lost that raised an error.
-    irregular : whether anything was amiss.
+    ranked : whether presentation times give the order; if not, only packets that raised an error count as missing.
+    irregular : whether an error or a missing picture has occurred.
     """
 
     def __init__(
@@ -78,24 +78,24 @@ class Decoder:
     def _begin(self) -> None:
         self._packets = packets(self.container, self.stream)
         self._expected: list[int] = []
-        self._ready: deque[VideoFrame | Lost] = deque()
+        self._ready: deque[VideoFrame | MissingPicture] = deque()
         self._latest: int | None = None
-        self._complaint = ""
+        self._error_text = ""
         self._begun = self._over = self.irregular = False
 
     def seek(self, time: int) -> None:
-        """Go on from a key frame, if possible that of this presentation time; raises FFmpegError."""
+        """Continue from a key frame, if possible the one with this presentation time; raises FFmpegError."""
         self.container.seek(time, stream=self.stream)
         self._begin()
 
-    def peek(self) -> VideoFrame | Lost | None:
-        """What `next` will give."""
+    def peek(self) -> VideoFrame | MissingPicture | None:
+        """The item that `next` will return."""
         while not self._ready and not self._over:
             self._step()
         return self._ready[0] if self._ready else None
 
-    def next(self) -> VideoFrame | Lost | None:
-        """The next picture or lost place; None at the end. A read error raises FFmpegError."""
+    def next(self) -> VideoFrame | MissingPicture | None:
+        """The next picture or `MissingPicture`; None at the end. A read error raises FFmpegError."""
         item = self.peek()
         if item is not None:
             self._ready.popleft()
@@ -110,42 +110,42 @@ class Decoder:
         for picture in self._decoded(packet):
             self._take(picture)
         if self._over and self._expected:
-            # Pictures lost at the very end are no places: a file that was cut off ends where it is whole.
+            # Missing pictures at the end are not counted as frames: a truncated file ends with its last whole frame.
             self.irregular = True
 
     def _decoded(self, packet: Packet[VideoStream] | None) -> list[VideoFrame]:
         try:
             return self.stream.codec_context.decode(packet)
         except av.error.FFmpegError as error:
-            self._complaint = reason(error)
-            # Before the first picture only missing times could hide that a later one was lost.
+            self._error_text = reason(error)
+            # Errors before the first picture matter only if there are no times to detect a missing picture.
             self.irregular |= self._begun or not self.ranked
             if self._begun and not self.ranked:
-                self._ready.append(Lost(self._complaint))
+                self._ready.append(MissingPicture(self._error_text))
             return []
 
     def _expect(self, time: int | None) -> None:
         if not self.ranked:
             return
         if time is None or time in self._expected or self._is_past(time):
-            self._give_up_ranks()
+            self._stop_ranking()
         else:
             heappush(self._expected, time)
 
     def _take(self, picture: VideoFrame) -> None:
         time = picture.pts
-        if self._complaint and self.ranked and self._is_past(time):
-            # Damage has confused the order, and this one's place has already been given up as lost.
+        if self._error_text and self.ranked and self._is_past(time):
+            # Damage has disturbed the order, and this picture has already been reported as missing.
             return
         while self.ranked and time is not None and self._expected and self._expected[0] < time:
             heappop(self._expected)
             if self._begun:
                 self.irregular = True
-                self._ready.append(Lost(self._complaint))
+                self._ready.append(MissingPicture(self._error_text))
         if self.ranked and self._expected[:1] == [time]:
             heappop(self._expected)
         else:
-            self._give_up_ranks()
+            self._stop_ranking()
         self._begun = True
         self._latest = time
         self._ready.append(picture)
@@ -153,13 +153,13 @@ class Decoder:
     def _is_past(self, time: int | None) -> bool:
         return time is not None and self._latest is not None and time <= self._latest
 
-    def _give_up_ranks(self) -> None:
+    def _stop_ranking(self) -> None:
         self.ranked = False
         self._expected.clear()
 
 
 def packets(container: InputContainer, stream: VideoStream) -> Iterator[Packet[VideoStream]]:
-    """The packets of the stream; damaged stretches of the file are passed over."""
+    """Yield the packets of the stream; damaged parts of the file are skipped."""
     failures = 0
     while failures < _MOST_FAILURES:
         try:
@@ -174,7 +174,7 @@ def packets(container: InputContainer, stream: VideoStream) -> Iterator[Packet[V
 
 
 def shows(packet: Packet[VideoStream]) -> bool:
-    """Whether the packet stands for a picture: not one cut off by an edit list, nor one only referred to by others."""
+    """Whether the packet yields a visible picture: not removed by an edit list, and not only a reference for others."""
     if packet.is_discard:
         return False
     return packet.stream.codec_context.name != "vp8" or bool(bytes(packet)[0] & 0x10)

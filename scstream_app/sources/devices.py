@@ -1,4 +1,4 @@
-"""The cameras of this machine: which there are, what they offer, and how to open one."""
+"""Cameras of this machine: list them, query their modes, and open one."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from scstream_app.render.image_types import Picture
 
 _ON_LINUX = sys.platform == "linux"
 _BACKEND = cv2.CAP_V4L2 if _ON_LINUX else cv2.CAP_ANY
-# Sizes that cameras commonly have, tried where the system does not tell.
+# Common camera sizes, tried if the system does not list the modes of a camera.
 _COMMON_SIZES = ((320, 240), (640, 360), (640, 480), (800, 600), (1280, 720), (1920, 1080), (3840, 2160))
-# Above this width raw pictures do not fit through USB 2 at full rate; JPEG does.
+# Above this width USB 2 is too slow for raw pictures at full rate; JPEG is requested instead.
 _WIDEST_RAW = 640
 
 
 @dataclass(frozen=True, slots=True)
 class CameraInfo:
-    """A camera that is connected; ``path`` is empty where the system has no paths."""
+    """A connected camera; ``path`` is empty on systems without device paths."""
 
     index: int
     name: str
@@ -34,7 +34,7 @@ class CameraInfo:
 
 @dataclass(frozen=True, slots=True, order=True)
 class CameraMode:
-    """A size and rate that a camera can be asked for; rate 0 where it is not known."""
+    """A size and rate that a camera supports; rate 0 if unknown."""
 
     width: int
     height: int
@@ -42,26 +42,26 @@ class CameraMode:
 
 
 class Device(Protocol):
-    """An open camera. It is used by one thread only."""
+    """An open camera, used by a single thread."""
 
     name: str
     rate: float
 
     def grab(self) -> Picture | None:
-        """The next picture, RGB; None if the camera is gone."""
+        """The next RGB picture; None if the camera was disconnected."""
 
     def release(self) -> None:
-        """Let go of the camera."""
+        """Close the camera."""
 
 
 def list_cameras() -> list[CameraInfo]:
-    """The cameras that are connected, by number; none where the system does not tell."""
+    """Connected cameras, by number; empty if the system does not list them."""
     try:
         from cv2_enumerate_cameras import enumerate_cameras, supported_backends
 
         backend = cv2.CAP_V4L2 if _ON_LINUX else supported_backends[0]
         found = enumerate_cameras(backend)
-    # The package needs helpers of the system that may be missing or fail in ways of their own.
+    # The package depends on system libraries that may be missing or raise any exception.
     except Exception:
         return []
     infos = [CameraInfo(item.index, item.name or f"camera {item.index}", item.path or "") for item in found]
@@ -69,9 +69,9 @@ def list_cameras() -> list[CameraInfo]:
 
 
 def find_camera(device: int | str, cameras: Iterable[CameraInfo], last_name: str = "") -> int:
-    """The number of the camera that is meant: a number, a path, or a part of the name in any case.
+    """Number of the camera given by a number, a path, or a part of its name (case-insensitive).
 
-    A camera that was plugged in again may have got another number; ``last_name`` is what it was called before.
+    A camera that was plugged in again may have another number; ``last_name``, its name before, finds it.
     """
     known = list(cameras)
     if isinstance(device, int):
@@ -81,7 +81,7 @@ def find_camera(device: int | str, cameras: Iterable[CameraInfo], last_name: str
         if device and (device == info.path or device.casefold() in info.name.casefold()):
             return info.index
     names = ", ".join(f"'{info.name}' (camera:{info.index})" for info in known) or "none"
-    raise SourceError(f"Cannot open camera '{device}': no camera has such a name. Connected: {names}.")
+    raise SourceError(f"Cannot open camera '{device}': no connected camera has this name. Connected: {names}.")
 
 
 def open_device(
@@ -101,12 +101,12 @@ def open_device(
 
 
 def _check_node(index: int) -> None:
-    """OpenCV only says that it failed; the system knows why."""
+    """Raise `SourceError` with the reason if the device node cannot be used; OpenCV would not give a reason."""
     node = Path(f"/dev/video{index}")
     if not node.exists():
         raise SourceError(f"Cannot open camera {index}: no such camera is connected.")
     if not os.access(node, os.R_OK | os.W_OK):
-        raise SourceError(f"Cannot open camera {index}: you may not use '{node}'. Join the group that owns it.")
+        raise SourceError(f"Cannot open camera {index}: no permission for '{node}'. Join the group that owns it.")
 
 
 class Webcam:
@@ -130,7 +130,7 @@ class Webcam:
                 self._capture.set(wish, value)
 
     def size(self) -> tuple[int, int]:
-        """Width and height that the camera has settled for."""
+        """Width and height that the camera has chosen."""
         capture = self._capture
         return int(capture.get(cv2.CAP_PROP_FRAME_WIDTH)), int(capture.get(cv2.CAP_PROP_FRAME_HEIGHT))
 
@@ -148,7 +148,7 @@ class Webcam:
 
 
 def camera_modes(device: int | str) -> list[CameraMode]:
-    """The sizes and rates to offer for a camera; it must not be in use. Empty if it cannot be opened."""
+    """Sizes and rates of a camera, which must not be in use; empty if it cannot be opened."""
     try:
         index = find_camera(device, list_cameras() if isinstance(device, str) else ())
         if sys.platform == "linux":
@@ -163,7 +163,7 @@ def camera_modes(device: int | str) -> list[CameraMode]:
 
 
 def tried_modes(settle: Callable[[int, int], CameraMode]) -> list[CameraMode]:
-    """The modes that a camera settles for when asked for each of the common sizes."""
+    """Modes that a camera chooses when each of the common sizes is requested."""
     return sorted({settle(width, height) for width, height in _COMMON_SIZES})
 
 

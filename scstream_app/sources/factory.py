@@ -1,4 +1,4 @@
-"""The source that a person means by a text."""
+"""Open a source from an address: a path, pattern, camera or URL."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from scstream_app.sources.video import VideoFile, VideoUrl
 
 _CAMERA = "camera:"
 _MODE = re.compile(r"(.*)@([1-9][0-9]{0,4})x([1-9][0-9]{0,4})(?:@([0-9]{1,4}(?:\.[0-9]{1,6})?))?")
-# No machine has cameras of more digits.
+# Longer numbers cannot be camera numbers.
 _CAMERA_DIGITS = 9
 
 
 def open_source(text: str) -> Source:
-    """The source that a person means by ``text``; it should be closed after use.
+    """Open the source with the address ``text``; close it after use.
 
-    A file or folder that exists always wins. Otherwise ``camera:0`` and ``camera:part of its name`` are cameras;
-    ``camera:0@1280x720`` asks for a size, ``camera:0@1280x720@30`` for a rate as well. ``http://...`` and the like are
-    files of a server or live streams, ``frames/*.png`` is a pattern, and lines are a list of images.
+    An existing file or folder takes precedence. Otherwise ``camera:0`` and ``camera:part of its name`` are cameras;
+    ``camera:0@1280x720`` requests a size, ``camera:0@1280x720@30`` also a rate. ``http://...`` and similar URLs are
+    remote files or live streams, ``frames/*.png`` is a pattern, and several lines are a list of images.
     """
     path = os.path.expanduser(text)
     if os.path.exists(path):
@@ -44,7 +44,7 @@ def open_source(text: str) -> Source:
 
 
 def is_camera(text: str) -> bool:
-    """Whether a source's address is that of a camera."""
+    """Whether the address is that of a camera."""
     return text.startswith(_CAMERA)
 
 
@@ -71,7 +71,7 @@ def _from_url(url: str) -> Source:
     if scheme not in SCHEMES:
         raise SourceError(
             f"Cannot open '{without_password(url)}': '{scheme}' is not supported. "
-            f"These are: {' '.join(sorted(SCHEMES))}."
+            f"Supported: {' '.join(sorted(SCHEMES))}."
         )
     video = VideoUrl(url)
     return LiveStream(video) if video.live else video
@@ -81,6 +81,6 @@ def _parts(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        # What cannot be taken apart may hold a password all the same.
+        # A malformed URL may still contain a password.
         shown = re.sub("//.*@", "//", url)
-        raise SourceError(f"Cannot open '{shown}': it is no address of the network ({reason(error)}).") from error
+        raise SourceError(f"Cannot open '{shown}': it is not a valid URL ({reason(error)}).") from error

@@ -1,4 +1,4 @@
-"""When each frame of a file is shown, and from where it can be decoded."""
+"""Presentation times and key frames of a video file, for frame-accurate seeking."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from av.video.stream import VideoStream
 
 from scstream_app.sources.decoder import shows
 
-# How many key frames to go back, try after try: some containers land behind the time that was asked for.
+# Number of key frames to go back in successive attempts: some containers land after the requested time.
 _STEPS_BACK = (0, 1, 3, 7)
 
 
 class FrameTimes:
-    """Presentation times of all frames, in order: the frame at place i is shown at ``times[i]``."""
+    """Presentation times of all frames in order: frame i is shown at ``times[i]``."""
 
     def __init__(self, times: list[int], keys: list[int]) -> None:
         self.times = times
@@ -26,33 +26,33 @@ class FrameTimes:
         return len(self.times)
 
     def place(self, time: int | None) -> int | None:
-        """The place of the frame shown at exactly this time."""
+        """Index of the frame with exactly this presentation time; None if there is none."""
         if time is None:
             return None
         place = bisect_left(self.times, time)
         return place if place < len(self.times) and self.times[place] == time else None
 
     def entries(self, place: int) -> Iterator[int]:
-        """Times of key frames from which the frame at ``place`` can be reached, the nearest first."""
+        """Yield times of key frames from which frame ``place`` can be decoded, the nearest first."""
         last = bisect_right(self._keys, self.times[min(place, len(self.times) - 1)]) - 1
         for back in _STEPS_BACK:
-            # The first key frame is the start of the file, which needs no seeking.
+            # The first key frame is the start of the file, which the decoder reaches without seeking.
             if last - back > 0:
                 yield self._keys[last - back]
 
     def is_entry(self, time: int | None) -> bool:
-        """Whether a key frame is shown at this time."""
+        """Whether there is a key frame with this presentation time."""
         return time in self._entries
 
     def passes_entry(self, start: int, stop: int) -> bool:
-        """Whether a key frame comes after place ``start``, at or before ``stop``: a shorter way than reading on."""
+        """Whether there is a key frame after ``start`` and not after ``stop``, so that a jump saves decoding."""
         last = len(self.times) - 1
         first_key = bisect_right(self._keys, self.times[min(start, last)])
         return first_key < bisect_right(self._keys, self.times[min(stop, last)])
 
 
 def scan_frame_times(packets: Iterable[Packet[VideoStream]], first: int) -> FrameTimes | None:
-    """The timetable of a file that begins with the frame shown at ``first``; None if times do not tell the order."""
+    """Collect the frame times of a file whose first frame has time ``first``; None if times do not give the order."""
     times: set[int] = set()
     keys: list[int] = []
     decoded_at: int | None = None

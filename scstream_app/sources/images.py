@@ -1,4 +1,4 @@
-"""Folders and lists of images as a source."""
+"""Image sequence source: folders, patterns and lists of images."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ IMAGE_SUFFIXES = frozenset(
 VIDEO_SUFFIXES = frozenset(
     ".3gp .asf .avi .flv .gif .m2ts .m4v .mkv .mov .mp4 .mpeg .mpg .mts .mxf .ogv .ts .vob .webm .wmv .y4m".split()
 )
-#: Frames a second of images, which do not say.
+#: Frame rate of image sequences, which state none.
 IMAGE_RATE = 24.0
 
-# Spellings of one kind of image. Any other suffix is a kind of its own.
+# Suffixes of the same kind of image. Any other suffix is a kind of its own.
 _KINDS = {".jpe": ".jpg", ".jpeg": ".jpg", ".pbm": ".pnm", ".pgm": ".pnm", ".ppm": ".pnm", ".tiff": ".tif"}
 
 
 class Unreadable(SourceError):
-    """The file of an image cannot be opened at all, whatever is in it."""
+    """The file of an image cannot be opened, as opposed to decoded."""
 
 
 class ImageSequence(Source):
-    """Images in natural order: frame2.png comes before frame10.png. An image's index is its place in this order.
+    """Images in natural order: frame2.png comes before frame10.png. Their indices follow this order.
 
-    Whatever the images hold becomes 8-bit RGB: 16 bits are scaled (v / 257, rounded), floating point is taken as
-    0 to 1, images are turned as their metadata ask, and transparency is ignored: the colours stored below it count.
-    (OpenCV leaves no choice with 8-bit TIFF: it lays those over black.)
+    Images are converted to 8-bit RGB: 16-bit values are scaled (v / 257, rounded), floating point is taken as 0 to 1,
+    images are rotated according to their metadata, and transparency is ignored: the stored colours are used. (8-bit
+    TIFF is an exception: OpenCV blends it with black.)
 
-    Folders and patterns give ordinary files of one kind only, the commonest: results that were written next to the
-    pictures, such as an ids.tif, are no frames. .jpg, .jpeg and .JPG are one kind. Of kinds equally common it is the
-    one that comes first by name, TIFF last. A list is taken as it is.
+    Folders and patterns use only regular files of one kind, the most common one, so that results written next to the
+    images, such as ids.tif, are not taken as frames. .jpg, .jpeg and .JPG are one kind. Among equally common kinds the
+    first by name is used, TIFF last. A list is used as it is.
 
-    An image that cannot be opened is a damaged one. When its folder is gone, or the next one cannot be opened either,
-    reading fails: somebody has moved the images or pulled a plug.
+    An image that cannot be opened counts as damaged. If its folder is missing, or the next image cannot be opened
+    either, reading raises `SourceError`: the images were moved or the disk was disconnected.
 
     Parameters
     ----------
     images : a folder, an image, a pattern such as ``frames/*.png``, or a list of images.
-    rate : frames a second.
+    rate : frames per second.
     """
 
     def __init__(self, images: str | Path | Sequence[Path], rate: float = IMAGE_RATE) -> None:
@@ -81,7 +81,7 @@ class ImageSequence(Source):
         return Frame(index, index / self.rate, rgb)
 
     def _check_there(self, path: Path, error: SourceError) -> None:
-        """Raise `SourceError` if it is not this image that is at fault: they are all gone."""
+        """Raise `SourceError` if all images are missing, not only this one."""
         if self._unreadable > 1 or (self._unreadable and not os.path.isdir(path.parent)):
             raise SourceError(f"{error} Have the images of '{self.name}' been moved?") from error
 
@@ -108,7 +108,7 @@ class ImageSequence(Source):
 
 
 def _found(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
-    """The images in order, what to call them, and their address."""
+    """The images in order, the display name and the address."""
     if not isinstance(images, str | Path):
         paths = sorted((Path(path).absolute() for path in images), key=natural_order)
         if not paths:
@@ -129,14 +129,14 @@ def _found_at(place: Path) -> tuple[list[Path], str, str]:
     if has_magic(str(place)):
         return _matching(place), f"{place.absolute().parent.name}/{place.name}", str(place.absolute())
     if place.exists():
-        raise SourceError(f"Cannot open '{place}': it is no ordinary file.")
+        raise SourceError(f"Cannot open '{place}': it is not a regular file.")
     raise SourceError(f"Cannot open '{place}': there is no such file or folder.")
 
 
 def _in_folder(folder: Path) -> list[Path]:
     paths = _images(folder.iterdir())
     if not paths:
-        raise SourceError(f"Cannot open '{folder}': there are no images in this folder ({_suffixes()}).")
+        raise SourceError(f"Cannot open '{folder}': the folder contains no images ({_suffixes()}).")
     return paths
 
 
@@ -145,16 +145,16 @@ def _matching(pattern: Path) -> list[Path]:
     videos = sorted(path.name for path in found if path.suffix.lower() in VIDEO_SUFFIXES)
     if videos:
         raise SourceError(
-            f"Cannot open '{pattern}': '{videos[0]}' is a video. Open videos one by one; patterns are for images."
+            f"Cannot open '{pattern}': '{videos[0]}' is a video. Patterns are for images; open videos one by one."
         )
     paths = _images(found)
     if not paths:
-        raise SourceError(f"Cannot open '{pattern}': no image has such a name ({_suffixes()}).")
+        raise SourceError(f"Cannot open '{pattern}': no image matches the pattern ({_suffixes()}).")
     return paths
 
 
 def _images(paths: Iterable[Path]) -> list[Path]:
-    """The images of the commonest kind, in order."""
+    """The images of the most common kind, in order."""
     found = sorted((path for path in paths if _is_image(path)), key=natural_order)
     count = Counter(map(_kind, found))
     kind = max(count, key=lambda kind: (count[kind], kind != ".tif"), default="")
@@ -167,13 +167,13 @@ def _kind(path: Path) -> str:
 
 
 def _is_image(path: Path) -> bool:
-    """Whether the name is that of an image that a person put there: nothing hidden, no leftovers of other systems."""
+    """Whether the file is an image by its suffix, and neither hidden nor macOS metadata."""
     visible = not path.name.startswith(".") and "__MACOSX" not in path.parts
     return visible and path.suffix.lower() in IMAGE_SUFFIXES and _is_ordinary(path)
 
 
 def _is_ordinary(path: Path) -> bool:
-    """Whether it is a file, or would be one: a link that leads nowhere keeps its place in the sequence."""
+    """Whether the path is a regular file; also True for a broken link, which keeps its position in the sequence."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except FileNotFoundError:
@@ -198,17 +198,17 @@ def _numbers_apart(text: str) -> list[tuple[int, int | str]]:
 
 
 def read_image(path: Path) -> Picture:
-    """The image as RGB, upright."""
+    """Read an image as upright RGB."""
     try:
         if not _is_ordinary(path):
-            raise Unreadable(f"Cannot read '{path}': it is no ordinary file.")
+            raise Unreadable(f"Cannot read '{path}': it is not a regular file.")
         # Not cv2.imread: on Windows it cannot open names outside the system's code page.
         encoded = np.fromfile(path, np.uint8)
     except (OSError, ValueError) as error:
         raise Unreadable(f"Cannot read '{path}': {reason(error)}.") from error
     decoded = _decoded(encoded)
     if decoded is None:
-        raise SourceError(f"Cannot read '{path}': it is no image, or a damaged one. Replace it or take it away.")
+        raise SourceError(f"Cannot read '{path}': it is not an image or is damaged. Replace or remove it.")
     return np.asarray(cv2.cvtColor(_eight_bits(decoded), cv2.COLOR_BGR2RGB), np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""A network stream without end, read by a thread of its own: a slow reader gets the newest frame, not a stale one."""
+"""Live network stream, read by a separate thread so that a slow reader gets the newest frame, not a stale one."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from threading import Thread
 from scstream_app.sources.base import DamagedFrame, Source
 from scstream_app.sources.newest_frame import LiveSource
 
-# Seconds that closing waits for the thread, which a silent stream can hold up for longer.
+# Seconds that `close` waits for the thread; a stream that sends nothing can block the thread for longer.
 _CLOSING = 1.0
 
 
 class LiveStream(LiveSource):
-    """The newest frame of a live source that would otherwise give one after another, late and ever later.
+    """Delivers the newest frame of a live stream. Reading every frame in order would lag further and further behind.
 
-    Times are those of the stream. Damaged frames are passed over.
+    Times are those of the stream. Damaged frames are skipped.
 
     Parameters
     ----------
-    stream : the source; it belongs to this one from now on.
+    stream : the source to read; this object closes it.
     """
 
-    _remedy = "Is its sender still there?"
+    _advice = "Check that the sender is still running."
 
     def __init__(self, stream: Source) -> None:
         super().__init__()
@@ -32,7 +32,7 @@ class LiveStream(LiveSource):
         self._thread.start()
 
     def close(self) -> None:
-        """See `Source`. A stream that is silent is left to the thread that waits for it."""
+        """See `Source`. If the stream blocks the thread, the thread closes the stream when it returns."""
         self._slot.close()
         self._stream.interrupt()
         self._thread.join(_CLOSING)
@@ -45,7 +45,7 @@ class LiveStream(LiveSource):
             while not self._slot.closed and self._grab_one():
                 pass
         except Exception as error:
-            # Whatever a decoder raises: the reader has to hear of it.
+            # A decoder may raise anything; `read` raises it in the reader's thread.
             failure = error
         self._slot.end(failure)
         if self._slot.closed:

@@ -1,4 +1,4 @@
-"""The newest frame of something that does not wait: a slot between the thread that grabs and the one that reads."""
+"""Base class of live sources: a slot passes the newest frame from the grabbing thread to the reading one."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from scstream_app.errors import SourceError
 from scstream_app.render.image_types import Picture
 from scstream_app.sources.base import Frame, Source, check_place
 
-#: Without a new frame for so many seconds a live source counts as stalled.
+#: A live source counts as stalled after this many seconds without a new frame.
 PATIENCE = 2.0
-#: Seconds between looks at the clock.
+#: Seconds between two checks of the clock.
 GLANCE = 0.1
 
 State = Literal["live", "stalled", "closed"]
 
 
 class CameraStalled(SourceError):
-    """No new frame for a while. Reading again goes on waiting for the camera or stream to come back."""
+    """A live source delivers no new frames. Calling `read` again waits until it recovers."""
 
 
 class Slot:
-    """Holds the newest picture until it is read; a newer one takes its place.
+    """Holds the newest picture until it is read; a newer picture replaces it.
 
     Attributes
     ----------
-    changed : the condition that guards it; whoever uses it may guard more by it.
-    dropped : how many pictures were overwritten before they were read.
+    changed : condition that guards the slot; its owner may guard other state with it.
+    dropped : number of pictures that were replaced before they were read.
     """
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -38,54 +38,54 @@ class Slot:
         self._clock = clock
         self._newest: tuple[float, Picture, float] | None = None
         self._next = 0
-        self._closed = self._gone = self._ended = self._told = self._interrupted = False
+        self._closed = self._gone = self._ended = self._reported = self._interrupted = False
         self._failure: Exception | None = None
         self._fresh = self._waiting = clock()
 
-    # --- for the thread that grabs
+    # --- called by the grabbing thread
 
     def put(self, time: float, picture: Picture) -> None:
-        """A new picture."""
+        """Store a new picture."""
         with self.changed:
             self.dropped += self._newest is not None
-            # By the clock that others go by too, whatever this one's is: what is shown late is known by it.
+            # Not self._clock: the latency is computed later with time.monotonic.
             self._newest = time, picture, monotonic()
             self._fresh = self._waiting = self._clock()
-            self._gone = self._told = False
+            self._gone = self._reported = False
             self.changed.notify_all()
 
     def lose(self) -> None:
-        """There will be no more pictures unless somebody does something about it: the reader hears of it at once."""
+        """Report that the device was disconnected: the source is stalled at once, until the next `put`."""
         with self.changed:
             self._gone = True
             self.changed.notify_all()
 
     def end(self, failure: Exception | None = None) -> None:
-        """There will be no more pictures, for the reason given if it is no ordinary end."""
+        """Report that no more pictures will come; ``failure`` is the error that ended the source, if any."""
         with self.changed:
             self._ended, self._failure = True, failure
             self.changed.notify_all()
 
-    # --- for the reader
+    # --- called by the reader
 
     @property
     def state(self) -> State:
-        """How the source is doing."""
+        """Whether the source is live, stalled or closed."""
         with self.changed:
             if self._closed or self._ended:
                 return "closed"
             return "stalled" if self._gone or self._clock() - self._fresh >= PATIENCE else "live"
 
-    def read(self, complaint: str) -> Frame | None:
-        """The newest frame that was not read yet, as soon as there is one; None at the end and when interrupted.
+    def read(self, stalled_text: str) -> Frame | None:
+        """Wait for a new frame and return the newest one; None at the end and after `interrupt`.
 
-        Raises `CameraStalled` with the complaint after 2 seconds without a new frame, at once if the source is gone;
-        every further call waits 2 seconds more.
+        Raises `CameraStalled` with ``stalled_text`` after 2 seconds without a new frame, or at once if the device was
+        disconnected; every further call waits for 2 more seconds.
         """
         with self.changed:
             self._interrupted = False
             while self._newest is None and not (self._closed or self._ended or self._interrupted):
-                self._tell_if_stalled(complaint)
+                self._raise_if_stalled(stalled_text)
                 self.changed.wait(GLANCE)
             if self._closed:
                 return None
@@ -101,11 +101,11 @@ class Slot:
         index, self._next = self._next, self._next + 1
         return Frame(index, time, picture, captured)
 
-    def _tell_if_stalled(self, complaint: str) -> None:
+    def _raise_if_stalled(self, text: str) -> None:
         now = self._clock()
-        if (self._gone and not self._told) or now - self._waiting >= PATIENCE:
-            self._told, self._waiting = True, now
-            raise CameraStalled(complaint)
+        if (self._gone and not self._reported) or now - self._waiting >= PATIENCE:
+            self._reported, self._waiting = True, now
+            raise CameraStalled(text)
 
     def interrupt(self) -> None:
         """See `Source.interrupt`."""
@@ -114,21 +114,21 @@ class Slot:
             self.changed.notify_all()
 
     def close(self) -> None:
-        """No more reading."""
+        """End all reading."""
         with self.changed:
             self._closed = True
             self.changed.notify_all()
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the slot was closed."""
         return self._closed
 
 
 class LiveSource(Source):
-    """A source that does not wait: a thread of its own grabs what comes, and reading gives the newest of it.
+    """Base class of sources in real time: a separate thread grabs pictures, and `read` returns the newest one.
 
-    Indices count the frames that are read. Whoever grabs puts pictures into ``_slot``.
+    Indices count the frames that are read. The grabbing thread of a subclass puts its pictures into ``_slot``.
 
     Attributes
     ----------
@@ -136,32 +136,33 @@ class LiveSource(Source):
     """
 
     live = True
-    #: What to look after when no new picture comes.
-    _remedy: str
+    #: What the user can check when no new pictures arrive.
+    _advice: str
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._slot = Slot(clock)
 
     @property
     def state(self) -> State:
-        """How it is doing."""
+        """Whether the source is live, stalled or closed."""
         return self._slot.state
 
     @property
     def dropped(self) -> int:
-        """How many frames were overwritten by newer ones before they were read."""
+        """Number of frames that were replaced by newer ones before they were read."""
         return self._slot.dropped
 
     def read(self) -> Frame | None:
-        """The newest frame that was not read yet, as soon as there is one; None at the end and after `close`.
+        """Wait for a new frame and return the newest one; None at the end and after `close`.
 
-        Raises `CameraStalled` after 2 seconds without a new frame, at once if the source is gone; every further call
-        waits 2 seconds more. Raises `SourceError` once, after the frames before it, if the source fails for good.
+        Raises `CameraStalled` after 2 seconds without a new frame, or at once if the device was disconnected; every
+        further call waits for 2 more seconds. Raises `SourceError` once, after the last frame, if the source fails
+        for good.
         """
-        return self._slot.read(f"'{self.name}' gives no new pictures. {self._remedy}")
+        return self._slot.read(f"'{self.name}' delivers no new pictures. {self._advice}")
 
     def seek(self, index: int) -> None:
-        """Not here: there is only a next frame."""
+        """Raise `SourceError`: a live source cannot seek."""
         check_place(self, index)
 
     def interrupt(self) -> None:

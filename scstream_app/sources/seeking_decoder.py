@@ -1,4 +1,4 @@
-"""The place of reading in a video: moved to any frame exactly, whatever the container makes of seeking."""
+"""Decoder with frame-accurate seeking, also for containers whose own seeking is inexact."""
 
 from __future__ import annotations
 
@@ -11,29 +11,34 @@ from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from scstream_app.sources.decoder import Decoder, Interrupted, Lost, Threads, packets
+from scstream_app.sources.decoder import Decoder, Interrupted, MissingPicture, Threads, packets
 from scstream_app.sources.frame_times import FrameTimes, scan_frame_times
 
-# So many frames ahead, decoding on is about as quick as finding out where to jump.
+# Up to this many frames ahead, decoding on takes about as long as looking for a key frame.
 _NEAR = 32
 
 Opened = tuple[InputContainer, VideoStream]
-Step = tuple[int, VideoFrame | Lost]
+Step = tuple[int, VideoFrame | MissingPicture]
 
 
 class SeekingDecoder:
-    """Steps through the places of a video, in order, from wherever it is put.
+    """Decodes the frames of a video in order, starting at any frame.
 
-    A jump goes to the key frame before the wanted one, of which the timetable knows the place. It is trusted only as
-    long as every picture on the way comes at the time that the timetable gives for its place. Otherwise, and where
-    times do not tell the order, the way is counted from the start. When anything is amiss with threads sharing the
-    work, the stretch is read again without them, which is slower but loses nothing.
+    To seek, it jumps to the key frame before the target, whose index it knows from `FrameTimes`. It trusts the jump
+    only as long as every picture on the way has the presentation time that `FrameTimes` gives for its index. Otherwise,
+    and if times do not give the order, it counts frames from the start. If an irregularity occurs while several threads
+    decode, it decodes the same range again with one thread, which is slower but misses nothing.
 
     Parameters
     ----------
     opened : opens the video at its beginning.
-    live : whether it can only be read on.
-    check : called before each packet; it raises `Interrupted` when the way has become too long for somebody.
+    live : whether the video can only be read forwards.
+    check : called before each packet; raises `Interrupted` to stop a long search.
+
+    Attributes
+    ----------
+    first : VideoFrame or None
+        The first picture; None if none can be decoded.
     """
 
     def __init__(
@@ -56,32 +61,32 @@ class SeekingDecoder:
     def _first_picture(self) -> VideoFrame | None:
         first = self._decoder.peek()
         if self._decoder.irregular and self._threads is Threads.FAST:
-            self._be_careful()
+            self._restart_carefully()
             first = self._decoder.peek()
         return first if isinstance(first, VideoFrame) else None
 
-    # --- going on ---------------------------------------------------------------------------------------------
+    # --- reading ----------------------------------------------------------------------------------------------
 
     def next(self) -> Step | None:
-        """The next place and what is there, on the way to the place that was sought and beyond it; None at the end.
+        """The next index and its picture, on the way to the `seek` target and beyond; None at the end.
 
-        A read error raises FFmpegError. After `Interrupted` it can be called again, or sent elsewhere.
+        A read error raises FFmpegError. After `Interrupted` it can be called again, also after another `seek`.
         """
         if not self._approached:
             self._approach()
         self._target = max(self._target, self._place)
         item = self._decoder.next()
-        while self._distrusts(item):
+        while self._went_back(item):
             item = self._decoder.next()
         if item is None:
             return None
         place, self._place = self._place, self._place + 1
         return place, item
 
-    def _distrusts(self, item: VideoFrame | Lost | None) -> bool:
-        """Whether something is amiss; then the playhead has gone back, to get there in another way."""
+    def _went_back(self, item: VideoFrame | MissingPicture | None) -> bool:
+        """Whether an irregularity made the decoder go back to approach the target in another way."""
         if self._decoder.irregular and self._threads is Threads.FAST:
-            self._be_careful()
+            self._restart_carefully()
             self._approach()
             return True
         if self._table is None or not self._contradicts(self._table, item):
@@ -93,41 +98,41 @@ class SeekingDecoder:
         self._table = None
         return False
 
-    def _contradicts(self, table: FrameTimes, item: VideoFrame | Lost | None) -> bool:
+    def _contradicts(self, table: FrameTimes, item: VideoFrame | MissingPicture | None) -> bool:
         if not isinstance(item, VideoFrame):
             return False
         return not self._decoder.ranked or table.place(item.pts) != self._place
 
-    def _be_careful(self) -> None:
+    def _restart_carefully(self) -> None:
         self._threads = Threads.CAREFUL
         self._restart()
 
-    # --- going elsewhere --------------------------------------------------------------------------------------
+    # --- seeking ----------------------------------------------------------------------------------------------
 
     def seek(self, place: int) -> None:
-        """Head for a place. The work is done by `next`."""
+        """Set the target index; `next` does the work."""
         self._target, self._approached = place, False
 
     def length(self) -> int | None:
-        """The number of places, if presentation times tell it."""
+        """Number of frames; None if presentation times do not give it."""
         table = self._scan()
         return None if table is None else len(table)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._decoder.container.close()
 
     def _approach(self) -> None:
-        """Stand at a place from which going on leads to the target, and not too far off."""
+        """Go to a position from which decoding on reaches the target soon."""
         try:
-            self._come_near()
+            self._move_towards_target()
         except Interrupted:
-            # The decoder may stand anywhere: as if far behind the target, it has to be put somewhere first.
+            # The position is unknown now. sys.maxsize is beyond any target, so the next call seeks or restarts.
             self._place, self._approached = sys.maxsize, False
             raise
         self._approached = True
 
-    def _come_near(self) -> None:
+    def _move_towards_target(self) -> None:
         ahead = self._target - self._place
         if 0 <= ahead <= _NEAR or (ahead > 0 and not self._jumps):
             return
@@ -146,13 +151,13 @@ class SeekingDecoder:
         return False
 
     def _landing(self, table: FrameTimes, key: int) -> int | None:
-        """Go to a key frame: the place reached, or None if the target cannot be decoded from there."""
+        """Seek to a key frame; returns the index reached, or None if the target cannot be decoded from there."""
         try:
             self._decoder.seek(key)
             first = self._decoder.peek()
         except (av.error.FFmpegError, OSError):
             return None
-        # A decoder that drops in half-way gives a first picture that is none of the file's key frames.
+        # A decoder that starts between key frames returns a first picture that is not a key frame.
         if not isinstance(first, VideoFrame) or not first.key_frame or not table.is_entry(first.pts):
             return None
         place = table.place(first.pts)
@@ -165,7 +170,7 @@ class SeekingDecoder:
         self._place, self._jumped = 0, False
 
     def _scan(self) -> FrameTimes | None:
-        """The timetable, made when it is first needed by reading through the file once without decoding."""
+        """The frame times; the first call reads the whole file once without decoding."""
         if not self._scanned and not self._live and self.first is not None and self.first.pts is not None:
             container, stream = self._opened()
             with container:

@@ -1,4 +1,4 @@
-"""What Linux tells about a camera's sizes and rates (the kernel's Video4Linux interface)."""
+"""Query the sizes and rates of a camera from the Linux kernel (Video4Linux)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-# Structures of linux/videodev2.h; x is reserved or of no interest here.
+# Structures of linux/videodev2.h; x marks reserved or unused bytes.
 _FORMAT = struct.Struct("II36xI16x")  # index, type (1: video capture), pixel format
 _SIZE = struct.Struct("IIIII24x")  # index, pixel format, kind (1: discrete), width, height
 _INTERVAL = struct.Struct("IIIIIII24x")  # index, pixel format, width, height, kind, numerator, denominator
@@ -27,7 +27,7 @@ Ioctl = Callable[[int, int, bytearray], object]
 
 
 def modes(node: Path, ioctl: Ioctl | None = None) -> set[tuple[int, int, float]]:
-    """Every (width, height, frames a second) that the camera names; none if it only gives ranges, or nothing."""
+    """All (width, height, frames per second) that the camera lists; empty if it lists only ranges or nothing."""
     try:
         handle = os.open(node, os.O_RDWR | os.O_NONBLOCK)
     except OSError:
@@ -39,7 +39,7 @@ def modes(node: Path, ioctl: Ioctl | None = None) -> set[tuple[int, int, float]]
 
 
 def _system() -> Ioctl:
-    """The kernel's door. Other systems have none, and this module is imported there by whatever looks for tests."""
+    """The system's ioctl. Imported here because other systems have none, and doctest imports this module there too."""
     from fcntl import ioctl
 
     return ioctl
@@ -63,7 +63,7 @@ def _rates(handle: int, ioctl: Ioctl, pixels: int, width: int, height: int) -> I
 def _listed(
     handle: int, ioctl: Ioctl, request: int, layout: struct.Struct, *question: int
 ) -> Iterator[tuple[int, ...]]:
-    """The kernel's answers for index 0, 1, ... until it has no more."""
+    """Yield the kernel's answers for index 0, 1, ... until there are no more."""
     index = 0
     while True:
         entry = bytearray(layout.size)

@@ -1,4 +1,4 @@
-"""Video files and network streams as sources."""
+"""Video sources: video files and network streams."""
 
 from __future__ import annotations
 
@@ -17,30 +17,31 @@ from scstream_app.errors import SourceError, reason
 from scstream_app.sources.addresses import without_password
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
 from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream
-from scstream_app.sources.decoder import Interrupted, Lost
+from scstream_app.sources.decoder import Interrupted, MissingPicture
 from scstream_app.sources.rgb_conversion import RgbConverter
 from scstream_app.sources.seeking_decoder import Opened, SeekingDecoder, Step
 
-#: Frames a second where a file does not say, or says something impossible.
+#: Frame rate of a file that states none or an impossible one.
 USUAL_RATE = 25.0
 _HIGHEST_RATE = 1000.0
-# Seconds that closing waits for a reading in another thread, which a silent stream can hold up for longer.
+# Seconds that `close` waits for a `read` in another thread; a stream that sends nothing can block longer.
 _CLOSING = 2.0
-# So much may be missing of the frames that a container promises: so many, or one in so many.
-_USUAL_LIE, _USUAL_LIE_SHARE = 8, 20
+# Containers often state a few frames too many: up to this number, or one in this many, is tolerated.
+_TOLERATED, _TOLERATED_SHARE = 8, 20
 
 
 class Video(Source):
-    """Anything that FFmpeg reads, in presentation order, turned upright as its metadata ask.
+    """Any video that FFmpeg reads, in presentation order, rotated according to its metadata.
 
-    Frame 0 is the first one that can be decoded. Every later frame of the file has its place, whether it can be
-    decoded or not, as long as presentation times tell the order; if they do not (raw H.264, some AVI), places are
-    counted and every jump backwards decodes from the start. A place that the encoder left empty is passed over.
-    A file that was cut off ends with its last whole frame; reading one that is changed meanwhile fails. A picture that
-    the decoder could mend is given as it is.
+    Frame 0 is the first one that can be decoded. Every later frame of the file has an index, whether it can be decoded
+    or not, as long as presentation times give the order. If they do not (raw H.264, some AVI), frames are counted, and
+    every backward seek decodes from the start. Frames that the encoder dropped on purpose are skipped. A truncated file
+    ends with its last whole frame; a file that is changed while it is read raises `SourceError`. A picture whose damage
+    the decoder conceals is returned as it is.
 
-    Where presentation times are missing, frames are 1 / rate apart; one that does not increase is put 1 / rate after
-    the frame before. ``length`` is what the file says until `count` is asked or the end is reached.
+    If presentation times are missing, frames are 1 / rate apart; a time that does not increase is replaced by that of
+    the frame before plus 1 / rate. ``length`` is the number stated by the file until `count` is called or the end is
+    reached.
     """
 
     def __init__(self, name: str, address: str, shown: str) -> None:
@@ -53,7 +54,7 @@ class Video(Source):
         self._latest = (-1, -1.0)
         container, stream = self._opened()
         self._describe(container, stream)
-        self._playhead = self._set_out(container, stream)
+        self._decoder = self._start_decoder(container, stream)
         self._begin = self._first_picture()
 
     @abstractmethod
@@ -64,9 +65,9 @@ class Video(Source):
         return False
 
     def _check_whole(self, frames: int | None = None) -> None:
-        """Raise `SourceError` if something happened to the file or stream since it was opened.
+        """Raise `SourceError` if the file or stream has changed since it was opened.
 
-        ``frames`` is how many there were, at the end.
+        At the end, ``frames`` is the number of frames read.
         """
         return
 
@@ -82,8 +83,8 @@ class Video(Source):
         self.live = self._is_live(self.duration)
         self.length = self._promise = None if self.live else _promised(stream, self.duration, rate)
 
-    def _set_out(self, container: InputContainer, stream: VideoStream) -> SeekingDecoder:
-        """A playhead that begins with what is open already."""
+    def _start_decoder(self, container: InputContainer, stream: VideoStream) -> SeekingDecoder:
+        """Create the decoder; it starts with the container that is already open."""
         ready = [(container, stream)]
         try:
             return SeekingDecoder(lambda: ready.pop() if ready else self._opened(), self.live, self._check)
@@ -91,14 +92,14 @@ class Video(Source):
             raise SourceError(f"Cannot open '{self._shown}': {network_reason(error)}.") from error
 
     def _first_picture(self) -> int | None:
-        first = self._playhead.first
+        first = self._decoder.first
         try:
             if first is not None:
                 self.height, self.width = self._converter.rgb(first).shape[:2]
                 return first.pts
         except av.error.FFmpegError as error:
             raise SourceError(f"Cannot open '{self._shown}': {reason(error)}.") from error
-        raise SourceError(f"Cannot open '{self._shown}': it holds no frame that can be decoded.")
+        raise SourceError(f"Cannot open '{self._shown}': it contains no frame that can be decoded.")
 
     # --- reading ----------------------------------------------------------------------------------------------
 
@@ -107,40 +108,40 @@ class Video(Source):
         with self._lock:
             self._interrupted.clear()
             try:
-                return self._found()
+                return self._next_frame()
             except Interrupted:
                 return None
             finally:
                 if self._closed:
-                    self._playhead.close()
+                    self._decoder.close()
 
-    def _found(self) -> Frame | None:
+    def _next_frame(self) -> Frame | None:
         while not self._closed:
             step = self._step()
             if step is None:
                 self._note_end()
                 return None
-            frame = self._given(*step)
+            frame = self._frame_at(*step)
             if frame is not None:
                 return frame
         return None
 
     def _step(self) -> Step | None:
         try:
-            return self._playhead.next()
+            return self._decoder.next()
         except (av.error.FFmpegError, OSError) as error:
             raise SourceError(
                 f"Cannot read '{self._shown}' after {self._latest[0] + 1} frames: {network_reason(error)}."
             ) from error
 
-    def _given(self, place: int, item: VideoFrame | Lost) -> Frame | None:
-        """The frame to hand out, if this is the one that is wanted and there is a picture."""
+    def _frame_at(self, place: int, item: VideoFrame | MissingPicture) -> Frame | None:
+        """The frame of a decoded picture; None before the seek target and for a frame without a picture."""
         time = self._time(place, item)
         self._latest = place, time
         if place < self._target:
             return None
         self._target = place + 1
-        if isinstance(item, Lost):
+        if isinstance(item, MissingPicture):
             if item.reason:
                 raise self._damaged(place, item.reason)
             return None
@@ -151,11 +152,11 @@ class Video(Source):
 
     def _damaged(self, place: int, why: str) -> DamagedFrame:
         self._check_whole()
-        return DamagedFrame(f"Cannot read frame {place} of '{self._shown}': {why}. The file is damaged there.", place)
+        return DamagedFrame(f"Cannot read frame {place} of '{self._shown}': {why}. The frame is damaged.", place)
 
-    def _time(self, place: int, item: VideoFrame | Lost) -> float:
+    def _time(self, place: int, item: VideoFrame | MissingPicture) -> float:
         before, earliest = self._latest
-        if isinstance(item, Lost):
+        if isinstance(item, MissingPicture):
             return earliest
         if item.pts is None or self._begin is None:
             time = place / self.rate
@@ -171,26 +172,26 @@ class Video(Source):
     # --- seeking ----------------------------------------------------------------------------------------------
 
     def seek(self, index: int) -> None:
-        """See `Source`. The work is done when the frame is read."""
+        """See `Source`. The next `read` does the work."""
         check_place(self, index)
         with self._lock:
             self._target = index
-            self._playhead.seek(index)
+            self._decoder.seek(index)
 
     def count(self) -> int | None:
-        """See `Source`; None, too, when interrupted."""
+        """See `Source`; also None after `interrupt`."""
         with self._lock:
             self._interrupted.clear()
             if not self._counted and not self.live and not self._closed:
                 try:
-                    length = self._playhead.length()
+                    length = self._decoder.length()
                 except Interrupted:
                     return None
                 self.length, self._counted = length or self.length, length is not None
             return self.length if self._counted else None
 
     def interrupt(self) -> None:
-        """See `Source`. Heeded between two packets; a silent server can hold a packet up for 10 seconds."""
+        """See `Source`. Takes effect between two packets; a server that sends nothing can delay it by 10 seconds."""
         self._interrupted.set()
 
     def _check(self) -> None:
@@ -198,10 +199,10 @@ class Video(Source):
             raise Interrupted
 
     def close(self) -> None:
-        """See `Source`. If a reading in another thread holds it up, that one closes the file when it returns."""
+        """See `Source`. If a `read` in another thread blocks, that `read` closes the file when it returns."""
         self._closed = True
         if self._lock.acquire(timeout=_CLOSING):
-            self._playhead.close()
+            self._decoder.close()
             self._lock.release()
 
 
@@ -225,14 +226,14 @@ class VideoFile(Video):
         # A file that was deleted can still be read to its end.
         deleted = now is None and frames is not None and self._promise is not None and frames >= self._promise
         if now != self._stamp and not deleted:
-            what = "is gone" if now is None else "changed while it was being read"
-            raise SourceError(f"Cannot read '{self._shown}' after {self._latest[0] + 1} frames: it {what}.")
+            what = "deleted" if now is None else "changed"
+            raise SourceError(f"Cannot read '{self._shown}' after {self._latest[0] + 1} frames: the file was {what}.")
 
 
 class VideoUrl(Video):
-    """A video at a network address; live if it does not say how long it is. See `Video`.
+    """A video at a network address; live if it states no duration. See `Video`.
 
-    A live one gives every frame that comes, however late; see `LiveStream` for the newest.
+    A live one returns every frame, however late; `LiveStream` returns the newest one.
     """
 
     def __init__(self, url: str) -> None:
@@ -246,7 +247,7 @@ class VideoUrl(Video):
     def _check_whole(self, frames: int | None = None) -> None:
         if frames is not None and self._promise is not None and clearly_short(frames, self._promise):
             raise SourceError(
-                f"Cannot read '{self._shown}' after {frames} of {self._promise} frames: the connection ended there."
+                f"Cannot read '{self._shown}' after {frames} of {self._promise} frames: the connection was closed."
             )
 
     def _is_live(self, duration: float | None) -> bool:
@@ -254,16 +255,16 @@ class VideoUrl(Video):
 
 
 def clearly_short(frames: int, promised: int) -> bool:
-    """Whether so many frames are fewer than what containers usually mean by a number.
+    """Whether fewer frames were read than promised, beyond the usual inaccuracy of containers.
 
     >>> clearly_short(95, 100), clearly_short(91, 100), clearly_short(950, 1000), clearly_short(940, 1000)
     (False, True, False, True)
     """
-    return promised - frames > max(_USUAL_LIE, promised // _USUAL_LIE_SHARE)
+    return promised - frames > max(_TOLERATED, promised // _TOLERATED_SHARE)
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and time of the last change, by which to know a file again; None if it cannot be looked at."""
+    """Size and modification time, which identify the state of a file; None if it cannot be accessed."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):
@@ -272,7 +273,7 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 def _promised(stream: VideoStream, duration: float | None, rate: float) -> int | None:
-    """The number of frames that the file names, if it fits: it counts those, too, that an edit list takes away."""
+    """Number of frames that the file states, if it fits its duration: it may include frames removed by an edit list."""
     fits = duration is None or abs(stream.frames - duration * rate) < 1.0
     return stream.frames if stream.frames and fits else None
 

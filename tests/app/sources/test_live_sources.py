@@ -1,4 +1,4 @@
-"""What travels with the frames of a live source: when they were captured, and whether newer ones have come."""
+"""Live frames carry their time of capture, and stale ones are skipped."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_a_frame_knows_when_it_was_captured(rig: CameraRig) -> None:
         rig.let_go()
     assert first is not None
     assert second is not None
-    # Whatever clock the camera itself goes by.
+    # By time.monotonic, not by the camera's own clock.
     assert begin <= first.captured <= second.captured <= monotonic()
 
 
-def test_results_carry_it_on(rig: CameraRig) -> None:
+def test_results_keep_the_time_of_capture(rig: CameraRig) -> None:
     rig.plug_in(PICTURES[0])
     begin = monotonic()
     with rig.open() as camera:
@@ -49,13 +49,13 @@ def test_results_carry_it_on(rig: CameraRig) -> None:
     assert begin <= result.captured <= monotonic()
 
 
-def test_frames_of_files_were_captured_nobody_knows_when() -> None:
+def test_frames_of_files_have_no_time_of_capture() -> None:
     source = FakeSource(PICTURES[:2])
     assert source.dropped == 0
     assert all(np.isnan(result.captured) for result in segment_frames(source, QUICK.segmenter()))
 
 
-def test_stale_frames_are_left_out() -> None:
+def test_stale_frames_are_skipped() -> None:
     old = iter([False, True, True, False, False])
     results = list(segment_frames(FakeSource(PICTURES[:5], live=True), QUICK.segmenter(), stale=lambda: next(old)))
     assert [result.index for result in results] == [0, 3, 4]

@@ -1,4 +1,4 @@
-"""Frames come out in order, upright and on time, and a bad source says what is wrong with it."""
+"""Video files and image sequences: order, rotation and times of frames, and messages for bad sources."""
 
 import os
 
@@ -19,7 +19,7 @@ def pictures(source, *span):
 # --- video files
 
 
-def test_video_is_what_another_reader_sees(tmp_path):
+def test_video_frames_equal_those_of_another_reader(tmp_path):
     path = write_video(tmp_path / "a.mp4", moving_square(8))
     source = open_source(str(path))
     assert (source.width, source.height, source.rate, source.length) == (64, 48, 25.0, 8)
@@ -38,7 +38,7 @@ def test_presentation_times_are_those_of_the_file(tmp_path):
     assert [frame.time for frame in frames] == pytest.approx([tick / 1000 for tick in ticks])
 
 
-def test_time_begins_with_the_first_frame(tmp_path):
+def test_time_starts_at_the_first_frame(tmp_path):
     path = write_video(tmp_path / "late.mkv", moving_square(3), ticks=[5000, 5040, 5090])
     assert [frame.time for frame in VideoFile(path).frames()] == pytest.approx([0, 0.04, 0.09])
 
@@ -53,7 +53,7 @@ def test_video_is_turned_upright(tmp_path, rotation):
 
 
 @pytest.mark.parametrize("span", [(0, None), (2, 5), (3, None), (0, 100), (7, 9)])
-def test_a_span_is_a_slice_of_the_whole(tmp_path, span):
+def test_a_range_equals_a_slice_of_all_frames(tmp_path, span):
     source = VideoFile(write_video(tmp_path / "b.mp4", moving_square(8), options={"bf": "2"}))
     whole = list(source.frames())
     part = list(source.frames(*span))
@@ -92,7 +92,7 @@ def test_only_visible_images_count(tmp_path):
     assert [path.name for path in ImageSequence(folder).paths] == ["00000.PNG", "00001.png"]
 
 
-def test_pattern_chooses_images(tmp_path):
+def test_a_pattern_selects_images(tmp_path):
     frames = busy(12)
     for name in ("left_{}.png", "right_{}.png"):
         write_images(tmp_path / "f", frames, name)
@@ -103,7 +103,7 @@ def test_pattern_chooses_images(tmp_path):
     np.testing.assert_array_equal(pictures(open_source(source.address)), np.stack(frames))
 
 
-def test_pattern_reaches_into_folders_but_not_into_leftovers(tmp_path):
+def test_a_recursive_pattern_skips_macos_metadata(tmp_path):
     for name in ("shot 10", "shot 9", "__MACOSX"):
         write_images(tmp_path / name, busy(1), "a.png")
     source = open_source(str(tmp_path / "**" / "*.png"))
@@ -138,7 +138,7 @@ def test_names_in_any_script(tmp_path):
     assert len(list(open_source(str(folder)).frames())) == 2
 
 
-def test_home_is_understood(tmp_path, monkeypatch):
+def test_the_home_folder_is_expanded(tmp_path, monkeypatch):
     write_images(tmp_path / "f", busy(2))
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))
@@ -146,7 +146,7 @@ def test_home_is_understood(tmp_path, monkeypatch):
     assert open_source(os.path.join("~", "f", "*1.png")).length == 1
 
 
-# --- images of any kind
+# --- image formats
 
 
 def save(path, picture, mode=None, **options):
@@ -216,7 +216,7 @@ def test_images_are_turned_upright(tmp_path, name):
     assert np.abs(read_one(tmp_path / name) - expected).mean() < 3
 
 
-def test_images_of_two_sizes_come_as_they_are(tmp_path):
+def test_images_keep_their_sizes(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(2))
     write_images(folder, moving_square(1, height=40), "00001.png")
     source = ImageSequence(folder)
@@ -229,7 +229,7 @@ def test_images_of_two_sizes_come_as_they_are(tmp_path):
 
 @pytest.mark.parametrize("content", [b"", b"no image", "half"])
 @pytest.mark.parametrize("place", [0, 1])
-def test_damaged_image_leaves_its_place_empty(tmp_path, content, place):
+def test_a_damaged_image_keeps_its_index(tmp_path, content, place):
     folder = write_images(tmp_path / "f", busy(3))
     path = folder / f"0000{place}.png"
     path.write_bytes(path.read_bytes()[:2000] if content == "half" else content)
@@ -240,7 +240,7 @@ def test_damaged_image_leaves_its_place_empty(tmp_path, content, place):
     assert f"Cannot read '{path}'" in str(damaged[0])
 
 
-def test_damaged_image_is_raised_where_nobody_listens(tmp_path):
+def test_a_damaged_image_raises_without_a_callback(tmp_path):
     folder = write_images(tmp_path / "f", busy(3))
     (folder / "00001.png").write_bytes(b"no image")
     source = ImageSequence(folder)
@@ -249,7 +249,7 @@ def test_damaged_image_is_raised_where_nobody_listens(tmp_path):
     assert source.read().index == 2
 
 
-def test_image_that_vanishes_is_damaged(tmp_path):
+def test_a_deleted_image_counts_as_damaged(tmp_path):
     folder = write_images(tmp_path / "f", busy(3))
     source = ImageSequence(folder)
     (folder / "00001.png").unlink()
@@ -258,45 +258,45 @@ def test_image_that_vanishes_is_damaged(tmp_path):
     assert damaged[0].index == 1
 
 
-def test_folder_of_damaged_images_is_named(tmp_path):
+def test_a_folder_of_damaged_images_raises(tmp_path):
     for name in ("0.png", "1.png"):
         (tmp_path / name).write_bytes(b"no image")
-    with pytest.raises(SourceError, match=r"Cannot read '.*0.png': it is no image, or a damaged one"):
+    with pytest.raises(SourceError, match=r"Cannot read '.*0.png': it is not an image or is damaged"):
         open_source(str(tmp_path))
 
 
-def test_folder_without_images_is_named(tmp_path):
-    with pytest.raises(SourceError, match=r"there are no images in this folder \(\.bmp .*\.webp\)"):
+def test_a_folder_without_images_raises(tmp_path):
+    with pytest.raises(SourceError, match=r"the folder contains no images \(\.bmp .*\.webp\)"):
         open_source(str(tmp_path))
 
 
-def test_pattern_without_match_is_named(tmp_path):
-    with pytest.raises(SourceError, match=r"Cannot open '.*\*.png': no image has such a name"):
+def test_a_pattern_without_match_raises(tmp_path):
+    with pytest.raises(SourceError, match=r"Cannot open '.*\*.png': no image matches the pattern"):
         open_source(str(tmp_path / "*.png"))
 
 
-def test_videos_are_no_image_sequence(tmp_path):
+def test_a_pattern_that_matches_videos_raises(tmp_path):
     write_video(tmp_path / "b.mp4", moving_square(2))
     write_images(tmp_path, busy(1))
-    with pytest.raises(SourceError, match=r"'b.mp4' is a video. Open videos one by one"):
+    with pytest.raises(SourceError, match=r"'b.mp4' is a video. Patterns are for images; open videos one by one"):
         open_source(str(tmp_path / "*"))
 
 
-def test_empty_list_is_refused():
+def test_an_empty_list_raises():
     with pytest.raises(SourceError, match="it is empty"):
         ImageSequence([])
 
 
-def test_closed_images_give_nothing(tmp_path):
+def test_a_closed_sequence_returns_no_frames(tmp_path):
     with ImageSequence(write_images(tmp_path / "f", busy(2))) as source:
         assert source.read().index == 0
     assert source.read() is None
 
 
-# --- images that go away, and files that are no frames
+# --- images that disappear, and other files in the folder
 
 
-def test_images_that_are_moved_away_are_no_end(tmp_path):
+def test_moving_the_images_raises(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(6))
     source = ImageSequence(folder)
     assert source.read().index == 0
@@ -310,7 +310,7 @@ def test_images_that_are_moved_away_are_no_end(tmp_path):
     assert [frame.index for frame in source.frames(1)] == [1, 2, 3, 4, 5]
 
 
-def test_two_missing_images_in_a_row_are_no_damage(tmp_path):
+def test_two_missing_images_in_a_row_raise(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(9))
     source, damaged = ImageSequence(folder), []
     for index in (2, 4, 6, 7):
@@ -321,7 +321,7 @@ def test_two_missing_images_in_a_row_are_no_damage(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no pipes among files")
-def test_pipes_are_no_images(tmp_path):
+def test_pipes_are_rejected(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(2))
     os.mkfifo(folder / "00000b.png")
     os.mkfifo(tmp_path / "pipe.png")
@@ -329,13 +329,13 @@ def test_pipes_are_no_images(tmp_path):
     for address in (folder, folder / "*.png"):
         assert [path.name for path in ImageSequence(address).paths] == ["00000.png", "00001.png"]
     for address in (tmp_path / "pipe.png", tmp_path / "pipe.pn[g]"):
-        with pytest.raises(SourceError, match=r"pipe.*(no ordinary file|no image has such a name)"):
+        with pytest.raises(SourceError, match=r"pipe.*(not a regular file|no image matches)"):
             open_source(str(address))
-    with pytest.raises(SourceError, match="no ordinary file"):
+    with pytest.raises(SourceError, match="not a regular file"):
         ImageSequence([tmp_path / "pipe.png"])
 
 
-def test_only_the_commonest_kind_of_image_counts(tmp_path):
+def test_only_the_most_common_kind_of_image_is_used(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(3), "{:05d}.png")
     write_images(folder, moving_square(1), "ids.tif")
     write_images(folder, moving_square(2), "photo{}.jpg")
@@ -347,14 +347,14 @@ def test_only_the_commonest_kind_of_image_counts(tmp_path):
     assert [path.name for path in open_source(str(folder)).paths] == ["p0.JPG", "p0x.jpg", "p1.jpeg", "p1x.jpg"]
 
 
-def test_of_two_kinds_equally_common_results_are_not_the_frames(tmp_path):
+def test_tiff_loses_a_tie_between_two_kinds(tmp_path):
     folder = write_images(tmp_path / "f", moving_square(1), "ids.tif")
     write_images(folder, moving_square(1), "photo.png")
     assert open_source(str(folder)).paths == [folder / "photo.png"]
     assert open_source(str(folder / "*.tif")).paths == [folder / "ids.tif"]
 
 
-def test_a_folder_that_may_not_be_looked_into_is_named(tmp_path, monkeypatch):
+def test_an_unreadable_folder_raises(tmp_path, monkeypatch):
     folder = write_images(tmp_path / "f", moving_square(1))
 
     def refuse(path, **options):

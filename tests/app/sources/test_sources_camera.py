@@ -1,4 +1,4 @@
-"""The newest frame wins; a camera that stalls, hangs or is unplugged is noticed and taken up again."""
+"""Cameras: the newest frame is delivered, and a camera that stalls, hangs or is unplugged is reconnected."""
 
 import struct
 import sys
@@ -33,7 +33,7 @@ LONG = 10.0
 
 
 class Clock:
-    """Time that passes only when a test says so."""
+    """Clock that a test sets."""
 
     def __init__(self):
         self.now = 100.0
@@ -43,7 +43,7 @@ class Clock:
 
 
 class WatchedCamera(Camera):
-    """Counts how often its watchman has looked after it."""
+    """Camera that counts the checks of its watchdog thread."""
 
     looks = 0
     looked = Condition()
@@ -57,14 +57,14 @@ class WatchedCamera(Camera):
         return super().state
 
     def wait_for_looks(self, count=10):
-        """Wait until he must have done whatever he does about the time that it is."""
+        """Wait for ``count`` checks, after which the watchdog has reacted to the current time."""
         with self.looked:
             end = self.looks + count
             assert self.looked.wait_for(lambda: self.looks >= end, LONG)
 
 
 class FakeDevice:
-    """A camera that gives what it is fed: pictures, or None when it is unplugged; it hangs while there is nothing."""
+    """Device that delivers the items fed to it: pictures, or None when unplugged. It blocks while there are none."""
 
     name, rate = "Fake Cam", 15.0
 
@@ -80,7 +80,7 @@ class FakeDevice:
             self._changed.notify_all()
 
     def settle(self):
-        """Wait until everything that was fed has been taken in."""
+        """Wait until all fed items have been grabbed."""
         with self._changed:
             assert self._changed.wait_for(lambda: self._idle and not self._items, LONG)
 
@@ -97,7 +97,7 @@ class FakeDevice:
 
 
 class Bench:
-    """A camera under test with its clock and the devices that it finds, one at each opening."""
+    """Test bench of a camera: its clock and the devices that it finds, one for each opening."""
 
     def __init__(self):
         self.clock = Clock()
@@ -127,7 +127,8 @@ class Bench:
             assert self.tried.wait_for(lambda: self.attempts >= count, LONG)
 
     def camera(self):
-        return WatchedCamera(0, opener=self.open, clock=self.clock, pause=0.01)
+        # A test may replace self.open later.
+        return WatchedCamera(0, opener=lambda: self.open(), clock=self.clock, pause=0.01)
 
     def let_go(self):
         for device in self.all:
@@ -158,7 +159,7 @@ def test_camera_describes_itself(bench):
         assert (camera.name, camera.address, camera.live) == ("Fake Cam", "camera:0", True)
         assert (camera.length, camera.duration, camera.count()) == (None, None, None)
         assert camera.state == "live"
-        with pytest.raises(SourceError, match=r"Cannot go to frame 3 of 'Fake Cam': it is live"):
+        with pytest.raises(SourceError, match=r"Cannot seek to frame 3 of 'Fake Cam': a live source"):
             camera.seek(3)
         bench.let_go()
     assert camera.state == "closed"
@@ -200,17 +201,17 @@ def test_frames_of_a_camera(bench, camera):
 # --- failures
 
 
-def test_silent_camera_is_stalled_and_reading_again_waits_on(bench, camera):
+def test_a_silent_camera_is_stalled_and_reading_again_waits(bench, camera):
     bench.clock.now += 1.9
     assert camera.state == "live"
     for _ in range(2):
         bench.clock.now += 2.0
-        with pytest.raises(CameraStalled, match=r"'Fake Cam' gives no new pictures"):
+        with pytest.raises(CameraStalled, match=r"'Fake Cam' delivers no new pictures"):
             camera.read()
         assert camera.state == "stalled"
 
 
-def test_the_same_picture_for_ever_is_stalled(bench, camera):
+def test_a_camera_that_repeats_one_picture_is_stalled(bench, camera):
     for _ in range(3):
         bench.clock.now += 0.6
         bench.device.feed(PICTURES[0].copy())
@@ -222,7 +223,7 @@ def test_the_same_picture_for_ever_is_stalled(bench, camera):
         camera.read()
 
 
-def test_one_new_picture_in_time_is_enough(bench, camera):
+def test_one_new_picture_in_time_keeps_the_camera_live(bench, camera):
     for picture in (PICTURES[0], PICTURES[0], PICTURES[1], PICTURES[1], PICTURES[1]):
         bench.clock.now += 0.6
         bench.device.feed(picture.copy())
@@ -230,7 +231,7 @@ def test_one_new_picture_in_time_is_enough(bench, camera):
         assert camera.state == "live"
 
 
-def test_unplugged_camera_is_noticed_at_once_and_taken_up_again(bench, camera):
+def test_an_unplugged_camera_is_reported_at_once_and_reconnected(bench, camera):
     bench.device.feed(None)
     with pytest.raises(CameraStalled):
         camera.read()
@@ -252,7 +253,7 @@ def read_patiently(camera):
 
 
 @pytest.mark.parametrize("way", ["hangs", "frozen"])
-def test_hanging_camera_is_opened_anew(bench, camera, way):
+def test_a_hanging_camera_is_reopened(bench, camera, way):
     fresh = bench.connect()
     if way == "frozen":
         bench.device.feed(PICTURES[0].copy())
@@ -269,14 +270,14 @@ def test_hanging_camera_is_opened_anew(bench, camera, way):
     np.testing.assert_array_equal(camera.read().rgb, PICTURES[3])
 
 
-def test_camera_may_come_back_in_another_size(bench, camera):
+def test_a_camera_may_return_with_another_size(bench, camera):
     bench.connect(busy(1, 48, 64)[0])
     bench.device.feed(None)
     assert read_patiently(camera).rgb.shape == (48, 64, 3)
 
 
 class FileDevice(FakeDevice):
-    """A camera that shows a video, a frame for each tick; after ``hold`` frames it is unplugged."""
+    """Device that plays a video, one frame per tick; after ``hold`` frames it is unplugged."""
 
     def __init__(self, path, start, hold):
         super().__init__()
@@ -287,7 +288,7 @@ class FileDevice(FakeDevice):
         self.feed(None if frame is None else frame.rgb)
 
 
-def test_a_recording_played_as_a_camera_loses_nothing_but_what_was_unplugged(bench, tmp_path):
+def test_a_video_played_as_a_camera_loses_only_frames_while_unplugged(bench, tmp_path):
     path = encode(tmp_path / "a.mkv", busy(20), codec="ffv1", pix_fmt="bgra")
     first, second = FileDevice(path, 0, 8), FileDevice(path, 12, 8)
     bench.all += [first, second]
@@ -310,7 +311,7 @@ def test_a_recording_played_as_a_camera_loses_nothing_but_what_was_unplugged(ben
         np.testing.assert_array_equal(frame.rgb, busy(20)[number])
 
 
-def test_interrupting_ends_a_reading_and_nothing_else(bench, camera):
+def test_interrupting_only_ends_the_current_read(bench, camera):
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(camera.read)
         while not waiting.done():
@@ -327,7 +328,7 @@ def camera_threads():
 
 @pytest.fixture
 def watchful(monkeypatch):
-    """A watchman who looks at the clock all the time."""
+    """Make the watchdog check the clock very often."""
     monkeypatch.setattr("scstream_app.sources.camera.GLANCE", 0.002)
 
 
@@ -343,7 +344,7 @@ def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, ca
         assert end.wait(LONG)
         return found
 
-    camera._opener = hang
+    bench.open = hang
     bench.device.feed(None)
     bench.wait_for_attempts(2)
     for _ in range(5):
@@ -351,13 +352,13 @@ def test_one_thread_at_a_time_waits_for_a_driver_that_hangs_in_opening(bench, ca
         camera.wait_for_looks()
     assert bench.attempts == 2
     assert len(camera_threads()) <= before + 1
-    # It is not given up either: when the driver comes to, its pictures count.
+    # The hanging thread is not abandoned: when the driver recovers, its pictures are used.
     end.set()
     np.testing.assert_array_equal(read_patiently(camera).rgb, PICTURES[3])
 
 
 @pytest.mark.usefixtures("watchful")
-def test_few_threads_hang_in_a_driver_that_never_gives_a_picture(bench, camera):
+def test_few_threads_hang_in_a_driver_that_never_delivers(bench, camera):
     silent = [bench.connect() for _ in range(6)]
     for _ in range(6):
         bench.clock.now += 11.0
@@ -371,7 +372,7 @@ def test_few_threads_hang_in_a_driver_that_never_gives_a_picture(bench, camera):
 # --- opening and closing
 
 
-def test_camera_that_cannot_be_opened_says_so():
+def test_a_camera_that_cannot_be_opened_raises():
     def missing():
         raise SourceError("Cannot open camera 0: no such camera is connected.")
 
@@ -384,13 +385,13 @@ def test_camera_that_cannot_be_opened_says_so():
         Camera(0, opener=broken)
 
 
-def test_camera_without_pictures_is_gone(bench):
+def test_a_camera_without_pictures_raises(bench):
     bench.coming = deque([FakeDevice(None)])
-    with pytest.raises(SourceError, match="Cannot open camera 0: it is gone"):
+    with pytest.raises(SourceError, match="Cannot open camera 0: it was disconnected"):
         bench.camera()
 
 
-def test_opening_gives_up_in_time(bench):
+def test_opening_times_out(bench):
     end = Event()
 
     def hang():
@@ -398,13 +399,13 @@ def test_opening_gives_up_in_time(bench):
         end.wait(LONG)
         return bench.device
 
-    with pytest.raises(SourceError, match="Cannot open camera 0: it gave no picture"):
+    with pytest.raises(SourceError, match="Cannot open camera 0: it delivers no picture"):
         Camera(0, opener=hang, clock=bench.clock)
     end.set()
     assert bench.device.released.wait(LONG)
 
 
-def test_closing_ends_a_reading(bench, camera):
+def test_closing_ends_a_read(bench, camera):
     with ThreadPoolExecutor() as pool:
         waiting, closing = pool.submit(camera.read), pool.submit(camera.close)
         assert waiting.result(LONG) is None
@@ -424,7 +425,7 @@ def test_closing_does_not_wait_for_a_driver_that_hangs(bench, camera, monkeypatc
             bench.let_go()
 
 
-# --- which cameras there are
+# --- listing cameras
 
 
 def test_listing_never_fails(monkeypatch):
@@ -455,12 +456,12 @@ def test_camera_is_found(device, index):
 @pytest.mark.parametrize(
     ("device", "last_name", "index"), [(0, "HD Webcam", 0), (0, "Überkamera", 4), (1, "Überkamera", 4), (2, "gone", 2)]
 )
-def test_camera_is_known_again_under_another_number(device, last_name, index):
+def test_a_camera_is_found_under_another_number(device, last_name, index):
     assert find_camera(device, CAMERAS, last_name) == index
 
 
 @pytest.mark.parametrize("device", ["nothing", ""])
-def test_unknown_camera_is_named_with_those_there_are(device):
+def test_an_unknown_camera_is_reported_with_the_connected_ones(device):
     with pytest.raises(SourceError, match=rf"camera '{device}'.*'HD Webcam' \(camera:0\), 'Überkamera' \(camera:4\)"):
         find_camera(device, CAMERAS)
 
@@ -476,7 +477,7 @@ def test_unknown_camera_is_named_with_those_there_are(device):
         ("camera:0@0x720", ("0@0x720", None, None, None), "camera:0@0x720"),
     ],
 )
-def test_an_address_can_ask_for_a_size_and_a_rate(monkeypatch, text, asked, address):
+def test_an_address_can_request_a_size_and_a_rate(monkeypatch, text, asked, address):
     calls, device = [], FakeDevice(PICTURES[0])
 
     def opened(*arguments):
@@ -490,15 +491,17 @@ def test_an_address_can_ask_for_a_size_and_a_rate(monkeypatch, text, asked, addr
     assert calls[0] == asked
 
 
-def test_a_camera_of_very_many_digits_is_not_there():
+def test_a_camera_number_with_many_digits_raises():
     with pytest.raises(SourceError, match=r"Cannot open camera 777777777\.\.\.: no such camera") as caught:
         open_source("camera:" + "7" * 5000)
     assert len(str(caught.value)) < 100
 
 
-def test_camera_that_is_not_there(monkeypatch):
+def test_a_missing_camera_raises(monkeypatch):
     monkeypatch.setattr(devices, "list_cameras", list)
-    with pytest.raises(SourceError, match=r"Cannot open camera 'Sky': no camera has such a name. Connected: none"):
+    with pytest.raises(
+        SourceError, match=r"Cannot open camera 'Sky': no connected camera has this name. Connected: none"
+    ):
         open_source("camera:Sky")
     with pytest.raises(SourceError, match="Cannot open "):
         open_source("camera:97")
@@ -506,10 +509,10 @@ def test_camera_that_is_not_there(monkeypatch):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has device nodes")
-def test_camera_that_may_not_be_used(monkeypatch):
+def test_a_camera_without_permission_raises(monkeypatch):
     monkeypatch.setattr(Path, "exists", lambda path: True)
     monkeypatch.setattr(devices.os, "access", lambda path, mode: False)
-    with pytest.raises(SourceError, match=r"you may not use '/dev/video3'"):
+    with pytest.raises(SourceError, match=r"no permission for '/dev/video3'"):
         open_device(3)
 
 
@@ -524,7 +527,7 @@ def test_common_sizes_are_tried():
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Video4Linux")
-def test_linux_tells_the_modes(tmp_path):
+def test_linux_lists_the_modes(tmp_path):
     from scstream_app.sources import v4l2
 
     formats = [b"YUYV", b"MJPG"]

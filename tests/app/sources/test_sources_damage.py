@@ -1,4 +1,4 @@
-"""Damaged, odd and hostile videos: what is whole is read, the rest is named in one line."""
+"""Damaged, unusual and hostile videos: whole frames are read, anything else raises a one-line message."""
 
 import os
 import wave
@@ -37,7 +37,7 @@ def read_all(source):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_damaged_frames_are_left_out_and_the_others_keep_their_places(tmp_path, kind):
+def test_damaged_frames_are_skipped_and_the_others_keep_their_indices(tmp_path, kind):
     path = encode(tmp_path / kind, busy(40), **KINDS[kind])
     whole = {frame.index: frame for frame in VideoFile(path).frames()}
     frames, damaged = read_all(VideoFile(blank_packets(path, HIT)))
@@ -65,7 +65,7 @@ def test_jumps_over_damage_are_exact(tmp_path, kind):
         np.testing.assert_array_equal(frame.rgb, frames[index].rgb)
 
 
-def test_lost_key_frame_takes_those_that_need_it_along(tmp_path):
+def test_a_damaged_key_frame_also_loses_the_frames_that_depend_on_it(tmp_path):
     path = encode(tmp_path / "a.mp4", busy(40), options=H264)
     whole = [frame.rgb for frame in VideoFile(path).frames()]
     frames, damaged = read_all(VideoFile(blank_packets(path, [20])))
@@ -75,7 +75,7 @@ def test_lost_key_frame_takes_those_that_need_it_along(tmp_path):
         np.testing.assert_array_equal(frames[index].rgb, whole[index])
 
 
-def test_without_a_listener_damage_is_raised_and_reading_can_go_on(tmp_path):
+def test_damage_raises_without_a_callback_and_reading_can_continue(tmp_path):
     path = encode(tmp_path / "a.mov", busy(12), **KINDS["prores.mov"])
     source = VideoFile(blank_packets(path, [5]))
     with pytest.raises(DamagedFrame):
@@ -83,14 +83,14 @@ def test_without_a_listener_damage_is_raised_and_reading_can_go_on(tmp_path):
     assert source.read().index == 6
 
 
-def test_a_span_that_ends_in_damage(tmp_path):
+def test_a_range_that_ends_in_damage(tmp_path):
     source = VideoFile(blank_packets(encode(tmp_path / "a.mov", busy(12), **KINDS["prores.mov"]), [5]))
     heard = []
     assert [frame.index for frame in source.frames(3, 6, heard.append)] == [3, 4]
     assert [damage.index for damage in heard] == [5]
 
 
-def test_damaged_beginning_is_no_frame(tmp_path):
+def test_damage_before_the_first_picture_does_not_count(tmp_path):
     path = encode(tmp_path / "a.mov", busy(6), **KINDS["prores.mov"])
     whole = list(VideoFile(path).frames())
     frames, damaged = read_all(VideoFile(blank_packets(path, [0])))
@@ -98,7 +98,7 @@ def test_damaged_beginning_is_no_frame(tmp_path):
     np.testing.assert_array_equal(frames[0].rgb, whole[1].rgb)
 
 
-# --- cut off
+# --- truncated files
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_damaged_beginning_is_no_frame(tmp_path):
     ],
 )
 @pytest.mark.parametrize("share", [0.5, 0.8])
-def test_cut_off_file_ends_with_what_is_there(tmp_path, name, how, share):
+def test_a_truncated_file_ends_with_its_last_whole_frame(tmp_path, name, how, share):
     path = encode(tmp_path / name, busy(40), **how)
     whole = [frame.rgb for frame in VideoFile(path).frames()]
     data = path.read_bytes()
@@ -139,7 +139,7 @@ def test_cut_off_file_ends_with_what_is_there(tmp_path, name, how, share):
         ("noise.mkv", np.random.default_rng(0).bytes(5000), r"Cannot open '.*noise.mkv'"),
     ],
 )
-def test_useless_file_is_named(tmp_path, name, content, message):
+def test_a_file_that_is_no_video_raises(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(SourceError, match=message) as caught:
         open_source(str(tmp_path / name))
@@ -155,12 +155,12 @@ def write_tone(path):
     return path
 
 
-def test_sound_without_pictures_is_named(tmp_path):
-    with pytest.raises(SourceError, match=r"'.*tone.wav': it holds no video"):
+def test_audio_without_video_raises(tmp_path):
+    with pytest.raises(SourceError, match=r"'.*tone.wav': it contains no video"):
         open_source(str(write_tone(tmp_path / "tone.wav")))
 
 
-def test_cover_of_a_record_is_no_video(tmp_path):
+def test_a_cover_picture_is_no_video(tmp_path):
     cover = encode(tmp_path / "cover.mov", busy(1), codec="mjpeg", pix_fmt="yuvj420p")
     with av.open(str(cover)) as source, av.open(str(tmp_path / "song.mp4"), "w") as output:
         stream = output.add_stream_from_template(source.streams.video[0])
@@ -168,41 +168,41 @@ def test_cover_of_a_record_is_no_video(tmp_path):
         (packet,) = [packet for packet in source.demux(video=0) if packet.size]
         packet.stream = stream
         output.mux(packet)
-    with pytest.raises(SourceError, match=r"'.*song.mp4': it holds no video"):
+    with pytest.raises(SourceError, match=r"'.*song.mp4': it contains no video"):
         VideoFile(tmp_path / "song.mp4")
 
 
-def test_unknown_codec_is_named(tmp_path):
+def test_an_unknown_codec_raises(tmp_path):
     path = encode(tmp_path / "odd.avi", busy(3), codec="mpeg4")
     path.write_bytes(path.read_bytes().replace(b"FMP4", b"QQQQ"))
-    with pytest.raises(SourceError, match=r"'.*odd.avi': there is no decoder for it here. Re-encode it as H.264 MP4"):
+    with pytest.raises(SourceError, match=r"'.*odd.avi': no decoder is available for it. Re-encode it as H.264 MP4"):
         VideoFile(path)
 
 
-def test_all_frames_damaged_is_named(tmp_path):
+def test_a_video_without_decodable_frames_raises(tmp_path):
     path = blank_packets(encode(tmp_path / "bad.mov", busy(3), **KINDS["prores.mov"]), range(3))
-    with pytest.raises(SourceError, match=r"'.*bad.mov': it holds no frame that can be decoded"):
+    with pytest.raises(SourceError, match=r"'.*bad.mov': it contains no frame that can be decoded"):
         VideoFile(path)
 
 
-def test_missing_source_is_named(tmp_path):
+def test_a_missing_file_raises(tmp_path):
     with pytest.raises(SourceError, match=r"Cannot open '.*nowhere': there is no such file or folder"):
         open_source(str(tmp_path / "nowhere"))
 
 
-def test_folder_is_no_video_file(tmp_path):
+def test_a_folder_is_no_video_file(tmp_path):
     with pytest.raises(SourceError, match="it is a folder, not a video"):
         VideoFile(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
-def test_pipe_is_refused_instead_of_waiting_for_ever(tmp_path):
+def test_a_pipe_raises_instead_of_blocking(tmp_path):
     os.mkfifo(tmp_path / "pipe.mp4")
-    with pytest.raises(SourceError, match="it is no ordinary file"):
+    with pytest.raises(SourceError, match="it is not a regular file"):
         open_source(str(tmp_path / "pipe.mp4"))
 
 
-def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
+def test_an_unreadable_file_raises(tmp_path, monkeypatch):
     path = encode(tmp_path / "mine.mp4", busy(2))
 
     def refuse(*args):
@@ -213,7 +213,7 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
         open_source(str(path))
 
 
-# --- lists of other files
+# --- playlists
 
 
 @pytest.mark.parametrize(
@@ -227,14 +227,14 @@ def test_file_that_may_not_be_read_is_named(tmp_path, monkeypatch):
         ("a.sdp", "v=0\no=- 0 0 IN IP4 127.0.0.1\nm=video 5004 RTP/AVP 96\n"),
     ],
 )
-def test_list_of_other_files_is_refused(tmp_path, name, content):
+def test_a_playlist_raises(tmp_path, name, content):
     encode(tmp_path / "secret.ts", busy(5), container="mpegts")
     (tmp_path / name).write_text(content, "utf-8")
-    with pytest.raises(SourceError, match="it is a playlist, which refers to other files"):
+    with pytest.raises(SourceError, match="it is a playlist of other files"):
         open_source(str(tmp_path / name))
 
 
-def test_list_that_is_not_recognised_is_still_refused_by_its_format(tmp_path, monkeypatch):
+def test_an_unrecognised_playlist_is_rejected_by_its_format(tmp_path, monkeypatch):
     monkeypatch.setattr(containers, "_LIST_STARTS", (b"none of these",))
     encode(tmp_path / "secret.ts", busy(5), container="mpegts")
     (tmp_path / "a.m3u8").write_text("#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nsecret.ts\n#EXT-X-ENDLIST\n")
@@ -244,7 +244,7 @@ def test_list_that_is_not_recognised_is_still_refused_by_its_format(tmp_path, mo
             open_source(str(tmp_path / name))
 
 
-def test_name_is_never_taken_for_a_protocol(tmp_path, monkeypatch):
+def test_a_file_name_is_never_parsed_as_a_protocol(tmp_path, monkeypatch):
     encode(tmp_path / "a.mp4", busy(2))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SourceError, match="there is no such file"):
@@ -253,7 +253,7 @@ def test_name_is_never_taken_for_a_protocol(tmp_path, monkeypatch):
     assert open_source("subfile,,start,0,end,9,,:b.mp4").read().index == 0
 
 
-# --- odd but whole
+# --- unusual but valid
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_colours_follow_the_matrix_and_range_of_the_stream(tmp_path, matrix, wei
     assert np.abs(VideoFile(tmp_path / "a.mkv").read().rgb - colour).max() <= 3
 
 
-def test_matrix_that_is_not_known_is_guessed():
+def test_an_unknown_colour_matrix_is_replaced():
     picture = av.VideoFrame.from_ndarray(busy(1)[0], format="rgb24").reformat(format="yuv444p")
     expected = RgbConverter().rgb(picture)
     picture.colorspace = 8
@@ -332,7 +332,7 @@ def test_size_may_change_in_mid_stream(tmp_path):
     assert [frame.rgb.shape[:2] for frame in source.frames()] == [(64, 96)] * 8 + [(48, 80)] * 8
 
 
-def test_times_that_turn_back_still_increase(tmp_path):
+def test_times_that_decrease_are_corrected(tmp_path):
     encode(tmp_path / "1.ts", busy(40), options=H264, container="mpegts")
     path = tmp_path / "twice.ts"
     path.write_bytes((tmp_path / "1.ts").read_bytes() * 2)
@@ -366,7 +366,7 @@ def test_metadata_in_no_known_encoding(tmp_path):
     assert len(list(VideoFile(named).frames())) == 2
 
 
-# --- packets that are no pictures
+# --- packets without a visible picture
 
 
 class Codec:
@@ -388,7 +388,7 @@ class FakePacket(bytes):
         return packet
 
 
-def test_vp8_pictures_only_referred_to_do_not_show():
+def test_vp8_reference_only_pictures_do_not_count():
     assert shows(FakePacket(b"\x10\x00"))
     assert not shows(FakePacket(b"\x01\x00"))
 
@@ -404,12 +404,12 @@ def test_vp8_pictures_only_referred_to_do_not_show():
     ],
     ids=["reordered", "unknown decoding time", "missing", "twice", "turned back"],
 )
-def test_timetable_only_where_times_tell_the_order(times, tells):
+def test_frame_times_exist_only_if_times_give_the_order(times, tells):
     made = scan_frame_times([FakePacket.at(pts, dts) for pts, dts in times], 0)
     assert (made is not None) == tells
 
 
-# --- changed while it is read
+# --- files that change while they are read
 
 
 FASTSTART = {"options": H264, "muxing": {"movflags": "faststart"}}
@@ -429,20 +429,20 @@ def touched(path):
 
 @pytest.mark.parametrize("change", [cut, grown, touched])
 @pytest.mark.parametrize("name", ["a.mp4", "a.mkv"])
-def test_a_file_that_changes_while_it_is_read_does_not_just_end(tmp_path, change, name):
+def test_a_file_that_changes_while_it_is_read_raises(tmp_path, change, name):
     path = encode(tmp_path / name, busy(200, 240, 320), **(FASTSTART if name == "a.mp4" else {"options": H264}))
     with VideoFile(path) as source:
         assert source.read().index == 0
         change(path)
-        with pytest.raises(SourceError, match=r"a\.m.* after \d+ frames: it changed while it was being read"):
+        with pytest.raises(SourceError, match=r"a\.m.* after \d+ frames: the file was changed"):
             list(source.frames(1, on_damage=lambda damage: None))
 
 
-def test_a_file_that_was_cut_off_before_just_ends(tmp_path):
+def test_a_file_truncated_before_opening_ends_normally(tmp_path):
     path = encode(tmp_path / "a.mp4", busy(60), **FASTSTART)
     cut(path)
     with VideoFile(path) as source:
-        # The frame that was cut in two may count as damaged.
+        # The truncated frame may count as damaged.
         promised, damaged = source.length, []
         frames = len(list(source.frames(on_damage=damaged.append)))
         assert 0 < frames < promised == 60

@@ -1,4 +1,4 @@
-"""Frame i after any jump is the i-th frame of a sequential reading, bit for bit."""
+"""Seeking is exact: frame i after any seek equals the i-th frame of sequential reading, bit for bit."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,8 @@ import pytest
 
 from helpers.clips import busy, encode, write_images
 from scstream_app.errors import SourceError
-from scstream_app.sources import ImageSequence, VideoFile, open_source
+from scstream_app.sources import ImageSequence, VideoFile, open_source, seeking_decoder, video
+from scstream_app.sources.decoder import Decoder
 
 H264 = {"g": "10", "bf": "3", "preset": "veryfast"}
 OPEN_GOP = H264 | {"x264-params": "open-gop=1:b-pyramid=2:scenecut=0"}
@@ -61,16 +62,30 @@ def folder(tmp_path_factory):
 
 
 def check_jumps(path, count, reference):
-    """Jump about at random and compare; returns how many jumps needed no reading from the start."""
+    """Seek at random and compare; returns the number of seeks that jumped to a key frame."""
     chance = random.Random(7)
-    jumped = 0
-    with VideoFile(path) as source:
-        for index in [chance.randrange(len(reference)) for _ in range(count)]:
-            source.seek(index)
-            frame = source.read()
-            assert (frame.index, frame.time) == (index, reference[index].time)
-            np.testing.assert_array_equal(frame.rgb, reference[index].rgb)
-            jumped += source._playhead._jumped
+    jumped, moves = 0, []
+
+    class WatchedDecoder(Decoder):
+        """Notes whether it was started anew or sent to a key frame."""
+
+        def __init__(self, *args):
+            moves.append("start")
+            super().__init__(*args)
+
+        def seek(self, time):
+            moves.append("jump")
+            super().seek(time)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(seeking_decoder, "Decoder", WatchedDecoder)
+        with VideoFile(path) as source:
+            for index in [chance.randrange(len(reference)) for _ in range(count)]:
+                source.seek(index)
+                frame = source.read()
+                assert (frame.index, frame.time) == (index, reference[index].time)
+                np.testing.assert_array_equal(frame.rgb, reference[index].rgb)
+                jumped += moves[-1] == "jump"
     return jumped
 
 
@@ -88,7 +103,7 @@ def test_jumps_are_exact(folder, kind):
 
 
 @pytest.mark.parametrize("kind", ["open gop.ts", "no times.h264"])
-def test_recording_that_begins_in_mid_air(folder, kind):
+def test_a_recording_that_starts_between_key_frames(folder, kind):
     whole = encode(folder / f"whole {kind}", busy(60), **KINDS[kind])
     data = whole.read_bytes()
     path = folder / f"cut {kind}"
@@ -100,7 +115,7 @@ def test_recording_that_begins_in_mid_air(folder, kind):
     check_jumps(path, 12, reference)
 
 
-def test_frames_cut_off_by_an_edit_list_do_not_count(folder):
+def test_frames_removed_by_an_edit_list_do_not_count(folder):
     muxing = {"avoid_negative_ts": "disabled", "use_editlist": "1"}
     ticks = [40 * index - 400 for index in range(40)]
     path = encode(folder / "edited.mp4", busy(40), options=H264, ticks=ticks, muxing=muxing)
@@ -111,7 +126,7 @@ def test_frames_cut_off_by_an_edit_list_do_not_count(folder):
     check_jumps(path, 12, reference)
 
 
-def test_reading_goes_on_after_a_jump(folder):
+def test_reading_continues_after_a_seek(folder):
     path = encode(folder / "on.mp4", busy(60), options=OPEN_GOP)
     source = VideoFile(path)
     reference = list(source.frames())
@@ -122,11 +137,10 @@ def test_reading_goes_on_after_a_jump(folder):
             np.testing.assert_array_equal(frame.rgb, reference[frame.index].rgb)
 
 
-class Impatience:
-    """Stands in for the event of an interruption: set once, when it is looked at for the ``place``-th time."""
+class ImpatientEvent:
+    """Replaces the event of interruptions: is set once, at the ``left``-th check after a test has set ``left``."""
 
-    def __init__(self, place):
-        self.left = place
+    left = 0
 
     def is_set(self):
         self.left -= 1
@@ -136,10 +150,18 @@ class Impatience:
         pass
 
 
+@pytest.fixture
+def impatience(monkeypatch):
+    """The event that all videos use."""
+    event = ImpatientEvent()
+    monkeypatch.setattr(video, "Event", lambda: event)
+    return event
+
+
 @pytest.mark.parametrize(
     "kind", ["constant rate.mp4", "open gop.mkv", "no true key frames.ts", "one key frame.mp4", "no times.h264"]
 )
-def test_an_interrupted_reading_loses_nothing(folder, kind):
+def test_an_interrupted_read_loses_no_frame(folder, kind, impatience):
     path = encode(folder / kind, busy(60), **KINDS[kind])
     reference = [frame.rgb for frame in VideoFile(path).frames()]
     last = len(reference) - 1
@@ -147,35 +169,37 @@ def test_an_interrupted_reading_loses_nothing(folder, kind):
         with VideoFile(path) as source:
             for index in (last, 3, 45, last - 2):
                 source.seek(index)
-                source._interrupted = Impatience(place)
+                impatience.left = place
                 frames = [source.read(), source.read()]
-                assert frames[0] is not None or source._interrupted.left <= 0
+                assert frames[0] is not None or impatience.left <= 0
+                impatience.left = 0
                 frame = frames[0] or frames[1]
                 assert frame.index == index
                 np.testing.assert_array_equal(frame.rgb, reference[index])
             assert source.length in (None, len(reference), VideoFile(path).length)
 
 
-def test_another_place_can_be_sought_after_an_interruption(folder):
+def test_seeking_elsewhere_after_an_interruption(folder, impatience):
     path = encode(folder / "constant rate.mp4", busy(60), options=H264)
     reference = [frame.rgb for frame in VideoFile(path).frames()]
     for place in range(1, 80, 7):
         with VideoFile(path) as source:
             source.seek(50)
-            source._interrupted = Impatience(place)
+            impatience.left = place
             source.read()
+            impatience.left = 0
             source.seek(20)
             np.testing.assert_array_equal(source.read().rgb, reference[20])
 
 
-def test_counting_can_be_interrupted_and_begun_again(folder):
+def test_counting_can_be_interrupted_and_restarted(folder, impatience):
     with VideoFile(encode(folder / "open gop.ts", busy(60), **KINDS["open gop.ts"])) as source:
-        source._interrupted = Impatience(9)
+        impatience.left = 9
         assert source.count() is None
         assert source.count() == 60
 
 
-def test_a_long_way_is_interrupted_soon(folder):
+def test_a_long_seek_can_be_interrupted(folder):
     path = encode(folder / "long.h264", busy(400), options=H264, container="h264")
     with VideoFile(path) as source, ThreadPoolExecutor() as pool:
         source.seek(399)
@@ -183,11 +207,10 @@ def test_a_long_way_is_interrupted_soon(folder):
         while not reading.done():
             source.interrupt()
         assert reading.result() is None
-        assert source._latest[0] < 399
         assert source.read().index == 399
 
 
-def test_near_frames_need_no_timetable(folder):
+def test_near_frames_need_no_frame_times(folder):
     source = VideoFile(encode(folder / "near.mkv", busy(60), options=H264))
     for index in (0, 5, 37, 40):
         source.seek(index)
@@ -195,7 +218,7 @@ def test_near_frames_need_no_timetable(folder):
     assert source.length is None
 
 
-def test_beyond_the_end_there_is_nothing(folder):
+def test_reading_beyond_the_end_returns_none(folder):
     source = VideoFile(encode(folder / "end.mkv", busy(12), options=H264))
     for index in (12, 500):
         source.seek(index)
@@ -212,30 +235,30 @@ def test_frames_are_counted_on_demand(folder, kind):
     assert source.count() == source.length == 30
 
 
-def test_where_times_do_not_tell_only_reading_to_the_end_counts(folder):
+def test_without_times_frames_are_counted_by_reading_to_the_end(folder):
     source = VideoFile(encode(folder / "count.h264", busy(20), options=H264, container="h264"))
     assert source.count() is None
     assert len(list(source.frames())) == 20
     assert source.count() == 20
 
 
-def test_negative_places_are_refused(folder):
+def test_negative_indices_raise(folder):
     source = VideoFile(encode(folder / "negative.mp4", busy(2)))
-    with pytest.raises(SourceError, match=r"Cannot go to frame -1 of 'negative.mp4': frames are counted from 0"):
+    with pytest.raises(SourceError, match=r"Cannot seek to frame -1 of 'negative.mp4': frame numbers start at 0"):
         source.seek(-1)
 
 
-def test_file_that_vanished_is_named(folder):
+def test_a_deleted_file_raises(folder):
     path = encode(folder / "gone.mp4", busy(60), options=H264)
     source = VideoFile(path)
     assert len(list(source.frames(0, 50))) == 50
     path.unlink()
     source.seek(0)
-    with pytest.raises(SourceError, match=r"Cannot read '.*gone.mp4' after 50 frames: it is gone"):
+    with pytest.raises(SourceError, match=r"Cannot read '.*gone.mp4' after 50 frames: the file was deleted"):
         source.read()
 
 
-def test_address_opens_the_same_again(tmp_path, monkeypatch):
+def test_the_address_opens_the_same_source_again(tmp_path, monkeypatch):
     encode(tmp_path / "a.mp4", busy(3))
     monkeypatch.chdir(tmp_path)
     source = open_source("a.mp4")
@@ -243,14 +266,14 @@ def test_address_opens_the_same_again(tmp_path, monkeypatch):
     np.testing.assert_array_equal(open_source(source.address).read().rgb, source.read().rgb)
 
 
-def test_closed_source_gives_nothing(folder):
+def test_a_closed_source_returns_none(folder):
     with VideoFile(encode(folder / "closed.mp4", busy(4))) as source:
         assert source.read().index == 0
     source.close()
     assert source.read() is None
 
 
-def test_images_jump(tmp_path):
+def test_images_can_seek(tmp_path):
     source = ImageSequence(write_images(tmp_path, busy(6)))
     for index in (4, 1, 1, 5):
         source.seek(index)
