@@ -18,6 +18,7 @@ from rich.table import Table
 
 from scstream_app import __version__, headless, system_info
 from scstream_app.evaluation import scores
+from scstream_app.export import DEFAULT_FORMATS, ExportOptions
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
@@ -124,7 +125,7 @@ def segment(
         typer.Argument(metavar="SOURCE", help="A video file, a folder or glob of images, camera:0, or a stream's URL."),
     ],
     out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")],
-    formats: Annotated[str, formats_option()] = ",".join(headless.DEFAULT_FORMATS),
+    formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
     mask: Annotated[
         Path | None,
@@ -142,10 +143,10 @@ def segment(
 ) -> None:
     """Segment SOURCE into the folder given by --out: a session (NAME.scstream) and files in the chosen formats."""
     start, stop = parse_frames(frames)
-    order = checked(headless.Order(parse_formats(formats), pattern=pattern))
+    options = checked(ExportOptions(parse_formats(formats), pattern=pattern))
     with reporting(debug), open_source(source) as opened:
         masks = None if mask is None else headless.read_masks(mask, opened)
-        run = headless.begin(opened, out, settings, order, start=start, stop=stop, masks=masks, overwrite=overwrite)
+        run = headless.begin(opened, out, settings, options, start=start, stop=stop, masks=masks, overwrite=overwrite)
         with interruptible(lambda: run.session), stopping() as cancel, progress_bar(quiet) as bar:
             listener, task = prepare(bar, cancel, opened, start, stop)
             follow(bar, task, headless.segment(run, listener))
@@ -173,9 +174,9 @@ def resume(
                 listener, task = prepare(bar, cancel, frames, manifest.start, manifest.stop)
                 run, tallies = headless.resume(opened, frames, threads, listener)
                 follow(bar, task, tallies, already=len(opened))
-                if not cancel.is_set() and run.order.formats:
+                if not cancel.is_set() and run.options.formats:
                     # Movies and tables of the interrupted run end where it did: all files are made anew.
-                    _export(bar, opened, run.out, run.order, 0, None, cancel, frames)
+                    _export(bar, opened, run.out, run.options, 0, None, cancel, frames)
         report_run(run, as_json, quiet, resumed=True)
 
 
@@ -220,22 +221,22 @@ def export(
 ) -> None:
     """Write a session's frames in other formats. The source is needed only for formats that show its picture."""
     start, stop = parse_frames(frames)
-    order = checked(headless.Order(parse_formats(formats), scale, pattern, existing.value, view, palette))
+    options = checked(ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette))
     with reporting(debug), _open_session(session) as opened:
         with stopping() as cancel, progress_bar(quiet) as bar, ExitStack() as stack:
             frames_of = stack.enter_context(open_source(source)) if source is not None else None
-            done = _export(bar, opened, out, order, start, stop, cancel, frames_of)
+            done = _export(bar, opened, out, options, start, stop, cancel, frames_of)
         if as_json:
-            print_json({"frames": done, "formats": list(order.formats), "out": str(out)})
+            print_json({"frames": done, "formats": list(options.formats), "out": str(out)})
         elif not quiet:
-            print(f"{done} frames written to {out}: {', '.join(order.formats)}")
+            print(f"{done} frames written to {out}: {', '.join(options.formats)}")
 
 
 def _export(
     bar: Progress,
     session: Session,
     out: Path,
-    order: headless.Order,
+    options: ExportOptions,
     start: int,
     stop: int | None,
     cancel: threading.Event,
@@ -245,7 +246,7 @@ def _export(
     task = bar.add_task("Writing files", total=len(indices), rate="")
     done = 0
     # Closed at once when interrupted, so that nothing half-written stays when the command ends.
-    with closing(headless.export(session, out, order, start, stop, cancel, source)) as steps:
+    with closing(headless.export(session, out, options, start, stop, cancel, source)) as steps:
         for _ in steps:
             done += 1
             bar.update(task, completed=done)

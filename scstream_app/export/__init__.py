@@ -1,23 +1,27 @@
 """Writers of results, one format a module. Each writes a temporary sibling first and raises `ExportError`."""
 
 from scstream_app.errors import ExportError
-from scstream_app.export.exporter import Exporter, check, needs_object, needs_picture
+from scstream_app.export.exporter import Exporter, check_job, check_options, needs_object, needs_picture
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
 from scstream_app.export.objects import ExportObject, Following
+from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
 from scstream_app.export.writer import Writer
 
 __all__ = [
+    "DEFAULT_FORMATS",
     "FORMATS",
     "ExportError",
     "ExportObject",
+    "ExportOptions",
     "Exporter",
     "Following",
     "Job",
     "Movie",
     "Writer",
-    "check",
+    "check_job",
+    "check_options",
     "needs_object",
     "needs_picture",
 ]

@@ -14,8 +14,9 @@ from typing import Self
 from scstream_app.errors import ExportError
 from scstream_app.export import files
 from scstream_app.export.formats.registry import FORMATS
-from scstream_app.export.job import VIEWS, Job
+from scstream_app.export.job import Job
 from scstream_app.export.movie import Movies
+from scstream_app.export.options import VIEWS, ExportOptions
 from scstream_app.export.writer import Writer
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
@@ -36,8 +37,6 @@ class Exporter:
     ----------
     folder : Path
         Where everything goes; it is made if need be.
-    formats : sequence of str
-        Names out of `FORMATS`. A movie may say what it shows: "mp4:mean_colour".
     job : Job
     on_failure : callable, optional
 
@@ -52,14 +51,13 @@ class Exporter:
     def __init__(
         self,
         folder: Path,
-        formats: Sequence[str],
         job: Job,
         on_failure: Callable[[ExportError], None] | None = None,
     ) -> None:
-        check(folder, formats, job)
+        check_job(folder, job)
         with ExitStack() as stack:
             writers: list[Writer] = []
-            for name in dict.fromkeys(formats):
+            for name in dict.fromkeys(job.options.formats):
                 writers.append(stack.enter_context(open_writer(folder, name, job)))
             self.paths = tuple(writer.path for writer in writers)
             stack.pop_all()
@@ -125,12 +123,20 @@ class Exporter:
             raise failures[0]
 
 
-def check(folder: Path, formats: Sequence[str], job: Job) -> None:
-    """Raise the ExportError that says why these formats cannot be written, before anything is."""
+def check_options(options: ExportOptions) -> None:
+    """Raise an ExportError if the options are invalid for every clip, for example an unknown format."""
+    options.check()
+    for name in options.formats:
+        _, view = _parse(name)
+        replace(options, view=view or options.view).check()
+
+
+def check_job(folder: Path, job: Job) -> None:
+    """Raise the ExportError that says why a format cannot be written, before anything is."""
     places = []
-    for name in dict.fromkeys(formats):
+    for name in dict.fromkeys(job.options.formats):
         kind, view = _parse(name)
-        own = replace(job, view=view) if view else job
+        own = job.with_options(view=view) if view else job
         kind.check(folder, own)
         places.append(folder / kind.place(own))
     _check_apart(places)
@@ -139,7 +145,7 @@ def check(folder: Path, formats: Sequence[str], job: Job) -> None:
 def open_writer(folder: Path, name: str, job: Job) -> Writer:
     """The writer of a format, by its name in `FORMATS`, with ":view" after it for movies."""
     kind, view = _parse(name)
-    return kind(folder, replace(job, view=view) if view else job)
+    return kind(folder, job.with_options(view=view) if view else job)
 
 
 def needs_picture(formats: Iterable[str]) -> bool:

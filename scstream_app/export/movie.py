@@ -214,17 +214,17 @@ class Movies(Writer):
 
     @classmethod
     def place(cls, job: Job) -> str:
-        stem = views.VIEWS["matte" if cls._cuts_out(job) else job.shown].stem
+        stem = views.VIEWS["matte" if cls._cuts_out(job) else job.options.opaque_view].stem
         return f"{stem}{cls.suffix}"
 
     @classmethod
     def _cuts_out(cls, job: Job) -> bool:
         """Whether the objects are shown with transparency: where that can be, and no other view is asked for."""
-        return cls.see_through is not None and bool(job.objects) and job.view in (None, "matte")
+        return cls.see_through is not None and bool(job.objects) and job.options.view in (None, "matte")
 
     def _open(self) -> Movie:
         codec = self.see_through if self._cut_out and self.see_through else self.codec
-        return Movie(self.path, self.job.rate, codec, self.job.overwrite)
+        return Movie(self.path, self.job.rate, codec, self.job.options.overwrite)
 
     def _write(self, result: FrameResult) -> None:
         self._movie.write(self._picture(result), result.time)
@@ -233,7 +233,7 @@ class Movies(Writer):
         scene = self.job.scene(result, self._following.members(result))
         if self._cut_out:
             return views.matte(scene.rgb, views.select(scene.ids, scene.members), _MARGIN)
-        return views.flatten(views.draw(self.job.shown, scene))
+        return views.flatten(views.draw(self.job.options.opaque_view, scene))
 
     def _finish(self) -> None:
         self._movie.close()

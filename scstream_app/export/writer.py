@@ -151,7 +151,7 @@ class Single(Writer):
         super().__init__(folder, job)
         files.make_folder(folder)
         self.path = folder / names[0]
-        self._staged = files.Staged([folder / name for name in names], job.overwrite, folders)
+        self._staged = files.Staged([folder / name for name in names], job.options.overwrite, folders)
         self.kept = self._staged.kept
 
     @contextmanager
@@ -177,8 +177,8 @@ class Images(Writer):
         super().__init__(folder, job)
         self.path = folder / self.format
         files.make_folder(self.path)
-        clears = job.whole and job.overwrite == "replace"
-        self._stale = {path for path in self._there() if job.written(path.stem)} if clears else set()
+        clears = job.remove_stale and job.options.overwrite == "replace"
+        self._stale = {path for path in self._there() if job.matches_pattern(path.stem)} if clears else set()
 
     def _there(self) -> Iterable[Path]:
         """Files of an earlier export, among others."""
@@ -189,7 +189,7 @@ class Images(Writer):
         stem = self.job.stem(result, name or self.format)
         path = self.path / folder / f"{stem}{self.suffix}"
         self._stale.discard(path)
-        if not files.keep(path, self.job.overwrite):
+        if not files.keep(path, self.job.options.overwrite):
             with self._reporting(path):
                 files.write_bytes(path, encode())
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
-from scstream_app.export import Exporter, ExportObject, Job, check
+from scstream_app.export import Exporter, ExportObject, ExportOptions, Job, check_job
+from scstream_app.headless.export_options import check_formats, make_job, stored_options
 from scstream_app.headless.object_masks import Masks, catch, mark_objects, names_in
-from scstream_app.headless.order import Order, check_formats
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
 from scstream_app.headless.tally import Listener, Tally
 from scstream_app.pipeline.frame_result import FrameResult
@@ -36,7 +36,7 @@ class Run:
     source: Source
     out: Path
     settings: Settings
-    order: Order
+    options: ExportOptions
     segmenter: VideoSegmenter
     tally: Tally
     start: int = 0
@@ -53,7 +53,7 @@ class Run:
     def job(self, objects: tuple[ExportObject, ...]) -> Job:
         """What the writers have in common."""
         # Without being asked to, nothing is cleared away: it may be of another source.
-        return self.order.job(SourceFacts.of(self.source), Names(), objects, whole=self.overwrite)
+        return make_job(self.options, SourceFacts.of(self.source), Names(), objects, remove_stale=self.overwrite)
 
     def create(self) -> Session:
         """Begin the session, in place of an earlier one if that may go."""
@@ -63,8 +63,8 @@ class Run:
             self.settings,
             start=self.start,
             stop=self.stop,
-            formats=self.order.formats,
-            export=self.order.as_dict(),
+            formats=self.options.formats,
+            export=self.options.as_dict(),
             masks=self.masks,
             overwrite=self.overwrite,
         )
@@ -75,25 +75,25 @@ def begin(
     source: Source,
     out: Path,
     settings: Settings,
-    order: Order,
+    options: ExportOptions,
     *,
     start: int = 0,
     stop: int | None = None,
     masks: Masks | None = None,
     overwrite: bool = False,
 ) -> Run:
-    """Make ready to segment a source into ``out``: NAME.scstream and the files of the order.
+    """Make ready to segment a source into ``out``: NAME.scstream and the files of the options.
 
     Nothing is written or held open; what would stop the run later is said now.
     """
     if source.live and start:
         raise SettingsError(f"'{source.name}' is live and begins now: --frames can say where to stop (:{start}) only")
-    formats = order.formats if masks is None or "object" in order.formats else (*order.formats, "object")
+    formats = options.formats if masks is None or "object" in options.formats else (*options.formats, "object")
     tally = Tally(source.width, source.height)
-    order = replace(order, formats=formats)
-    run = Run(source, out, settings, order, settings.segmenter(), tally, start, stop, masks, overwrite)
+    options = replace(options, formats=formats)
+    run = Run(source, out, settings, options, settings.segmenter(), tally, start, stop, masks, overwrite)
     check_formats(formats, masks is not None, "give its outline with --object MASK.png")
-    check(out, formats, run.job(tuple(ExportObject(name, frozenset()) for name in names_in(masks).values())))
+    check_job(out, run.job(tuple(ExportObject(name, frozenset()) for name in names_in(masks).values())))
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
@@ -155,7 +155,7 @@ def _fill(run: Run, first: FrameResult, results: Generator[FrameResult], listene
     caught = catch(run.masks, first)
     job = run.job(tuple(ExportObject(thing.name, thing.ids, thing.frame) for thing in caught))
     with ExitStack() as stack:
-        exporter = stack.enter_context(Exporter(run.out, run.order.formats, job, _failing(run.tally, listener)))
+        exporter = stack.enter_context(Exporter(run.out, job, _failing(run.tally, listener)))
         session = stack.enter_context(run.create())
         session.objects = caught
         everything = write_run(session, _with_first(first, results), run.segmenter, listener.cancel)
@@ -198,7 +198,7 @@ def resume(session: Session, source: Source, threads: int | None, listener: List
         source,
         session.path.parent,
         manifest.settings,
-        Order.of(manifest),
+        stored_options(manifest),
         resumption.segmenter,
         tally,
         manifest.start,

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from scstream_app.errors import ExportError, SettingsError
-from scstream_app.export import FORMATS
-from scstream_app.headless import Order
+from scstream_app.export import FORMATS, ExportOptions, check_options
 from scstream_app.settings import SPECS, Settings, Spec
 
 #: Frames are counted so far.
@@ -79,13 +78,13 @@ def parse_formats(text: str) -> tuple[str, ...]:
     return names
 
 
-def checked(order: Order) -> Order:
-    """The order itself, or the usage error that says what is wrong with it."""
+def checked(options: ExportOptions) -> ExportOptions:
+    """Return the options if they are valid; otherwise raise a usage error."""
     try:
-        order.check()
+        check_options(options)
     except ExportError as error:
         raise typer.BadParameter(str(error)) from error
-    return order
+    return options
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:

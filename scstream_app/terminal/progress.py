@@ -93,9 +93,9 @@ def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> N
         print_json(report)
     elif not quiet and resumed and not report["frames"]:
         frames, segments = _count(len(session), "frame"), _count(report["segments_last"], "segment")
-        print(f"Already complete: {frames}, {segments}; files written: {', '.join(run.order.formats) or 'none'}")
+        print(f"Already complete: {frames}, {segments}; files written: {', '.join(run.options.formats) or 'none'}")
     elif not quiet:
-        _print_summary(report, run.out, run.order.formats, resumed)
+        _print_summary(report, run.out, run.options.formats, resumed)
 
 
 def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], resumed: bool) -> None:

@@ -2,8 +2,9 @@
 
 import errno
 import os
+from dataclasses import fields
 
-from scstream_app.export import ExportObject, Job
+from scstream_app.export import ExportObject, ExportOptions, Job
 from scstream_app.export.exporter import open_writer
 
 KITE = ExportObject("kite", frozenset({1}))
@@ -13,9 +14,15 @@ def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def make_job(width, height, rate=25.0, **more):
+    """A job; options and facts of the clip are both keyword arguments."""
+    options = {field.name: more.pop(field.name) for field in fields(ExportOptions) if field.name in more}
+    return Job(width, height, rate, ExportOptions(**options), **more)
+
+
 def job_for(results, rate=25.0, **more):
     height, width = results[0].ids.shape
-    return Job(width, height, rate, **more)
+    return make_job(width, height, rate, **more)
 
 
 def export(folder, name, results, **more):

@@ -8,8 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 from scstream_app.export import files, png
-from scstream_app.export.job import Job, safe_name
+from scstream_app.export.job import Job
 from scstream_app.export.objects import Following
+from scstream_app.export.options import safe_name
 from scstream_app.export.writer import Images
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views

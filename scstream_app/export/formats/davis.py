@@ -37,7 +37,7 @@ class Davis(Images):
         super().__init__(folder, job)
         self._table = voc_colours()
         self._legend = folder / "davis.json"
-        self._keep_legend = files.keep(self._legend, job.overwrite)
+        self._keep_legend = files.keep(self._legend, job.options.overwrite)
         self._following: Following | None = Following(job.objects) if job.objects else None
         self._entries: dict[str, Any] = {}
         self._cuts: list[int] = []

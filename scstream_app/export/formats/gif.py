@@ -63,13 +63,13 @@ class Gif(Movies):
     codec = Codec("gif", "pal8", {}, _TICK, {"loop": "0"})
 
     def __init__(self, folder: Path, job: Job) -> None:
-        if job.scale == 1.0 and job.width > _WIDEST:
-            job = replace(job, scale=_WIDEST / job.width)
+        if job.options.scale == 1.0 and job.width > _WIDEST:
+            job = job.with_options(scale=_WIDEST / job.width)
         super().__init__(folder, job)
         self._next = -np.inf
 
     def _open(self) -> Movie:
-        return _Movie(self.path, min(self.job.rate, _FASTEST), self.codec, self.job.overwrite)
+        return _Movie(self.path, min(self.job.rate, _FASTEST), self.codec, self.job.options.overwrite)
 
     def _write(self, result: FrameResult) -> None:
         # Half a tick of tolerance, so that rounding does not drop every other frame.

@@ -33,7 +33,7 @@ class Yolo(Images):
         super().__init__(folder, job)
         self._following = Following(job.objects)
         self._classes = len(job.objects)
-        self._keep_names = files.keep(self.path / "classes.txt", job.overwrite)
+        self._keep_names = files.keep(self.path / "classes.txt", job.options.overwrite)
 
     def _write(self, result: FrameResult) -> None:
         ids = self.job.ids(result)

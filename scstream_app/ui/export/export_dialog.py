@@ -22,14 +22,13 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.errors import StudioError
-from scstream_app.export import FORMATS
+from scstream_app.export import FORMATS, ExportOptions
 from scstream_app.export.movie import Movies
-from scstream_app.headless import Order
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export import export_worker
 from scstream_app.ui.export.export_folder import folder_error, is_empty
+from scstream_app.ui.export.export_form import ExportForm, Preview
 from scstream_app.ui.export.export_formats import FormatsTree
-from scstream_app.ui.export.export_options import ExportOptions, Preview
 from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
 
 #: What gets lost in a format.
@@ -81,13 +80,13 @@ class ExportDialog(QDialog):
         self._count, self._began = 0, 0.0
         self._exporting = ExportWorker()
         self._formats = FormatsTree(document)
-        self._options = ExportOptions(document, in_out, kept)
+        self._form = ExportForm(document, in_out, kept)
         self._about = _text()
         self._preview = Preview()
         self._make_progress()
         self._lay_out()
         self._connect()
-        self._formats.choose(self._options.kept_formats())
+        self._formats.choose(self._form.kept_formats())
         self._check()
         self._draw()
 
@@ -114,7 +113,7 @@ class ExportDialog(QDialog):
         left.addWidget(self._about)
         right = QVBoxLayout()
         right.addWidget(self._preview, 1)
-        right.addWidget(self._options)
+        right.addWidget(self._form)
         sides = QHBoxLayout()
         sides.addLayout(left, 0)
         sides.addLayout(right, 1)
@@ -127,8 +126,8 @@ class ExportDialog(QDialog):
     def _connect(self) -> None:
         self._formats.itemChanged.connect(self._check)
         self._formats.currentItemChanged.connect(self._on_format)
-        self._options.changed.connect(self._check)
-        self._options.redraw.connect(self._draw)
+        self._form.changed.connect(self._check)
+        self._form.redraw.connect(self._draw)
         self._export.clicked.connect(self._on_export)
         self._leave.clicked.connect(self._on_leave)
         self._show.clicked.connect(self._show_folder)
@@ -148,15 +147,15 @@ class ExportDialog(QDialog):
     @property
     def folder(self) -> Path:
         """Where everything goes."""
-        return self._options.folder
+        return self._form.folder
 
     @property
-    def order(self) -> Order:
+    def options(self) -> ExportOptions:
         """What is chosen, as `headless.export` takes it."""
-        return self._options.order(self.formats)
+        return self._form.options(self.formats)
 
     def _task(self) -> ExportTask | None:
-        return export_worker.task(self._document, self.folder, self.order, self._options.frames)
+        return export_worker.task(self._document, self.folder, self.options, self._form.frames)
 
     @Slot()
     def _check(self) -> None:
@@ -167,7 +166,7 @@ class ExportDialog(QDialog):
         self._say(trouble or " ".join(warnings), error=bool(trouble))
         self._export.setEnabled(not trouble and not self._running)
         movies = any(issubclass(FORMATS[name], Movies) for name in formats)
-        self._options.tell(self._told_example(), movies)
+        self._form.tell(self._told_example(), movies)
 
     def _trouble(self) -> str:
         if self._document.session is None or self._document.facts is None:
@@ -176,8 +175,8 @@ class ExportDialog(QDialog):
             return "There is nothing to export: none of these frames is segmented yet."
         if not self.formats:
             return "Choose at least one format."
-        wrong = folder_error(self._options.folder_text)
-        return wrong or export_worker.trouble(self._document, self.folder, self.order)
+        wrong = folder_error(self._form.folder_text)
+        return wrong or export_worker.trouble(self._document, self.folder, self.options)
 
     def _told_example(self) -> str:
         shown = self._document.display.shown
@@ -185,7 +184,7 @@ class ExportDialog(QDialog):
             return ""
         name = next((name for name in self.formats if not issubclass(FORMATS[name], Movies)), "ids")
         try:
-            return f"for example {export_worker.job(self._document, self.order).stem(shown.result, name)}.png"
+            return f"for example {export_worker.job(self._document, self.options).stem(shown.result, name)}.png"
         except StudioError:
             return ""
 
@@ -212,14 +211,14 @@ class ExportDialog(QDialog):
         if writer is None or not issubclass(writer, Movies):
             return _PREVIEWS.get(name, "ids")
         cut_out = writer.see_through is not None and bool(self._document.objects)
-        return self._options.view or ("matte" if cut_out else "overlay")
+        return self._form.view or ("matte" if cut_out else "overlay")
 
     @Slot()
     def _draw(self) -> None:
         """Preview the frame at hand as the highlighted format shows it."""
-        name, options = self._formats.highlighted, self._options
+        name, form = self._formats.highlighted, self._form
         view = self._shown_by(name)
-        picture = export_worker.preview(self._document, view, options.palette_name, options.opacity, _PREVIEW_PIXELS)
+        picture = export_worker.preview(self._document, view, form.palette_name, form.opacity, _PREVIEW_PIXELS)
         if picture is None:
             self._preview.put(None)
             return
@@ -231,7 +230,7 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _on_export(self) -> None:
-        if self._options.asks and not self._running and not is_empty(self.folder):
+        if self._form.asks and not self._running and not is_empty(self.folder):
             self._ask_to_replace()
         else:
             self._start()
@@ -248,7 +247,7 @@ class ExportDialog(QDialog):
             return
         task = self._task()
         assert task is not None
-        self._options.remember(self.formats)
+        self._form.remember(self.formats)
         self._set_running(True)
         self._count, self._began = task.count, monotonic()
         self._bar.setRange(0, task.count)
@@ -263,7 +262,7 @@ class ExportDialog(QDialog):
     def _set_running(self, running: bool) -> None:
         self._document.exporting += running - self._running
         self._running = running
-        self._options.setEnabled(not running)
+        self._form.setEnabled(not running)
         self._formats.setEnabled(not running)
         self._export.setEnabled(not running)
         self._leave.setText("Cancel" if running else "Close")

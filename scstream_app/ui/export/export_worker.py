@@ -13,8 +13,7 @@ from PySide6.QtCore import Signal
 
 from scstream_app import export, headless
 from scstream_app.errors import StudioError
-from scstream_app.export import ExportObject, Job
-from scstream_app.headless import Order
+from scstream_app.export import ExportObject, ExportOptions, Job
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import Colouring
@@ -33,37 +32,37 @@ class ExportTask:
 
     session: Session
     folder: Path
-    order: Order
+    options: ExportOptions
     first: int
     last: int
     count: int
 
 
 def _frames(task: ExportTask, cancel: threading.Event) -> Iterator[int]:
-    return headless.export(task.session, task.folder, task.order, task.first, task.last + 1, cancel)
+    return headless.export(task.session, task.folder, task.options, task.first, task.last + 1, cancel)
 
 
-def task(document: Document, folder: Path, order: Order, frames: tuple[int, int]) -> ExportTask | None:
+def task(document: Document, folder: Path, options: ExportOptions, frames: tuple[int, int]) -> ExportTask | None:
     """The task of exporting these frames, the last one included; None if there is nothing to export."""
     first, last = frames
     there = np.array(document.summary.frames)
     count = int(((there >= first) & (there <= last)).sum())
     if document.session is None or not count:
         return None
-    return ExportTask(document.session, folder, order, first, last, count)
+    return ExportTask(document.session, folder, options, first, last, count)
 
 
-def job(document: Document, order: Order) -> Job:
-    """The order as writers get it; an ExportError says what is wrong with it."""
+def job(document: Document, options: ExportOptions) -> Job:
+    """The options as writers get them; an ExportError says what is wrong with them."""
     assert document.facts is not None
     objects = tuple(ExportObject(thing.name, thing.ids, thing.frame) for thing in document.objects)
-    return order.job(document.facts, document.names, objects, whole=False)
+    return headless.make_job(options, document.facts, document.names, objects, remove_stale=False)
 
 
-def trouble(document: Document, folder: Path, order: Order) -> str:
-    """Why the order cannot be carried out, in one line; nothing if it can."""
+def trouble(document: Document, folder: Path, options: ExportOptions) -> str:
+    """Why the options cannot be carried out, in one line; nothing if it can."""
     try:
-        export.check(folder, order.formats, job(document, order))
+        export.check_job(folder, job(document, options))
     except StudioError as error:
         return str(error)
     return ""

@@ -10,8 +10,8 @@ import pytest
 
 from helpers.clips import moving_square, read_video
 from helpers.export_scenes import leftovers, merge, result, split, story
-from helpers.exports import KITE, export, full_disk, job_for, needs
-from scstream_app.export import FORMATS, ExportError, ExportObject, Following, Job, Movie, files
+from helpers.exports import KITE, export, full_disk, job_for, make_job, needs
+from scstream_app.export import FORMATS, ExportError, ExportObject, Following, Movie, files
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.movie import Encoder
 
@@ -51,7 +51,7 @@ from scstream_app.export.movie import Encoder
 )
 def test_bad_job_is_said_before_anything_is_written(change, message):
     with pytest.raises(ExportError, match=message):
-        Job(**{"width": 9, "height": 8, "rate": 25.0, **change})
+        make_job(**{"width": 9, "height": 8, "rate": 25.0, **change})
 
 
 def test_pattern_names_the_images(tmp_path):
@@ -62,15 +62,15 @@ def test_pattern_names_the_images(tmp_path):
 
 def test_scaled_ids_are_those_at_the_centres():
     ids = np.arange(6 * 8, dtype=np.int32).reshape(6, 8)
-    half, twice = (Job(8, 6, 25.0, scale=scale).ids(result(0, ids)) for scale in (0.5, 2.0))
+    half, twice = (make_job(8, 6, 25.0, scale=scale).ids(result(0, ids)) for scale in (0.5, 2.0))
     np.testing.assert_array_equal(half, ids[1::2, 1::2])
     np.testing.assert_array_equal(twice, np.repeat(np.repeat(ids, 2, 0), 2, 1))
-    assert Job(8, 6, 25.0, scale=0.01).ids(result(0, ids)).shape == (1, 1)
+    assert make_job(8, 6, 25.0, scale=0.01).ids(result(0, ids)).shape == (1, 1)
 
 
 def test_scaled_pictures_are_means_of_areas():
     rgb = np.random.default_rng(0).integers(0, 256, (6, 8, 3)).astype(np.uint8)
-    small = Job(8, 6, 25.0, scale=0.5).picture(result(0, np.zeros((6, 8)), rgb=rgb))
+    small = make_job(8, 6, 25.0, scale=0.5).picture(result(0, np.zeros((6, 8)), rgb=rgb))
     np.testing.assert_allclose(small, rgb.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3)), atol=0.51)
 
 
@@ -114,7 +114,7 @@ def test_any_size_one_frame(tmp_path, name, shape):
 
 
 def test_nothing_is_written_without_frames(tmp_path, name):
-    with open_writer(tmp_path, name, Job(8, 6, 25.0, **needs(name))):
+    with open_writer(tmp_path, name, make_job(8, 6, 25.0, **needs(name))):
         pass
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 

@@ -8,8 +8,8 @@ import pytest
 
 from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, full_disk, job_for
-from scstream_app.export import FORMATS, Exporter, ExportError, Job, needs_object, needs_picture
+from helpers.exports import KITE, full_disk, job_for, make_job
+from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture
 from scstream_app.export.formats.csv_tables import Csv
 from scstream_app.export.formats.ids import Ids
 from scstream_app.export.formats.npz import Npz
@@ -17,7 +17,7 @@ from scstream_app.export.movie import Encoder
 
 
 def run(folder, formats, results, **more):
-    with Exporter(folder, formats, job_for(results, **more)) as exporter:
+    with Exporter(folder, job_for(results, formats=formats, **more)) as exporter:
         for one in results:
             exporter.write(one)
     return exporter
@@ -46,9 +46,9 @@ def test_frames_reach_every_writer_in_order(tmp_path):
 
 
 def test_pictures_are_needed_only_by_some(tmp_path):
-    with Exporter(tmp_path, ["ids", "csv"], Job(8, 8, 25.0)) as exporter:
+    with Exporter(tmp_path, make_job(8, 8, formats=["ids", "csv"])) as exporter:
         assert not exporter.needs_picture
-    with Exporter(tmp_path, ["ids", "mp4"], Job(8, 8, 25.0)) as exporter:
+    with Exporter(tmp_path, make_job(8, 8, formats=["ids", "mp4"])) as exporter:
         assert exporter.needs_picture
 
 
@@ -79,7 +79,7 @@ def test_movies_of_several_views(tmp_path):
 )
 def test_wrong_formats_are_said_at_once_and_leave_nothing(tmp_path, formats, message):
     with pytest.raises(ExportError, match=message):
-        Exporter(tmp_path, ["npz", *formats], Job(8, 8, 25.0))
+        Exporter(tmp_path, make_job(8, 8, formats=["npz", *formats]))
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
@@ -91,7 +91,7 @@ def test_writing_overlaps_other_work_within_bounds(tmp_path, monkeypatch):
     results = [result(n, np.zeros((4, 4))) for n in range(30)]
 
     def produce():
-        with Exporter(tmp_path, ["ids"], job_for(results)) as exporter:
+        with Exporter(tmp_path, job_for(results, formats=["ids"])) as exporter:
             for one in results:
                 exporter.write(one)
                 taken.append(one.index)
@@ -115,7 +115,7 @@ def test_failure_comes_up_and_the_others_are_whole(tmp_path, monkeypatch):
     given = []
 
     def work():
-        with Exporter(tmp_path, ["mp4", "npz", "ids"], job_for(results)) as exporter:
+        with Exporter(tmp_path, job_for(results, formats=["mp4", "npz", "ids"])) as exporter:
             for one in results:
                 exporter.write(one)
                 given.append(one.index)
@@ -161,7 +161,7 @@ def test_interrupted_work_leaves_whole_files(tmp_path, error):
     results = story()
 
     def work():
-        with Exporter(tmp_path, ["mp4", "npz", "csv"], job_for(results)) as exporter:
+        with Exporter(tmp_path, job_for(results, formats=["mp4", "npz", "csv"])) as exporter:
             for one in results[:3]:
                 exporter.write(one)
             raise error
@@ -177,7 +177,7 @@ def test_interrupted_work_leaves_whole_files(tmp_path, error):
 def test_with_a_listener_the_others_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(Encoder, "encode", full_disk)
     results, heard = [result(n, np.full((8, 8), n)) for n in range(20)], []
-    with Exporter(tmp_path, ["mp4", "npz"], job_for(results), heard.append) as exporter:
+    with Exporter(tmp_path, job_for(results, formats=["mp4", "npz"]), heard.append) as exporter:
         for one in results:
             exporter.write(one)
         assert not exporter.failed
@@ -190,7 +190,7 @@ def test_what_is_abandoned_leaves_the_files_of_before(tmp_path):
     results = story()
     run(tmp_path, ["mp4", "npz", "csv"], results)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-    with Exporter(tmp_path, ["mp4", "npz", "csv"], job_for(results)) as exporter:
+    with Exporter(tmp_path, job_for(results, formats=["mp4", "npz", "csv"])) as exporter:
         exporter.write(results[0])
         exporter.abandon()
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before

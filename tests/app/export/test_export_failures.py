@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from helpers.export_scenes import leftovers, result
-from helpers.exports import full_disk, needs
-from scstream_app.export import FORMATS, Exporter, ExportError, Job
+from helpers.exports import full_disk, make_job, needs
+from scstream_app.export import FORMATS, Exporter, ExportError
 from scstream_app.export.exporter import open_writer
 
 SHAPE = (90, 120)
@@ -37,7 +37,7 @@ def noisy(count=3):
 
 
 def export(folder, name, results):
-    with open_writer(folder, name, Job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
+    with open_writer(folder, name, make_job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
         for one in results:
             writer.write(one)
 
@@ -94,7 +94,7 @@ def test_disk_that_is_really_full(small_disk, name):
 
 def test_one_writer_fills_the_disk(small_disk):
     def work():
-        with Exporter(small_disk, ["overlay"], Job(SHAPE[1], SHAPE[0], 25.0)) as exporter:
+        with Exporter(small_disk, make_job(SHAPE[1], SHAPE[0], formats=["overlay"])) as exporter:
             for one in noisy(20):
                 exporter.write(one)
 
@@ -113,7 +113,7 @@ def test_file_in_the_way_of_the_folder(tmp_path, name):
 
 
 def test_what_is_in_the_way_of_the_file(tmp_path, name):
-    with open_writer(tmp_path / "probe", name, Job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
+    with open_writer(tmp_path / "probe", name, make_job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
         target = tmp_path / "out" / writer.path.name
     folder_expected = name == "zarr" or writer.path.suffix == ""
     target.parent.mkdir()

@@ -9,8 +9,8 @@ from PIL import Image, ImageSequence
 
 from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, export
-from scstream_app.export import ExportError, Job
+from helpers.exports import KITE, export, make_job
+from scstream_app.export import ExportError
 from scstream_app.export.movie import Clock
 from scstream_app.render import views
 
@@ -51,7 +51,7 @@ def test_movie_shows_the_view(tmp_path, name, suffix, view, stem):
     path = export(tmp_path, name, results, view=view)
     assert path.name == f"{stem or view}.{suffix}"
     back = read_video(path).astype(int)
-    scenes = [Job(64, 48, 25.0).scene(one) for one in results]
+    scenes = [make_job(64, 48, 25.0).scene(one) for one in results]
     assert np.abs(back - np.stack([views.draw(view, scene) for scene in scenes])).mean() < 8
     assert not leftovers(tmp_path)
 
@@ -197,4 +197,4 @@ def test_gif_is_small_unless_a_scale_is_given(tmp_path, more, width):
 
 def test_view_that_needs_what_results_lack_is_refused():
     with pytest.raises(ExportError, match="uncertainty"):
-        Job(8, 8, 25.0, view="uncertainty")
+        make_job(8, 8, 25.0, view="uncertainty")

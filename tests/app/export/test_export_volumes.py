@@ -11,8 +11,8 @@ import zarr
 from pycocotools import mask as coco_mask
 
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, export
-from scstream_app.export import ExportObject, Job
+from helpers.exports import KITE, export, make_job
+from scstream_app.export import ExportObject
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.formats import tiff
 from scstream_app.export.formats.coco import segment_shapes
@@ -211,7 +211,7 @@ def test_memory_stays_flat(tmp_path, name):
     """What a writer holds must not grow with the frames but by a few bytes each."""
     ids = np.random.default_rng(0).integers(0, 3, (240, 320)).astype(np.int32)
     one = result(0, ids)
-    with open_writer(tmp_path, name, Job(320, 240, 25.0)) as writer:
+    with open_writer(tmp_path, name, make_job(320, 240, 25.0)) as writer:
         for _ in range(3):
             writer.write(one)
         tracemalloc.start()

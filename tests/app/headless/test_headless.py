@@ -21,8 +21,9 @@ from helpers.session_clips import QUICK, recorded
 from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
+from scstream_app.export import ExportOptions
 from scstream_app.export.formats.ids import Ids
-from scstream_app.headless import Listener, Order
+from scstream_app.headless import Listener, stored_options
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame, open_source
@@ -38,7 +39,7 @@ def square(height: int = 48, width: int = 64) -> npt.NDArray[np.uint8]:
 
 
 def segment(source: FakeSource, out: Path, formats: str = "ids", settings: Settings = QUICK, **more: Any) -> Any:
-    run = headless.begin(source, out, settings, Order(tuple(formats.split(","))), **more)
+    run = headless.begin(source, out, settings, ExportOptions(tuple(formats.split(","))), **more)
     for _ in headless.segment(run, Listener()):
         pass
     return run
@@ -67,7 +68,7 @@ def told(tmp_path: Path) -> Iterator[Session]:
 def test_an_object_is_shown_as_the_session_has_it(told: Session, tmp_path: Path, marked: int, start: int) -> None:
     thing = MarkedObject("kite", (1, 2, 3), marked, frozenset({1, 2}))
     told.objects = [thing]
-    assert list(headless.export(told, tmp_path / "out", Order(("object",)), start)) == list(range(start, 5))
+    assert list(headless.export(told, tmp_path / "out", ExportOptions(("object",)), start)) == list(range(start, 5))
     for index, members in told.members(thing, start):
         shown = reading(tmp_path / "out" / "object" / f"{index:05d}.png") > 0
         np.testing.assert_array_equal(shown, np.isin(told.ids(index), list(members)), err_msg=f"frame {index}")
@@ -91,7 +92,7 @@ def test_a_run_killed_before_its_objects_were_noted(tmp_path: Path, frames_befor
 def test_objects_that_were_not_noted_are_exported_all_the_same(tmp_path: Path) -> None:
     recorded(tmp_path / "clip.scstream", moving_square(3), masks=square())
     with Session.open(tmp_path / "clip.scstream") as session:
-        list(headless.export(session, tmp_path / "out", Order(("object",)), 1))
+        list(headless.export(session, tmp_path / "out", ExportOptions(("object",)), 1))
     assert (reading(tmp_path / "out" / "object" / "00001.png") > 0).sum() > 100
 
 
@@ -109,7 +110,7 @@ def test_a_tiny_mask_makes_an_object(tmp_path: Path) -> None:
     mask[40:43, 50:53] = 1
     run = segment(FakeSource(moving_square(1)), tmp_path / "out", masks=mask)
     np.testing.assert_array_equal(reading(tmp_path / "out" / "object" / "00000.png") > 0, mask > 0)
-    assert run.order.formats == ("ids", "object")
+    assert run.options.formats == ("ids", "object")
 
 
 # --- masks
@@ -236,7 +237,7 @@ def test_overwriting_leaves_no_frame_of_before(tmp_path: Path, formats: str) -> 
 
 def test_beginning_holds_and_leaves_nothing(tmp_path: Path) -> None:
     for _ in range(2):
-        headless.begin(FakeSource(moving_square(2)), tmp_path / "out", QUICK, Order())
+        headless.begin(FakeSource(moving_square(2)), tmp_path / "out", QUICK, ExportOptions())
     assert not (tmp_path / "out").exists()
     with pytest.raises(SourceError, match="ends before frame 7"):
         segment(FakeSource(moving_square(2)), tmp_path / "out", start=7)
@@ -247,15 +248,15 @@ def test_what_would_stop_the_run_is_said_at_the_beginning(tmp_path: Path, monkey
     source = FakeSource(moving_square(2))
     many = np.arange(48 * 64).reshape(48, 64).astype(np.uint8) % 22
     with pytest.raises(ExportError, match="at most 20 objects, got 21"):
-        headless.begin(source, tmp_path / "out", QUICK, Order(("davis",)), masks=many)
+        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("davis",)), masks=many)
     with pytest.raises(ExportError, match="two of the formats go to that file"):
-        headless.begin(source, tmp_path / "out", QUICK, Order(("mp4", "mp4:overlay")))
+        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("mp4", "mp4:overlay")))
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(ExportError, match="pyarrow is not installed"):
-        headless.begin(source, tmp_path / "out", QUICK, Order(("parquet",)))
+        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("parquet",)))
     live = FakeSource(moving_square(2), live=True)
     with pytest.raises(SettingsError, match="is live and begins now"):
-        headless.begin(live, tmp_path / "out", QUICK, Order(), start=100)
+        headless.begin(live, tmp_path / "out", QUICK, ExportOptions(), start=100)
     assert not (tmp_path / "out").exists()
 
 
@@ -268,7 +269,7 @@ def test_a_format_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: p
         write(self, result)
 
     monkeypatch.setattr(Ids, "_write", too_many)
-    run = headless.begin(FakeSource(moving_square(8)), tmp_path, QUICK, Order(("ids", "npz")))
+    run = headless.begin(FakeSource(moving_square(8)), tmp_path, QUICK, ExportOptions(("ids", "npz")))
     heard: list[ExportError] = []
     for _ in headless.segment(run, Listener(on_failure=heard.append)):
         pass
@@ -293,9 +294,9 @@ def test_pictures_of_a_live_source_are_gone(tmp_path: Path) -> None:
         with pytest.raises(
             ExportError, match=r"^Cannot write mp4: 'clip' was live, and its pictures are gone\. Choose ids"
         ):
-            list(headless.export(session, tmp_path / "out", Order(("ids", "mp4"))))
+            list(headless.export(session, tmp_path / "out", ExportOptions(("ids", "mp4"))))
         assert not (tmp_path / "out").exists()
-        assert list(headless.export(session, tmp_path / "out", Order(("ids", "csv")))) == [0, 1]
+        assert list(headless.export(session, tmp_path / "out", ExportOptions(("ids", "csv")))) == [0, 1]
 
 
 def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
@@ -304,16 +305,14 @@ def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
     with Session.open(tmp_path / "clip.scstream") as session:
         for other, why in [(frames[::-1], "frame 0 is a different picture"), ([frames[0][:40]], "frames are 64 x 40")]:
             with pytest.raises(SessionError, match=f"Cannot use 'clip' for .*{why}"):
-                list(headless.export(session, tmp_path / "out", Order(("overlay",)), source=FakeSource(other)))
-        assert list(headless.export(session, tmp_path / "out", Order(("overlay",)), 1, source=FakeSource(frames))) == [
-            1,
-            2,
-        ]
+                list(headless.export(session, tmp_path / "out", ExportOptions(("overlay",)), source=FakeSource(other)))
+        exported = headless.export(session, tmp_path / "out", ExportOptions(("overlay",)), 1, source=FakeSource(frames))
+        assert list(exported) == [1, 2]
 
 
 @pytest.mark.parametrize("end", ["cancelled", "left"])
 def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path, end: str) -> None:
-    formats = Order(("npz", "coco", "csv", "ids"))
+    formats = ExportOptions(("npz", "coco", "csv", "ids"))
     segment(FakeSource(moving_square(5)), tmp_path, ",".join(formats.formats))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     cancel = threading.Event()
@@ -333,13 +332,13 @@ def test_an_export_of_nothing_is_a_failure(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(3)), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
         with pytest.raises(ExportError, match=r"Nothing to write: .* has no such frame; it holds frames 0 to 2\."):
-            list(headless.export(session, tmp_path / "out", Order(("ids",)), 10))
+            list(headless.export(session, tmp_path / "out", ExportOptions(("ids",)), 10))
 
 
 def test_an_export_of_some_frames_leaves_the_others(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(4)), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
-        list(headless.export(session, tmp_path, Order(("ids",)), 2, 3))
+        list(headless.export(session, tmp_path, ExportOptions(("ids",)), 2, 3))
     assert len(list((tmp_path / "ids").iterdir())) == 4
 
 
@@ -352,7 +351,7 @@ def test_an_export_goes_on_without_the_format_that_fails(tmp_path: Path, monkeyp
     monkeypatch.setattr(Ids, "_write", fail)
     with Session.open(tmp_path / "a" / "clip.scstream") as session:
         with pytest.raises(ExportError, match="full"):
-            list(headless.export(session, tmp_path / "b", Order(("ids", "npz"))))
+            list(headless.export(session, tmp_path / "b", ExportOptions(("ids", "npz"))))
     with np.load(tmp_path / "b" / "ids.npz") as archive:
         assert len(archive["frames"]) == 6
 
@@ -360,24 +359,24 @@ def test_an_export_goes_on_without_the_format_that_fails(tmp_path: Path, monkeyp
 # --- what is kept, said and called
 
 
-def test_the_whole_order_is_kept_with_the_session(tmp_path: Path) -> None:
-    order = Order(("ids", "mp4"), 0.5, "{name}-{frame}", view="boundaries", palette="safe")
-    run = headless.begin(FakeSource(moving_square(1)), tmp_path, QUICK, order)
+def test_all_export_options_are_kept_with_the_session(tmp_path: Path) -> None:
+    options = ExportOptions(("ids", "mp4"), 0.5, "{name}-{frame}", view="boundaries", palette="safe")
+    run = headless.begin(FakeSource(moving_square(1)), tmp_path, QUICK, options)
     list(headless.segment(run, Listener()))
     with Session.open(tmp_path / "clip.scstream") as session:
-        assert Order.of(session.manifest) == order
+        assert stored_options(session.manifest) == options
     path = tmp_path / "clip.scstream" / "manifest.json"
     old = json.loads(path.read_text())
     del old["export"]
     path.write_text(json.dumps(old))
     with Session.open(tmp_path / "clip.scstream") as session:
-        assert Order.of(session.manifest) == Order(("ids", "mp4"))
+        assert stored_options(session.manifest) == ExportOptions(("ids", "mp4"))
 
 
 @pytest.mark.parametrize(
     "export", [[], {"run": "x"}, {"pattern": 3}, {"scale": "1"}, {"view": 0}, {"palette": "x" * 300}]
 )
-def test_an_order_that_makes_no_sense_is_refused(tmp_path: Path, export: Any) -> None:
+def test_options_that_makes_no_sense_is_refused(tmp_path: Path, export: Any) -> None:
     segment(FakeSource(moving_square(1)), tmp_path)
     path = tmp_path / "clip.scstream" / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"export": export}))
@@ -387,7 +386,7 @@ def test_an_order_that_makes_no_sense_is_refused(tmp_path: Path, export: Any) ->
 
 def test_a_resumed_run_has_no_first_frame_to_time(tmp_path: Path) -> None:
     frames, cancel = moving_square(5), threading.Event()
-    run = headless.begin(FakeSource(frames), tmp_path, QUICK, Order(("ids",)))
+    run = headless.begin(FakeSource(frames), tmp_path, QUICK, ExportOptions(("ids",)))
     for tally in headless.segment(run, Listener(cancel)):
         assert tally.init_seconds is not None
         cancel.set()
@@ -424,6 +423,6 @@ def test_long_names_are_shortened(tmp_path: Path, name: str) -> None:
         made = headless.session_name(source)
         assert made.removesuffix(".scstream") in name
         assert 150 < len(made.encode()) <= 209
-        run = headless.begin(source, tmp_path / "out", QUICK, Order(("ids",)))
+        run = headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("ids",)))
         list(headless.segment(run, Listener()))
     assert (tmp_path / "out" / made).is_dir()

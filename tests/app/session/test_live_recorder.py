@@ -23,6 +23,7 @@ from helpers.export_scenes import birth, result, split, story
 from helpers.paths import ROOT
 from scstream_app import headless
 from scstream_app.errors import SessionError
+from scstream_app.export import ExportOptions
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
@@ -126,7 +127,7 @@ def test_the_source_is_found_after_the_session_was_moved(
         assert session.source_address == str(target / PICTURES)
         facts = session.manifest.source
         assert (facts.name, facts.live, facts.length) == ("Fake Cam", False, 5)
-        found = headless.export(session, tmp_path / "out", headless.Order(("mp4", "ids")))
+        found = headless.export(session, tmp_path / "out", ExportOptions(("mp4", "ids")))
         list(found)
     assert (tmp_path / "out" / "overlay.mp4").exists()
 

@@ -592,7 +592,7 @@ def test_the_next_dialog_begins_with_the_last_choices(make: Made, qtbot: QtBot, 
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
     again = make(kept=kept)
-    assert again.order == dialog.order
+    assert again.options == dialog.options
     assert set(again.formats) == {"csv", "npz"}
 
 
@@ -611,7 +611,7 @@ def test_a_movie_that_can_be_transparent_shows_the_object_cut_out(
     undo_commands.make_object(story_document, "square", [1])
     dialog = make()
     tick(dialog, "ProRes 4444", "MP4 (H.264)")
-    assert dialog.order.view is None
+    assert dialog.options.view is None
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
     formats = {}

@@ -284,7 +284,7 @@ def test_a_frozen_camera_is_reported_and_reconnected(scene: Scene) -> None:
     assert "reconnecting" in window.live_bar.state
     assert window.message.isVisible()
     assert "delivers no new pictures" in window.message.text
-    assert window.live_bar.veiled
+    assert window.live_bar.dimmed
     assert window.document.display.index == 3
     scene.replug()
     scene.wait(lambda: window.live_bar.state == "live" and window.document.display.index == 4)

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.export.files import Overwrite
-from scstream_app.headless import Order
+from scstream_app.export.options import ExportOptions
 from scstream_app.render.palette import PALETTES
 from scstream_app.render.views import VIEWS
 from scstream_app.ui.document.document import Document
@@ -45,7 +45,7 @@ _FITTING = ""
 _KEY = "export"
 
 
-class ExportOptions(QWidget):
+class ExportForm(QWidget):
     """Everything but the formats. ``changed`` comes with every change, ``redraw`` with those that a picture shows.
 
     Parameters
@@ -137,7 +137,7 @@ class ExportOptions(QWidget):
     # --- remembering
 
     def _recall(self) -> None:
-        usual, look = Order(), self._document.display.look
+        usual, look = ExportOptions(), self._document.display.look
         self._scale.setValue(int(self._value("scale", "100")))
         self._pattern.setText(self._value("pattern", usual.pattern))
         self._opacity.setValue(int(self._value("opacity", str(round(100.0 * look.opacity)))))
@@ -214,9 +214,9 @@ class ExportOptions(QWidget):
         """Of overlays."""
         return self._opacity.value() / 100.0
 
-    def order(self, formats: tuple[str, ...]) -> Order:
+    def options(self, formats: tuple[str, ...]) -> ExportOptions:
         """The choices, as `headless.export` takes them."""
-        return Order(
+        return ExportOptions(
             formats,
             scale=self._scale.value() / 100.0,
             pattern=self._pattern.text(),

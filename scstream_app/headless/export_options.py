@@ -1,0 +1,36 @@
+"""Export options and sessions: read the options from a manifest, and make the export job of a clip."""
+
+from __future__ import annotations
+
+from scstream_app.errors import ExportError
+from scstream_app.export import ExportObject, ExportOptions, Job, needs_object
+from scstream_app.session import Manifest, Names, SourceFacts
+
+
+def stored_options(manifest: Manifest) -> ExportOptions:
+    """The export options with which a session was started."""
+    return ExportOptions(manifest.formats, **manifest.export)
+
+
+def make_job(
+    options: ExportOptions, facts: SourceFacts, names: Names, objects: tuple[ExportObject, ...], remove_stale: bool
+) -> Job:
+    """The job that exports a source with these options, segment names and objects."""
+    return Job(
+        facts.width,
+        facts.height,
+        facts.rate,
+        options,
+        remove_stale,
+        names=names.names,
+        colours=names.colours,
+        hidden=names.hidden,
+        objects=objects,
+    )
+
+
+def check_formats(formats: tuple[str, ...], objects: bool, remedy: str) -> None:
+    """Raise an ExportError with a remedy if a format needs an object and there is none."""
+    for name in formats:
+        if needs_object(name) and not objects:
+            raise ExportError(f"The format '{name}' needs an object: {remedy}.")
