@@ -38,11 +38,11 @@ _PATIENCE = 60_000
 
 
 @runtime_checkable
-class HoldsPast(Protocol):
-    """A command that can be undone, and holds ids or objects of frames that may be forgotten."""
+class RefersToFrames(Protocol):
+    """An undo command that refers to segments or objects of frames which may be forgotten."""
 
-    def begin_at(self, index: int) -> None:
-        """Hold what they are at this frame where it holds what they were earlier."""
+    def forget_before(self, index: int) -> None:
+        """Refer to what the segments and objects of earlier frames have become on this frame."""
 
 
 class Document(QObject):
@@ -440,8 +440,8 @@ class Document(QObject):
         self.objects = self.summary.objects_at(self.objects, index)
         for place in range(self.undo.count()):
             command = self.undo.command(place)
-            if isinstance(command, HoldsPast):
-                command.begin_at(index)
+            if isinstance(command, RefersToFrames):
+                command.forget_before(index)
         self.summary.forget_before(index)
 
     @Slot()

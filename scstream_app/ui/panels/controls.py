@@ -21,9 +21,9 @@ from superqt import QCollapsible
 
 from scstream_app.pipeline.edits import CHANGEABLE, Edit
 from scstream_app.settings import PRESETS, SPECS, Preset, Settings
+from scstream_app.ui.document.availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.document.undo_commands import can_edit
 from scstream_app.ui.panels.fields import Field, make_field
 
 #: Changes of these make every segment begin anew.

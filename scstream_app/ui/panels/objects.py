@@ -22,6 +22,7 @@ from scstream_app.session import MarkedObject
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
 from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.availability import SAVING, why_unavailable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
@@ -164,10 +165,10 @@ class ObjectsPanel(QWidget):
     def _lacking(self, what: str) -> str:
         """What is missing for this to be done, in words; nothing if it can be done."""
         if what not in _OF_AN_OBJECT:
-            return undo_commands.lacking(self._document, what)
+            return why_unavailable(self._document, what)
         if self.current is None:
             return f"Highlight an object in the list to {_OF_AN_OBJECT[what]}"
-        return undo_commands.SAVING if self._document.saving else ""
+        return SAVING if self._document.saving else ""
 
     @Slot()
     def rename_current(self) -> None:

@@ -35,6 +35,7 @@ from scstream_app.pipeline.run import Notice
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
 from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.availability import why_unavailable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
@@ -93,7 +94,7 @@ class SegmentsPanel(QWidget):
         self._plain, self._faded = QStyledItemDelegate(self._table), ShownDelegate(self._table)
         self._swatches = SwatchDelegate(self._table)
         self._names, self._locks = NameDelegate(self._table), LockDelegate(self._table)
-        self._deeds = PanelActions(self, self._make_deeds(), partial(undo_commands.lacking, document), self.said.emit)
+        self._deeds = PanelActions(self, self._make_deeds(), partial(why_unavailable, document), self.said.emit)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)

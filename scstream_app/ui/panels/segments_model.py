@@ -13,6 +13,7 @@ from scstream_app.errors import StudioError
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.availability import SAVING
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of
@@ -289,7 +290,7 @@ class SegmentsModel(QAbstractTableModel):
 
     def _tip(self, id: int, column: int) -> str:
         if self._document.saving and column in (SHOWN, NAME):
-            return undo_commands.SAVING
+            return SAVING
         locked = ", locked: it neither splits nor merges by itself" if id in self._document.pending.locked else ""
         things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
         return f"{self.name(id)}, id {id}{things}, mean colour {self._text(id)[COLOUR]}{locked}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
 from scstream_app.ui.document.split_line import Mask, PendingSplit
@@ -39,7 +39,7 @@ class SplitPreview(QObject):
 
     def _wanted(self) -> int | None:
         chosen = self._document.display.selection
-        return min(chosen) if len(chosen) == 1 and undo_commands.can_edit(self._document) else None
+        return min(chosen) if len(chosen) == 1 and can_edit(self._document) else None
 
     @Slot()
     def _ask(self) -> None:

@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Slot
 
 from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, Settings
+from scstream_app.ui.document.availability import can_edit
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.undo_commands import can_edit
 from scstream_app.ui.window.preferences import AS_BEFORE, Preferences
 
 

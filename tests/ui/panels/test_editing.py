@@ -27,6 +27,7 @@ from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import story
 from helpers.menus import menu_called
+from scstream_app.pipeline.edits import Edit
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -340,8 +341,7 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     undo_commands.make_object(story_document, "kite", [1])
     view = table(panel)
     free = picture(view.viewport(), cell(panel, 1, NAME))
-    story_document.pending.locked = frozenset({1})
-    story_document.marks_changed.emit()
+    story_document.edit(Edit("lock", (1,)))
     rect = cell(panel, 1, NAME)
     assert view.viewport().rect().contains(rect)
     locked = picture(view.viewport(), rect)

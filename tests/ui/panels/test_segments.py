@@ -480,7 +480,7 @@ def test_merging_by_key_reaches_the_model_and_is_undone_by_a_split(running: Docu
     merges = [event for _, event in running.summary.events if event.kind is Kind.MERGE]
     assert set(merges[0].ids) == set(pair)
     running.undo.undo()
-    assert "cannot be unmade" in notices[-1].text
+    assert "cannot be reversed" in notices[-1].text
     advance(running, qtbot)
     splits = [event for _, event in running.summary.events if event.kind is Kind.SPLIT]
     assert merges[0].ids[0] in {event.ids[0] for event in splits}
@@ -555,7 +555,7 @@ def test_what_the_model_has_not_heard_of_is_withdrawn_and_can_be_wished_again(ru
     pair = ids(panel)[:2]
     undo_commands.merge(running, pair)
     running.undo.undo()
-    assert "is undone: the model had not heard of it yet" in notices[-1].text
+    assert "is undone; it had not reached the model yet" in notices[-1].text
     advance(running, qtbot)
     assert not any(edit for record in running.session.records() for edit in record.edits)
     running.undo.redo()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.undo_commands import _ModelCommand
+from scstream_app.ui.document.undo_commands.model_edits import ModelEditCommand
 from scstream_app.ui.panels.fields import Field
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 from scstream_app.ui.qt.background import BackgroundWorker
@@ -22,7 +22,7 @@ from scstream_app.ui.qt.background import BackgroundWorker
         (StatisticsPage, "_filled, _take_in"),
         (Field, "put, value"),
         (BackgroundWorker, "_work"),
-        (_ModelCommand, "_do, _take_back"),
+        (ModelEditCommand, "_do, _reverse"),
     ],
 )
 @pytest.mark.usefixtures("qapp")
@@ -42,11 +42,11 @@ def test_what_has_all_methods_is_a_widget_or_a_command_as_any(document: Document
         def _filled(self) -> bool:
             return False
 
-    class Kept(_ModelCommand):
+    class Kept(ModelEditCommand):
         def _do(self) -> None:
             raise AssertionError
 
-        def _take_back(self) -> None:
+        def _reverse(self) -> None:
             raise AssertionError
 
     page = Whole(document, "nothing yet")

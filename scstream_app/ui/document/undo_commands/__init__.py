@@ -1,0 +1,35 @@
+"""What the user does to segments and objects, as commands on the undo stack; see `Document.undo`."""
+
+from scstream_app.ui.document.undo_commands.marks import has_marked, isolate, recolour, rename, set_hidden
+from scstream_app.ui.document.undo_commands.model_edits import keep_split, merge, note_failed, set_locked, split
+from scstream_app.ui.document.undo_commands.objects import (
+    add_to_object,
+    delete_object,
+    last_object,
+    make_object,
+    recolour_object,
+    remove_from_objects,
+    rename_object,
+)
+from scstream_app.ui.document.undo_commands.text import segments_text
+
+__all__ = [
+    "add_to_object",
+    "delete_object",
+    "has_marked",
+    "isolate",
+    "keep_split",
+    "last_object",
+    "make_object",
+    "merge",
+    "note_failed",
+    "recolour",
+    "recolour_object",
+    "remove_from_objects",
+    "rename",
+    "rename_object",
+    "segments_text",
+    "set_hidden",
+    "set_locked",
+    "split",
+]

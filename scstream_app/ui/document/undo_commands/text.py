@@ -1,0 +1,19 @@
+"""Texts of undo commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def segments_text(ids: Iterable[int]) -> str:
+    """Describe segments by their ids.
+
+    >>> segments_text([3]), segments_text([5, 3]), segments_text(range(9))
+    ('segment 3', 'segments 3 and 5', '9 segments')
+    """
+    ordered = sorted(ids)
+    if len(ordered) == 1:
+        return f"segment {ordered[0]}"
+    if not ordered or len(ordered) > 4:
+        return f"{len(ordered)} segments"
+    return f"segments {', '.join(map(str, ordered[:-1]))} and {ordered[-1]}"
