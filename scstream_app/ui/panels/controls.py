@@ -1,8 +1,10 @@
-"""The dock of controls: a form made from the table of settings, with presets and two ways to put it into force."""
+"""The Controls panel: a form for the settings of segmentation, with presets and buttons that apply it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -20,22 +22,61 @@ from PySide6.QtWidgets import (
 from superqt import QCollapsible
 
 from scstream_app.pipeline.edits import CHANGEABLE, Edit
-from scstream_app.settings import PRESETS, SPECS, Preset, Settings
+from scstream_app.settings import PRESETS, SPECS, Preset, Settings, Spec, remembered_frames
 from scstream_app.ui.document.availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.panels.fields import Field, make_field
+from scstream_app.ui.qt.fields import Field, FieldSpec, make_field, make_form
 
-#: Changes of these make every segment begin anew.
+#: A change of these starts all segments anew.
 AFRESH = frozenset({"colour", "detail"})
-_NO_PRESET = "Own settings"
-_STANDARD = Preset("Standard", "What the program comes with: good for most clips.", {})
+_NO_PRESET = "Custom"
+_STANDARD = Preset("Standard", "The default settings: good for most clips.", {})
+_TITLES: Mapping[str, str] = MappingProxyType({"rgb": "RGB", "lab": "Lab", "rbf": "RBF"})
+
+
+def memory_text(decay: float) -> str:
+    """Describe how many frames a decay remembers.
+
+    >>> memory_text(2.9), memory_text(0.1), memory_text(0.0)
+    ('remembers about 1.2 frames', 'remembers about 15 frames', 'remembers everything')
+    """
+    frames = remembered_frames(decay)
+    if math.isinf(frames):
+        return "remembers everything"
+    return f"remembers about {frames:.1f} frames" if frames < 10.0 else f"remembers about {frames:.0f} frames"
+
+
+#: What a setting's kind does not say about its field.
+_SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
+    {
+        "detail": {"kind": "log slider"},
+        "decay": {"describe": memory_text},
+        # The smallest percentage that is shown; 0 is not allowed.
+        "scale": {"kind": "percent", "low": 0.01, "remark": "of the frame"},
+        "alpha": {"kind": "scientific"},
+        "epsilon": {"kind": "scientific"},
+    }
+)
+
+
+def field_spec(name: str, spec: Spec) -> FieldSpec:
+    """Describe the form field of a setting."""
+    values: dict[str, Any] = {
+        "kind": spec.kind,
+        "low": spec.low,
+        "high": spec.high,
+        "wanted": spec.wanted,
+        "choices": {choice: _TITLES.get(choice, choice.capitalize()) for choice in spec.choices},
+        "none": spec.none or "",
+    }
+    return FieldSpec(spec.label, spec.help, **{**values, **_SPECIAL.get(name, {})})
 
 
 class ControlsPanel(QWidget):
-    """The settings, with what differs from those in force.
+    """A form for the settings, which marks those that differ from the settings in use.
 
-    ``restart_requested`` carries the Settings with which the source is to be segmented again from its start.
+    ``restart_requested`` carries the Settings with which to segment the source again from its start.
     """
 
     restart_requested = Signal(object)
@@ -43,9 +84,8 @@ class ControlsPanel(QWidget):
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._in_force = document.settings
+        self._in_use = document.settings
         self._fields: dict[str, Field] = {}
-        self._labels: dict[str, QLabel] = {}
         self._fold = QCollapsible("Advanced", expandedIcon="▾", collapsedIcon="▸")
         self._presets = self._make_presets()
         self._about = _note()
@@ -55,7 +95,7 @@ class ControlsPanel(QWidget):
         self._restart = QPushButton("Restart")
         self._restart.setToolTip("Segment the source again from its start with these settings")
         self._revert = QPushButton("Revert")
-        self._revert.setToolTip("Go back to the settings in force")
+        self._revert.setToolTip("Discard the changes")
         self._apply.clicked.connect(self._on_apply)
         self._restart.clicked.connect(self._on_restart)
         self._revert.clicked.connect(self.revert)
@@ -63,7 +103,7 @@ class ControlsPanel(QWidget):
         document.settings_changed.connect(self._on_settings)
         document.opened.connect(self._on_opened)
         document.state_changed.connect(self._compare)
-        self._put(self._in_force)
+        self._put(self._in_use)
 
     def _make_presets(self) -> QComboBox:
         box = QComboBox()
@@ -76,15 +116,13 @@ class ControlsPanel(QWidget):
         return box
 
     def _lay_out(self) -> None:
-        form = QFormLayout()
-        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form = make_form()
         form.addRow("Preset", self._presets)
         form.addRow(self._about)
         self._add_fields(form, "basic")
         inside = QWidget()
-        hidden = QFormLayout(inside)
+        hidden = make_form(inside)
         hidden.setContentsMargins(0, 0, 0, 0)
-        hidden.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self._add_fields(hidden, "advanced")
         self._fold.setDuration(0)
         self._fold.addWidget(inside)
@@ -114,47 +152,45 @@ class ControlsPanel(QWidget):
     def _add_fields(self, form: QFormLayout, group: str) -> None:
         for name, spec in SPECS.items():
             if spec.group == group:
-                field = make_field(name)
-                label = QLabel("" if spec.kind == "switch" else spec.label)
-                label.setToolTip(spec.help)
-                label.setBuddy(field)
+                field = make_field(field_spec(name, spec))
+                field.ignore_wheel_without_focus()
                 field.changed.connect(self._on_changed)
-                self._fields[name], self._labels[name] = field, label
-                form.addRow(label, field)
+                self._fields[name] = field
+                form.addRow(field.label, field)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
-            # The fold has a style sheet of its own, which keeps the old colours, and its marks are pictures.
+            # The fold has its own style sheet, which keeps the old colours; its arrows are pixmaps.
             self._fold.toggleButton().setPalette(self.palette())
             self._fold.setExpandedIcon("▾")
             self._fold.setCollapsedIcon("▸")
 
-    # --- what it says
+    # --- the form's values
 
     @property
-    def trouble(self) -> str:
-        """What is wrong with the form; usually nothing."""
-        return next((field.trouble for field in self._fields.values() if field.trouble), "")
+    def problem(self) -> str:
+        """The first problem with a value; empty if all are valid."""
+        return next((field.problem for field in self._fields.values() if field.problem), "")
 
     @property
     def settings(self) -> Settings:
-        """What the form is set to; a SettingsError if there is `trouble`."""
+        """The settings that the form shows; raises SettingsError if there is a `problem`."""
         return Settings(**{name: field.value for name, field in self._fields.items()})
 
     @property
     def changed(self) -> dict[str, Any]:
-        """Values that differ from those in force, by name."""
+        """Valid values that differ from the settings in use, by name."""
         return {
             name: field.value
             for name, field in self._fields.items()
-            if not field.trouble and field.value != getattr(self._in_force, name)
+            if not field.problem and field.value != getattr(self._in_use, name)
         }
 
     @Slot()
     def revert(self) -> None:
-        """Go back to the settings in force."""
-        self._put(self._in_force)
+        """Show the settings in use again."""
+        self._put(self._in_use)
 
     def _put(self, settings: Settings) -> None:
         for name, field in self._fields.items():
@@ -163,26 +199,29 @@ class ControlsPanel(QWidget):
 
     @Slot()
     def _compare(self) -> None:
-        """Mark what differs from the settings in force, and say what the buttons would do."""
-        changed, trouble = self.changed, self.trouble
-        for name, label in self._labels.items():
-            different = name in changed or bool(self._fields[name].trouble)
-            font = label.font()
-            font.setBold(different)
-            label.setFont(font)
-            text = "" if SPECS[name].kind == "switch" else SPECS[name].label
-            label.setText(f"{text} •".lstrip() if different else text)
-            was = _told(name, getattr(self._in_force, name))
-            label.setToolTip(f"{SPECS[name].help}\n\nIn force: {was}." if different else SPECS[name].help)
+        """Mark values that differ from the settings in use, and describe what the buttons do with them."""
+        changed, problem = self.changed, self.problem
+        for name, field in self._fields.items():
+            self._mark(name, field, name in changed or bool(field.problem))
         applicable = [name for name in changed if name in CHANGEABLE]
-        self._apply.setEnabled(bool(applicable) and not trouble and can_edit(self._document))
-        self._restart.setEnabled(self._document.facts is not None and not self._document.saving and not trouble)
-        self._revert.setEnabled(bool(changed or trouble))
-        self._message.setText(trouble or self._effect(changed))
+        self._apply.setEnabled(bool(applicable) and not problem and can_edit(self._document))
+        self._restart.setEnabled(self._document.facts is not None and not self._document.saving and not problem)
+        self._revert.setEnabled(bool(changed or problem))
+        self._message.setText(problem or self._effect_text(changed))
         self._message.setVisible(bool(self._message.text()))
-        self._tell_preset()
+        self._update_preset()
 
-    def _effect(self, changed: Mapping[str, Any]) -> str:
+    def _mark(self, name: str, field: Field, different: bool) -> None:
+        """Mark a field's label if its value differs from the setting in use."""
+        font = field.label.font()
+        font.setBold(different)
+        field.label.setFont(font)
+        text, help = field.spec.form_label, field.spec.help
+        field.label.setText(f"{text} •".lstrip() if different else text)
+        in_use = _value_text(name, getattr(self._in_use, name))
+        field.label.setToolTip(f"{help}\n\nIn use: {in_use}." if different else help)
+
+    def _effect_text(self, changed: Mapping[str, Any]) -> str:
         if not changed or self._document.state is State.EMPTY:
             return ""
         labels = ", ".join(SPECS[name].label for name in changed)
@@ -190,14 +229,15 @@ class ControlsPanel(QWidget):
         if not can_edit(self._document):
             return f"{text} All frames are segmented: press Restart."
         if "scene_cuts" in changed:
-            text += f" '{SPECS['scene_cuts'].label}' holds for a whole run: it needs Restart."
+            text += f" '{SPECS['scene_cuts'].label}' applies to a whole run: it needs Restart."
         if AFRESH & changed.keys():
-            text += " Applying makes all segments begin anew."
+            text += " Applying starts all segments anew."
         return text
 
-    def _tell_preset(self) -> None:
+    def _update_preset(self) -> None:
+        """Show the name of the preset that the form equals."""
         place = 0
-        if not self.trouble:
+        if not self.problem:
             now = self.settings
             for n in range(1, self._presets.count()):
                 if self._presets.itemData(n).apply(now) == now:
@@ -207,12 +247,12 @@ class ControlsPanel(QWidget):
         self._about.setText(str(about))
         self._about.setVisible(bool(about))
 
-    # --- what a person does
+    # --- user input
 
     @Slot()
     def _on_changed(self) -> None:
-        # With nothing open there is no run to differ from: what is set is what the next one begins with.
-        if self._document.state is State.EMPTY and not self.trouble:
+        # With nothing open the form sets what the next run starts with.
+        if self._document.state is State.EMPTY and not self.problem:
             self._document.set_settings(self.settings)
         self._compare()
 
@@ -220,7 +260,7 @@ class ControlsPanel(QWidget):
     def _on_preset(self, place: int) -> None:
         preset = self._presets.itemData(place)
         if isinstance(preset, Preset):
-            self._put(preset.apply(self._in_force))
+            self._put(preset.apply(self._in_use))
             self._on_changed()
         else:
             self._compare()
@@ -237,18 +277,18 @@ class ControlsPanel(QWidget):
 
     @Slot()
     def _on_settings(self) -> None:
-        """Others are in force: what was not touched follows them."""
+        """Follow the settings in use where the user has not changed a field."""
         touched = self.changed
-        self._in_force = self._document.settings
+        self._in_use = self._document.settings
         for name, field in self._fields.items():
-            if name not in touched and not field.trouble:
-                field.put(getattr(self._in_force, name))
+            if name not in touched and not field.problem:
+                field.put(getattr(self._in_use, name))
         self._compare()
 
     @Slot()
     def _on_opened(self) -> None:
-        self._in_force = self._document.settings
-        self._put(self._in_force)
+        self._in_use = self._document.settings
+        self._put(self._in_use)
 
 
 def _note() -> QLabel:
@@ -258,7 +298,8 @@ def _note() -> QLabel:
     return label
 
 
-def _told(name: str, value: Any) -> str:
+def _value_text(name: str, value: Any) -> str:
+    """Describe the value of a setting."""
     if value is None:
         return str(SPECS[name].none)
     if isinstance(value, bool):

@@ -52,7 +52,8 @@ from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.apply_preferences import PreferenceApplier
 from scstream_app.ui.window.dock_layout import DockLayout
 from scstream_app.ui.window.guide import show_guide
-from scstream_app.ui.window.preferences import Preferences, PreferencesDialog
+from scstream_app.ui.window.preferences import Preferences
+from scstream_app.ui.window.preferences_dialog import PreferencesDialog
 from scstream_app.ui.window.status_bar import StatusBar
 from scstream_app.ui.window.welcome import Welcome
 
@@ -305,7 +306,7 @@ class MainWindow(QMainWindow):
     def show_preferences(self) -> PreferencesDialog:
         """Open the dialog."""
         dialog = PreferencesDialog(self.preferences, self)
-        dialog.asked.connect(self._on_preference_button)
+        dialog.requested.connect(self._on_preference_button)
         dialog.open()
         return dialog
 

@@ -1,4 +1,4 @@
-"""Controls: a form that says what differs, and sends only that."""
+"""Controls: a form that marks what differs from the settings in use, and sends only that."""
 
 from __future__ import annotations
 
@@ -105,14 +105,14 @@ def test_with_nothing_open_changes_hold_for_the_next_source(document: Document, 
     assert document.settings == Settings(sweeps=4, scene_cuts=False)
 
 
-def test_the_memory_is_told_in_frames(document: Document, make: Made, qtbot: QtBot) -> None:
+def test_the_memory_is_shown_in_frames(document: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(document)
-    told = panel.findChild(QLabel, "remembered")
-    assert told.text() == "remembers about 1.2 frames"
+    memory = panel.findChild(QLabel, "note")
+    assert memory.text() == "remembers about 1.2 frames"
     box = control(panel, QAbstractSpinBox, "Forgetting")
     box.selectAll()
     qtbot.keyClicks(box, "0.1" if box.locale().decimalPoint() == "." else "0,1")
-    assert told.text() == "remembers about 15 frames"
+    assert memory.text() == "remembers about 15 frames"
 
 
 def test_detail_is_a_slider_over_powers_of_ten(document: Document, make: Made, qtbot: QtBot) -> None:
@@ -151,7 +151,7 @@ def test_another_colour_space_begins_anew(running: Document, make: Made, qtbot: 
     edits = sent(running)
     box = control(panel, QComboBox, "Colour space")
     qtbot.keyClicks(box, "L")
-    assert "begin anew" in panel.findChild(QLabel, "message").text()
+    assert "starts all segments anew" in panel.findChild(QLabel, "message").text()
     press(qtbot, panel, "Apply from this frame on")
     assert edits == [Edit("restart", values={"colour": "lab"})]
 
@@ -174,7 +174,7 @@ def test_presets_fill_the_form_and_revert_empties_it(running: Document, make: Ma
     assert set(panel.changed) == {"detail", "max_init_sweeps"}
     press(qtbot, panel, "Revert")
     assert panel.changed == {}
-    assert box.currentText() == "Own settings"
+    assert box.currentText() == "Custom"
 
 
 def test_settings_that_change_elsewhere_leave_what_was_touched(running: Document, make: Made, qtbot: QtBot) -> None:
@@ -187,7 +187,7 @@ def test_settings_that_change_elsewhere_leave_what_was_touched(running: Document
     assert panel.changed == {"sweeps": 7}
 
 
-def test_a_number_that_makes_no_sense_is_said(running: Document, make: Made, qtbot: QtBot) -> None:
+def test_an_invalid_number_is_explained(running: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(running)
     line = control(panel, QLineEdit, "Forget below")
     line.selectAll()

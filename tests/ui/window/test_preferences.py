@@ -17,10 +17,12 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialogButtonBox,
     QDockWidget,
+    QDoubleSpinBox,
     QFileDialog,
     QLineEdit,
     QPushButton,
     QSpinBox,
+    QWidget,
 )
 from pytestqt.qtbot import QtBot
 
@@ -33,7 +35,8 @@ from scstream_app.sources import open_source
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.help_dialogs import KeysDialog
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.preferences import PREFERENCES, PreferencesDialog
+from scstream_app.ui.window.preferences import PREFERENCES
+from scstream_app.ui.window.preferences_dialog import PreferencesDialog
 
 LONG = 20_000
 MakeWindow = Callable[[], MainWindow]
@@ -85,8 +88,12 @@ def dialog_of(window: MainWindow, qtbot: QtBot) -> PreferencesDialog:
     return window.findChild(PreferencesDialog)
 
 
-def choose(dialog: PreferencesDialog, name: str, value: Any) -> None:
-    box = dialog.findChild(QComboBox, name)
+def control(dialog: QWidget, kind: type[QWidget], label: str) -> Any:
+    return next(widget for widget in dialog.findChildren(kind) if widget.accessibleName() == label)
+
+
+def choose(dialog: PreferencesDialog, label: str, value: Any) -> None:
+    box = control(dialog, QComboBox, label)
     box.setCurrentIndex(box.findData(value))
 
 
@@ -98,22 +105,22 @@ def press(dialog: PreferencesDialog, qtbot: QtBot, name: str) -> None:
 
 
 def test_the_theme_holds_at_once_and_the_menu_knows(window: MainWindow, qtbot: QtBot) -> None:
-    choose(dialog_of(window, qtbot), "theme", "dark")
+    choose(dialog_of(window, qtbot), "Theme", "dark")
     assert QApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128
     assert window.actions_["theme_dark"].isChecked()
     window.actions_["theme_light"].trigger()
-    assert window.findChild(QComboBox, "theme").currentData() == "light"
+    assert control(window, QComboBox, "Theme").currentData() == "light"
 
 
 def test_palette_and_opacity_hold_at_once_and_at_the_next_start(
     window: MainWindow, make: MakeWindow, qtbot: QtBot
 ) -> None:
     dialog = dialog_of(window, qtbot)
-    box = dialog.findChild(QComboBox, "palette")
+    box = control(dialog, QComboBox, "Segment colours")
     icons = [box.itemIcon(n).pixmap(box.iconSize()).toImage() for n in range(box.count())]
     assert icons[0] != icons[1]
-    choose(dialog, "palette", "safe")
-    dialog.findChild(QSpinBox, "opacity").setValue(80)
+    choose(dialog, "Segment colours", "safe")
+    control(dialog, QDoubleSpinBox, "Overlay opacity").setValue(80)
     for shown in (window, make()):
         assert (shown.document.display.look.palette, shown.document.display.look.opacity) == ("safe", 0.8)
 
@@ -125,7 +132,7 @@ def test_layout_is_forgotten_or_reset(window: MainWindow, make: MakeWindow, qtbo
     dialog = dialog_of(window, qtbot)
     press(dialog, qtbot, "layout")
     assert dock.isVisible()
-    dialog.findChild(QCheckBox, "remember_layout").setChecked(False)
+    control(dialog, QCheckBox, "Remember the window's size and panels").setChecked(False)
     window.resize(900, 555)
     window.close()
     assert make().height() != 555
@@ -141,7 +148,7 @@ def test_the_keys_are_one_click_away(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_a_clip_waits_for_start(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     dialog = dialog_of(window, qtbot)
-    dialog.findChild(QCheckBox, "autostart").setChecked(False)
+    control(dialog, QCheckBox, "Start automatically").setChecked(False)
     dialog.close()
     window.open_address(str(clip))
     start = next(button for button in window.viewer.findChildren(QPushButton))
@@ -154,17 +161,17 @@ def test_a_clip_waits_for_start(window: MainWindow, qtbot: QtBot, clip: Path) ->
 
 
 def test_new_clips_begin_with_the_preset(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
-    choose(dialog_of(window, qtbot), "preset", "Coarse")
+    choose(dialog_of(window, qtbot), "Settings of new clips", "Coarse")
     opened(window, qtbot, clip)
     assert window.document.session.manifest.settings.detail == 0.1
-    choose(window.findChild(PreferencesDialog), "preset", "Standard")
+    choose(window.findChild(PreferencesDialog), "Settings of new clips", "Standard")
     opened(window, qtbot, clip)
     assert window.document.session.manifest.settings.detail == 1.0
 
 
 def test_threads_are_those_of_the_next_run(window: MainWindow, make: MakeWindow, qtbot: QtBot) -> None:
     dialog = dialog_of(window, qtbot)
-    threads = dialog.findChild(QSpinBox, "threads")
+    threads = control(dialog, QSpinBox, "Threads")
     assert threads.text() == "one for each core"
     threads.setValue(2)
     assert window.document.settings.threads == 2
@@ -183,7 +190,7 @@ def test_sessions_go_to_the_chosen_folder(
     dialog = dialog_of(window, qtbot)
     browse = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Browse…")
     qtbot.mouseClick(browse, Qt.MouseButton.LeftButton)
-    folder = next(line for line in dialog.findChildren(QLineEdit) if line.accessibleName() == "Folder until saved")
+    folder = control(dialog, QLineEdit, "Folder")
     assert folder.text() == str(tmp_path / "elsewhere")
     opened(window, qtbot, clip)
     assert window.document.session.path.parent == tmp_path / "elsewhere"
@@ -203,7 +210,7 @@ def test_old_sessions_go_at_the_next_start(
     window: MainWindow, make: MakeWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     old, new = (left_behind(tmp_path / "library", name, clip, days) for name, days in (("old", 40), ("new", 5)))
-    days = dialog_of(window, qtbot).findChild(QSpinBox, "keep_days")
+    days = control(dialog_of(window, qtbot), QSpinBox, "Delete after")
     assert days.text() == "never"
     make()
     assert old.exists()
@@ -234,17 +241,17 @@ def test_clearing_asks_and_spares_what_is_open(window: MainWindow, qtbot: QtBot,
 
 def test_defaults_are_restored(window: MainWindow, qtbot: QtBot) -> None:
     dialog = dialog_of(window, qtbot)
-    choose(dialog, "palette", "safe")
-    dialog.findChild(QCheckBox, "autostart").setChecked(False)
-    dialog.findChild(QSpinBox, "keep_days").setValue(7)
+    choose(dialog, "Segment colours", "safe")
+    control(dialog, QCheckBox, "Start automatically").setChecked(False)
+    control(dialog, QSpinBox, "Delete after").setValue(7)
     buttons = dialog.findChild(QDialogButtonBox)
     qtbot.mouseClick(buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults), Qt.MouseButton.LeftButton)
     assert {name: window.preferences[name] for name in PREFERENCES} == {
         name: spec.default for name, spec in PREFERENCES.items()
     }
     assert window.document.display.look.palette == "vivid"
-    assert dialog.findChild(QCheckBox, "autostart").isChecked()
-    assert dialog.findChild(QSpinBox, "keep_days").text() == "never"
+    assert control(dialog, QCheckBox, "Start automatically").isChecked()
+    assert control(dialog, QSpinBox, "Delete after").text() == "never"
 
 
 @pytest.mark.parametrize(
