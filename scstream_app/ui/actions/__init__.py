@@ -1,1 +1,1 @@
-"""What the user can do: menu actions with their keys, actions of panels, mouse gestures."""
+"""User actions: the table of actions with their keys, the actions of panels, mouse gestures."""

@@ -1,4 +1,4 @@
-"""What the mouse does, and where, as data: the F1 sheet reads it."""
+"""Mouse gestures by part of the window, for the F1 sheet."""
 
 from __future__ import annotations
 
@@ -7,54 +7,54 @@ from types import MappingProxyType
 
 Gestures = tuple[tuple[str, str], ...]
 
-#: Places of the window, with gestures and what comes of them.
+#: Gestures and what they do, by part of the window.
 MOUSE: Mapping[str, Gestures] = MappingProxyType(
     {
         "Picture": (
-            ("Click", "Select the segment; beside the picture: none"),
-            ("Ctrl+click", "Add the segment to the selection, or take it out"),
-            ("Double click", "Dim everything else; once more: nothing at all"),
-            ("Right click", "Select the segment, unless it is; what can be done to it"),
+            ("Click", "Select the segment; outside the picture: clear the selection"),
+            ("Ctrl+click", "Add the segment to the selection, or remove it"),
+            ("Double click", "Isolate; double-click again to show all"),
+            ("Right click", "Select the segment and show its menu"),
             ("Drag", "Move the picture, with the left or the middle button"),
-            ("Drag the divider", "Wipe: more of the original, or of the overlay"),
+            ("Drag the divider", "Wipe: show more of the original or of the overlay"),
             ("Wheel, pinch", "Zoom at the cursor"),
-            ("Rest", "Say which segment it is, its size, colour and certainty"),
+            ("Hover", "Show the segment's id, size, colour and certainty"),
             ("Drop a file or folder", "Open it"),
         ),
         "Timeline": (
             ("Click", "Go to the frame"),
-            ("Click a mark", "Go to the event, and select its segments"),
-            ("Drag", "Go through the frames"),
-            ("Right click", "Go to the frame; where to go from there, in and out"),
-            ("Rest", "Say what is or happened there"),
+            ("Click a mark", "Go to the event and select its segments"),
+            ("Drag", "Scrub through the frames"),
+            ("Right click", "Go to the frame and show a menu: events, in and out points"),
+            ("Hover", "Show the frame's number of segments, event or scene cut"),
         ),
         "Segments": (
             ("Click", "Select the segment"),
-            ("Ctrl+click, Shift+click", "Add it to the selection; all up to it"),
+            ("Ctrl+click, Shift+click", "Add the segment, or all up to it, to the selection"),
             ("Click the box", "Hide or show the segment"),
-            ("Double click", "Its swatch: another colour; its name: rename; else: dim all others"),
-            ("Right click", "What can be done to it; on the header: choose columns"),
+            ("Double click", "On the swatch: choose a colour; on the name: rename; elsewhere: isolate"),
+            ("Right click", "Show the segment's menu; on the header: choose columns"),
         ),
         "Objects": (
             ("Click", "Select the object's segments"),
-            ("Double click", "Rename it"),
-            ("Right click", "What can be done to it"),
+            ("Double click", "Rename the object"),
+            ("Right click", "Show the object's menu"),
         ),
         "Over time": (
             ("Click", "Go to the frame"),
-            ("Wheel", "Closer, or further away"),
+            ("Wheel", "Zoom"),
             ("Drag", "Move along the run"),
-            ("Click the A in a corner", "See the whole run again"),
+            ("Click the A in a corner", "Show the whole run again"),
         ),
         "Lives": (
             ("Click", "Select the segment"),
-            ("Wheel, drag", "Closer or further away; move"),
+            ("Wheel, drag", "Zoom, move"),
         ),
-        "Events": (("Click", "Go to the frame, and select the segments concerned"),),
+        "Events": (("Click", "Go to the frame and select the event's segments"),),
         "Colours": (
             ("Click a disc", "Select the segment"),
-            ("Ctrl+click", "Add it to the selection, or take it out"),
-            ("Wheel, drag", "Closer or further away; move"),
+            ("Ctrl+click", "Add the segment to the selection, or remove it"),
+            ("Wheel, drag", "Zoom, move"),
         ),
     }
 )

@@ -1,101 +1,94 @@
-"""What can be done in a panel: by its buttons, its menu, and the keys of the window's actions."""
+"""Actions of a panel: its buttons, its menu and the keys that it shares with the window's actions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.ui.actions.actions import BY_ID
-
-
-@dataclass(frozen=True, slots=True)
-class PanelAction:
-    """Something that can be done: what it is called, what it does in words, and doing it."""
-
-    word: str
-    tip: str
-    act: Callable[[], object]
+from scstream_app.ui.actions.actions import BY_ID, ActionSpec
 
 
 class PanelActions:
-    """The actions of a panel by their names; those that the window has too, under the same name, have its keys.
+    """QActions of a panel by id.
 
     Parameters
     ----------
-    deeds : mapping
-        What can be done, by name, in the order of the menu.
-    lacking : callable
-        What is missing for something to be done, in words; nothing if it can be done.
-    say : callable
-        Gets that when somebody tries all the same.
+    panel : QWidget
+    handlers : mapping of str to callable
+        What each action does, by id, in the order of the panel's menu.
+    why_unavailable : callable
+        Returns why an action is not available; empty if it is.
+    message : callable
+        Shows the reason when the user tries an action that is not available.
     """
 
     def __init__(
         self,
         panel: QWidget,
-        deeds: Mapping[str, PanelAction],
-        lacking: Callable[[str], str],
-        say: Callable[[str], object],
+        handlers: Mapping[str, Callable[[], object]],
+        why_unavailable: Callable[[str], str],
+        message: Callable[[str], object],
     ) -> None:
-        self._deeds, self._lacking, self._say = dict(deeds), lacking, say
-        self._words = {name: deed.word for name, deed in deeds.items()}
-        self._keys = {name: next(iter(BY_ID[name].keys), "") for name in deeds if name in BY_ID}
-        self._actions = {name: QAction(panel) for name in deeds}
-        for name, deed in deeds.items():
-            self._actions[name].triggered.connect(lambda _checked=False, act=deed.act: act())
-            self.call(name, deed.word)
+        self._handlers, self._why_unavailable, self._message = dict(handlers), why_unavailable, message
+        self._texts = {id: BY_ID[id].word or BY_ID[id].title for id in handlers}
+        self._keys = {id: next(iter(BY_ID[_key_owner(BY_ID[id])].keys), "") for id in handlers}
+        self._actions = {id: QAction(panel) for id in handlers}
+        for id, handler in handlers.items():
+            self._actions[id].triggered.connect(lambda _checked=False, act=handler: act())
+            self._actions[id].setToolTip(BY_ID[id].tip)
+            self.set_text(id, self._texts[id])
 
-    def __getitem__(self, name: str) -> QAction:
-        return self._actions[name]
+    def __getitem__(self, id: str) -> QAction:
+        return self._actions[id]
 
-    def actions(self) -> dict[str, QAction]:
-        """All of them by name, in the order of the menu."""
-        return dict(self._actions)
-
-    def can(self, name: str) -> bool:
-        """Whether this can be done; else it is said what is missing."""
-        missing = self._lacking(name)
-        if missing:
-            self._say(f"{missing}.")
-        return not missing
+    def check(self, id: str) -> bool:
+        """Whether an action is available; if it is not, show the reason."""
+        reason = self._why_unavailable(id)
+        if reason:
+            self._message(f"{reason}.")
+        return not reason
 
     def enable(self) -> None:
-        """Let those be used that can be done now; the tips of the others say what is missing."""
-        for name, action in self._actions.items():
-            missing = self._lacking(name)
-            action.setEnabled(not missing)
-            action.setToolTip(missing or self._deeds[name].tip)
+        """Enable the actions that are available; the tooltips of the others show the reason."""
+        for id, action in self._actions.items():
+            reason = self._why_unavailable(id)
+            action.setEnabled(not reason)
+            action.setToolTip(reason or BY_ID[id].tip)
 
-    def call(self, name: str, word: str) -> None:
-        """Have it called so, as long as that is what it does."""
-        key = self._keys.get(name)
-        self._words[name] = word
-        self._actions[name].setText(f"{word}\t{key}" if key else word)
-        self._actions[name].setIconText(word)
+    def set_text(self, id: str, text: str) -> None:
+        """Set the text of an action's button and menu entry."""
+        key = self._keys[id]
+        self._texts[id] = text
+        self._actions[id].setText(f"{text}\t{key}" if key else text)
+        self._actions[id].setIconText(text)
 
-    def key(self, name: str) -> str:
-        """The key that does the same; nothing if there is none."""
-        return self._keys.get(name, "")
+    def key(self, id: str) -> str:
+        """Return the key of an action as text; empty if it has none."""
+        return self._keys[id]
 
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Go by the keys that the window's actions have now; ``key`` gives that of an action."""
-        self._keys = {name: key(name) for name in self._keys}
-        for name, word in self._words.items():
-            self.call(name, word)
+        """Take over the keys of the window's actions; ``key`` gives the key of an action."""
+        for id, text in self._texts.items():
+            owner = _key_owner(BY_ID[id])
+            self._keys[id] = key(owner) if BY_ID[owner].menu else ""
+            self.set_text(id, text)
 
     def press(self, event: QKeyEvent) -> bool:
-        """Do what the key is for, if it is for anything here.
+        """Do the action that has this key; returns whether there is one.
 
-        The window hears its keys first: here they come when it has no such action, or cannot do it now.
+        The window handles its keys first: they arrive here only while its action is disabled.
         """
         held = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         pressed = QKeySequence(held.value | event.key())
-        for name, key in self._keys.items():
+        for id, key in self._keys.items():
             if key and QKeySequence(key) == pressed:
-                self._deeds[name].act()
+                self._handlers[id]()
                 return True
         return False
+
+
+def _key_owner(spec: ActionSpec) -> str:
+    return spec.keys_of or spec.id

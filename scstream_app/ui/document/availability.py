@@ -1,4 +1,4 @@
-"""When actions on segments are available: one rule for menus, buttons and shortcuts."""
+"""The rule that decides which actions are available: menus, buttons, context menus and keys all follow it."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 
-#: Actions of the model: they need a next frame before which the model can change.
-_MODEL_ACTIONS = {"merge": "merged", "split": "split", "lock": "locked"}
-#: What to do if the selection does not fit an action.
-_SELECTION_HINTS = {
+_NOTHING_OPEN = "Open a video, images or a camera first"
+#: Reason against all changes while a session is being moved.
+SAVING = "Wait until the session is saved"
+#: Edits of the model: they are applied before the next frame, so there must be one.
+_MODEL_EDITS = {"merge": "merged", "split": "split", "lock": "locked"}
+_WHAT_TO_SELECT = {
     "hide": "Select segments to hide them",
-    "isolate": "Select segments to see them alone",
-    "recolour": "Select segments to give them a colour",
+    "isolate": "Select segments to isolate them",
+    "recolour": "Select segments to choose their colour",
     "rename": "Select one segment to rename it",
     "merge": "Select two segments or more to merge them (Ctrl+click adds one)",
     "split": "Select one segment to split it",
@@ -20,48 +22,129 @@ _SELECTION_HINTS = {
     "group": "Select segments to add them to an object",
     "ungroup": "Select segments to remove them from their object",
 }
-#: The reason while the session is being moved.
-SAVING = "Wait until the session is saved"
+_WHAT_TO_HIGHLIGHT = {
+    "rename_object": "Highlight an object in the list to rename it",
+    "recolour_object": "Highlight an object in the list to choose its colour",
+    "delete_object": "Highlight an object in the list to delete it",
+}
 
 
-def why_unavailable(document: Document, action: str) -> str:
-    """Return why an action on the selected segments is not available; an empty string if it is.
+def why_unavailable(document: Document, action: str, *, recording: bool = False, highlighted: str | None = None) -> str:
+    """Return why an action is not available; empty if it is.
 
     Parameters
     ----------
     document : Document
     action : str
-        One of "hide", "isolate", "recolour", "rename", "merge", "split", "lock", "group", "ungroup".
+        Its id in the table of actions.
+    recording : bool
+        Whether a live source is being recorded.
+    highlighted : str, optional
+        Name of the object that is highlighted in the list of objects.
     """
-    # Isolating writes nothing to the session.
-    if document.saving and action != "isolate":
+    match BY_ID[action].needs:
+        case "segments":
+            return _why_not_on_segments(document, action)
+        case "object" if highlighted is None:
+            return _WHAT_TO_HIGHLIGHT[action]
+        case "object":
+            return SAVING if document.saving else ""
+        case "undo":
+            return _why_no_undo(document, document.undo.canUndo(), "Nothing to undo")
+        case "redo":
+            return _why_no_undo(document, document.undo.canRedo(), "Nothing to redo")
+        case "playback" | "play" | "steps":
+            return _why_no_playback(document, action)
+        case "run":
+            return "" if can_edit(document) else "No segmentation is running"
+        case "live run":
+            return _why_no_recording(document, recording)
+    return _why_closed(document, action)
+
+
+def why_disabled(document: Document, action: str, *, recording: bool = False) -> str:
+    """Return why an action's menu entry and its keys are disabled; empty if they are enabled.
+
+    Entries of actions on segments are enabled even if no segment is selected: using them shows what to select.
+    """
+    if BY_ID[action].needs != "segments":
+        return why_unavailable(document, action, recording=recording)
+    if not document.is_open:
+        return _NOTHING_OPEN
+    return SAVING if _must_wait(document, action) else ""
+
+
+def _must_wait(document: Document, action: str) -> bool:
+    """Whether an action on segments has to wait for the session; isolating writes nothing."""
+    return document.saving and action != "isolate"
+
+
+def _why_not_on_segments(document: Document, action: str) -> str:
+    count = len(document.display.selection)
+    if _must_wait(document, action):
         return SAVING
-    if action in _MODEL_ACTIONS and not can_edit(document):
-        only = f"Segments can be {_MODEL_ACTIONS[action]} only while frames are being segmented"
-        return only + _hint_to_restart(document, action)
+    if action in _MODEL_EDITS and not can_edit(document):
+        what = f"Segments can be {_MODEL_EDITS[action]} only while frames are being segmented"
+        return f"{what}{_alternative(document, action)}"
     if action == "isolate" and document.display.isolated:
         return ""
-    if not _selection_fits(len(document.display.selection), action):
-        return _SELECTION_HINTS[action]
+    if action == "palette_colour":
+        coloured = document.display.selection & document.names.colours.keys()
+        return "" if coloured else "The selected segments have their palette colours"
+    if not count or (action == "merge" and count < 2) or (action == "rename" and count > 1):
+        return _WHAT_TO_SELECT[action]
     if action == "group" and not can_group(document):
-        return "Wait until this frame has settled: its segments are not final yet"
+        return "Wait until this frame is segmented: its segments are not final yet"
     if action == "ungroup" and not document.objects:
         return "There is no object yet"
     return ""
 
 
-def _selection_fits(count: int, action: str) -> bool:
-    if action == "merge":
-        return count >= 2
-    return count == 1 if action == "rename" else count >= 1
-
-
-def _hint_to_restart(document: Document, action: str) -> str:
-    """Return what to do if all frames are segmented."""
+def _alternative(document: Document, action: str) -> str:
+    """What to do instead of an edit of the model when there is no next frame."""
     if document.session is None or document.state not in (State.DONE, State.STOPPED):
         return ""
     first = "add them to an object, or " if action == "merge" else ""
     return f": {first}choose {BY_ID['restart'].menu_path} and pause it"
+
+
+def _why_closed(document: Document, action: str) -> str:
+    match BY_ID[action].needs:
+        case "something open or opening":
+            return "Nothing is open" if document.state is State.EMPTY else ""
+        case "open document":
+            return "" if document.is_open else _NOTHING_OPEN
+        case "idle document":
+            return SAVING if document.saving else "" if document.is_open else _NOTHING_OPEN
+        case "session" if document.saving:
+            return SAVING
+        case "session" if document.session is None:
+            return "Record the live source first: it has no session" if document.live else _NOTHING_OPEN
+    return ""
+
+
+def _why_no_undo(document: Document, possible: bool, reason: str) -> str:
+    return SAVING if document.saving else "" if possible else reason
+
+
+def _why_no_playback(document: Document, action: str) -> str:
+    """Of a live source only the last frames can be shown, and only while it is paused or has ended."""
+    if not document.is_open:
+        return _NOTHING_OPEN
+    if not document.live:
+        return ""
+    match BY_ID[action].needs:
+        case "play":
+            return "The live source has ended" if document.state is State.STOPPED else ""
+        case "steps":
+            return "" if document.state in (State.PAUSED, State.STOPPED) else "Pause the live source first"
+    return "Not available for a live source"
+
+
+def _why_no_recording(document: Document, recording: bool) -> str:
+    if not document.live:
+        return "Open a camera or a stream to record it"
+    return "" if recording or can_edit(document) else "The live source has ended"
 
 
 def can_edit(document: Document) -> bool:

@@ -1,4 +1,4 @@
-"""The dock of objects: named groups of segments that follow the genealogy."""
+"""The Objects panel: a list of named sets of segments that follow the genealogy."""
 
 from __future__ import annotations
 
@@ -20,33 +20,32 @@ from PySide6.QtWidgets import (
 
 from scstream_app.session import MarkedObject
 from scstream_app.ui.actions.actions import BY_ID
-from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
+from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.availability import SAVING, why_unavailable
+from scstream_app.ui.document.availability import why_unavailable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
 from scstream_app.ui.panels.segments_cells import SwatchDelegate
 from scstream_app.ui.qt.widgets import ask_colour, more_button
 
-#: Nobody reads numbers that change more often.
+#: Seconds between two updates during playback.
 _PAUSE = 0.2
-_MAKE = "Select segments (click, Ctrl+click) and {how} to put them together in an object, which follows them."
-_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
+_HOW_TO_MAKE = "Select segments (click, Ctrl+click) and {how} to make an object of them. It follows them over time."
+_HOW_TO_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
 _NAME, _COUNT, _FROM = range(3)
-#: What is done to the highlighted object, in words.
-_OF_AN_OBJECT = {"rename": "rename it", "recolour": "give it another colour", "delete": "delete it"}
-#: What has no button of its own: a narrow panel would hide the last buttons.
-_MORE = ("recolour", "delete")
+#: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
+_BUTTONS = ("group", "ungroup", "rename_object")
+_MORE = ("recolour_object", "delete_object")
 
 
 class ObjectsPanel(QWidget):
-    """The list of objects, with what can be done to them; the methods are what the window's menu calls.
+    """The list of objects with its buttons and menu; the window's menu calls the public methods.
 
-    ``said`` carries what became of that, or why nothing did: the list may be behind another one.
+    ``message`` carries what an action did, or why it did nothing: the list may be behind another panel.
     """
 
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +55,7 @@ class ObjectsPanel(QWidget):
         self._hint = QLabel()
         self._hint.setWordWrap(True)
         self._hint.setMargin(6)
-        self._deeds = PanelActions(self, self._make_deeds(), self._lacking, self.said.emit)
+        self._actions = self._make_actions()
         self._bar = self._make_bar()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -75,12 +74,12 @@ class ObjectsPanel(QWidget):
 
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
-        bar.addActions([action for name, action in self._deeds.actions().items() if name not in _MORE])
-        bar.addWidget(more_button([self._deeds[name] for name in _MORE], "Colour, delete"))
+        bar.addActions([self._actions[id] for id in _BUTTONS])
+        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Colour, delete"))
         return bar
 
     def _make_tree(self) -> QTreeWidget:
-        tree = _Tree(self)
+        tree = _Tree(self._press, self)
         tree.setAccessibleName("Objects")
         tree.setItemDelegateForColumn(_NAME, SwatchDelegate(tree))
         tree.setHeaderLabels(["Object", "Segments", "Since frame"])
@@ -101,83 +100,71 @@ class ObjectsPanel(QWidget):
         tree.currentItemChanged.connect(self._enable)
         return tree
 
-    def _make_deeds(self) -> dict[str, PanelAction]:
-        return {
-            "group": PanelAction(
-                BY_ID["group"].title,
-                "Put the selected segments together in an object, a new one or one that is there",
-                self.add_selected,
-            ),
-            "ungroup": PanelAction(
-                BY_ID["ungroup"].title,
-                "Take the selected segments out of the highlighted object, or of all if none is highlighted",
-                self.remove_selected,
-            ),
-            "rename": PanelAction("Rename…", "Call this object something else", self.rename_current),
-            "recolour": PanelAction("Colour…", "Give this object another colour", self.recolour_current),
-            "delete": PanelAction("Delete", "Forget this object; its segments stay", self.delete_current),
+    def _make_actions(self) -> PanelActions:
+        handlers = {
+            "group": self.add_selected,
+            "ungroup": self.remove_selected,
+            "rename_object": self.rename_current,
+            "recolour_object": self.recolour_current,
+            "delete_object": self.delete_current,
         }
+        return PanelActions(self, handlers, self._why_unavailable, self.message.emit)
 
-    # --- what can be done
+    def _why_unavailable(self, action: str) -> str:
+        return why_unavailable(self._document, action, highlighted=self.current)
+
+    # --- actions
 
     @property
     def removal(self) -> QAction:
-        """What takes the selected segments out of their object, for other menus."""
-        return self._deeds["ungroup"]
+        """The action that removes the selected segments from their object, for other menus."""
+        return self._actions["ungroup"]
 
     @property
     def current(self) -> str | None:
-        """The name of the object that is highlighted."""
+        """Name of the highlighted object."""
         item = self._tree.currentItem()
         return None if item is None else item.text(_NAME)
 
     @property
-    def in_use(self) -> bool:
-        """Whether keys go to the list."""
+    def has_list_focus(self) -> bool:
+        """Whether the list has the keyboard focus."""
         return self._tree.hasFocus()
 
     @Slot()
     def add_selected(self) -> None:
-        """Ask which object the selected segments go to; the highlighted one is offered."""
-        if self._deeds.can("group"):
-            ask_object(self._document, self, self.said.emit, self.current)
+        """Ask to which object to add the selected segments; the dialog suggests the highlighted one."""
+        if self._actions.check("group"):
+            ask_object(self._document, self, self.message.emit, self.current)
 
     @Slot()
     def remove_selected(self) -> None:
-        """Take the selected segments out of the highlighted object, or of all that have them if none is."""
-        if not self._deeds.can("ungroup"):
+        """Remove the selected segments from the highlighted object, or from all objects if none is highlighted."""
+        if not self._actions.check("ungroup"):
             return
         document = self._document
-        names = [self.current] if self.current is not None else [thing.name for thing in document.objects]
+        names = [self.current] if self.current is not None else [object_.name for object_ in document.objects]
         members = document.display.members()
         of = {name: ids for name in names if (ids := members[name] & document.display.selection)}
         before = document.objects
         if of:
             undo_commands.remove_from_objects(document, of)
             if document.objects != before:
-                self.said.emit(_told_removed(of))
+                self.message.emit(_removed_text(of))
         else:
             where = f"object '{self.current}'" if self.current is not None else "any object"
-            self.said.emit(
+            self.message.emit(
                 f"{capitalised(undo_commands.segments_text(document.display.selection))}: not in {where} on this frame."
             )
 
-    def _lacking(self, what: str) -> str:
-        """What is missing for this to be done, in words; nothing if it can be done."""
-        if what not in _OF_AN_OBJECT:
-            return why_unavailable(self._document, what)
-        if self.current is None:
-            return f"Highlight an object in the list to {_OF_AN_OBJECT[what]}"
-        return SAVING if self._document.saving else ""
-
     @Slot()
     def rename_current(self) -> None:
-        """Ask for another name of the highlighted object."""
+        """Ask for a new name of the highlighted object."""
         name = self.current
-        if self._deeds.can("rename") and name is not None:
+        if self._actions.check("rename_object") and name is not None:
             ObjectDialog(
                 self,
-                tuple(thing for thing in self._document.objects if thing.name != name),
+                tuple(object_ for object_ in self._document.objects if object_.name != name),
                 title="Rename object",
                 prompt=f"New name of '{name}':",
                 start=name,
@@ -187,13 +174,13 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def recolour_current(self) -> None:
-        """Ask for another colour of the highlighted object."""
+        """Ask for a new colour of the highlighted object."""
         name = self.current
-        if self._deeds.can("recolour") and name is not None:
-            thing = next(thing for thing in self._document.objects if thing.name == name)
+        if self._actions.check("recolour_object") and name is not None:
+            object_ = next(object_ for object_ in self._document.objects if object_.name == name)
             ask_colour(
                 self,
-                thing.colour,
+                object_.colour,
                 f"Colour of '{name}'",
                 if_still_open(
                     self._document, lambda colour: undo_commands.recolour_object(self._document, name, colour)
@@ -202,11 +189,11 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def delete_current(self) -> None:
-        """Forget the highlighted object."""
-        if self._deeds.can("delete") and self.current is not None:
+        """Delete the highlighted object; its segments stay."""
+        if self._actions.check("delete_object") and self.current is not None:
             undo_commands.delete_object(self._document, self.current)
 
-    # --- keeping up
+    # --- updates
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -222,13 +209,13 @@ class ObjectsPanel(QWidget):
         current = self.current
         with QSignalBlocker(self._tree):
             self._fit_rows(len(objects))
-            for row, thing in enumerate(objects):
+            for row, object_ in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, thing, len(self._document.display.members_of(thing)))
-                if thing.name == current:
+                self._fill(item, object_, len(self._document.display.members_of(object_)))
+                if object_.name == current:
                     self._tree.setCurrentItem(item)
-        self._tell()
+        self._update_hint()
         self._enable()
 
     def _fit_rows(self, count: int) -> None:
@@ -237,50 +224,49 @@ class ObjectsPanel(QWidget):
         while self._tree.topLevelItemCount() < count:
             self._tree.addTopLevelItem(QTreeWidgetItem())
 
-    def _fill(self, item: QTreeWidgetItem, thing: MarkedObject, count: int) -> None:
-        item.setText(_NAME, thing.name)
-        item.setData(_NAME, Qt.ItemDataRole.DecorationRole, QColor(*thing.colour))
+    def _fill(self, item: QTreeWidgetItem, object_: MarkedObject, count: int) -> None:
+        item.setText(_NAME, object_.name)
+        item.setData(_NAME, Qt.ItemDataRole.DecorationRole, QColor(*object_.colour))
         item.setText(_COUNT, str(count))
-        item.setText(_FROM, str(thing.frame))
+        item.setText(_FROM, str(object_.frame))
         for column in (_COUNT, _FROM):
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     @Slot()
     def _enable(self) -> None:
-        self._deeds.enable()
+        self._actions.enable()
 
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Go by the keys that the window's actions have now; ``key`` gives that of an action."""
-        self._deeds.set_keys(key)
-        self._tell()
+        """Take over the keys of the window's actions; ``key`` gives the key of an action."""
+        self._actions.set_keys(key)
+        self._update_hint()
 
-    def press(self, event: QKeyEvent) -> bool:
-        """Do what a key is for, if it is for anything here."""
-        return self._deeds.press(event)
+    def _press(self, event: QKeyEvent) -> bool:
+        return self._actions.press(event)
 
-    def _tell(self) -> None:
-        """Say what objects are good for, and how to make one."""
-        key = self._deeds.key("group")
+    def _update_hint(self) -> None:
+        """Show how to make an object, or how to use the objects."""
+        key = self._actions.key("group")
         how = f"press {key}" if key else f"choose {BY_ID['group'].menu_path}"
-        self._hint.setText(_USE if self._document.objects else _MAKE.format(how=how))
+        self._hint.setText(_HOW_TO_USE if self._document.objects else _HOW_TO_MAKE.format(how=how))
 
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
-        thing = next(thing for thing in self._document.objects if thing.name == item.text(_NAME))
-        self._document.display.select(self._document.display.members_of(thing))
+        object_ = next(object_ for object_ in self._document.objects if object_.name == item.text(_NAME))
+        self._document.display.select(self._document.display.members_of(object_))
 
     def _show_menu(self, where: object) -> None:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions(list(self._deeds.actions().values()))
+        menu.addActions([self._actions[id] for id in (*_BUTTONS, *_MORE)])
         menu.popup(self._tree.viewport().mapToGlobal(where))  # type: ignore[call-overload]
 
 
-def _told_removed(of: Mapping[str, frozenset[int]]) -> str:
-    """What was taken out of which objects, in words.
+def _removed_text(of: Mapping[str, frozenset[int]]) -> str:
+    """Describe which segments were removed from which objects.
 
-    >>> _told_removed({"kite": frozenset({3}), "sea": frozenset({3, 5})})
+    >>> _removed_text({"kite": frozenset({3}), "sea": frozenset({3, 5})})
     "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea'."
     """
     (first, ids), *others = of.items()
@@ -289,10 +275,12 @@ def _told_removed(of: Mapping[str, frozenset[int]]) -> str:
 
 
 class _Tree(QTreeWidget):
-    def __init__(self, panel: ObjectsPanel) -> None:
-        super().__init__(panel)
-        self._panel = panel
+    """A tree that hands keys to ``press`` first, which returns whether it handled them."""
+
+    def __init__(self, press: Callable[[QKeyEvent], bool], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._press = press
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._panel.press(event):
+        if not self._press(event):
             super().keyPressEvent(event)

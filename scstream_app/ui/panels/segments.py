@@ -1,4 +1,4 @@
-"""The dock of segments: a table of those alive on the frame at hand, and what can be done to them."""
+"""The Segments panel: a table of the segments on the current frame, and the actions on the selected ones."""
 
 from __future__ import annotations
 
@@ -18,10 +18,8 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QAction, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QDockWidget,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QMenu,
@@ -32,8 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.pipeline.run import Notice
-from scstream_app.ui.actions.actions import BY_ID
-from scstream_app.ui.actions.panel_actions import PanelAction, PanelActions
+from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.availability import why_unavailable
 from scstream_app.ui.document.document import Document
@@ -42,38 +39,41 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ask_object, if_still_open
 from scstream_app.ui.panels.plots.plot_helpers import statistics_of
 from scstream_app.ui.panels.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
-from scstream_app.ui.panels.segments_model import COLOUR, DRIFT, HEADERS, NAME, SHARE, SHOWN, SIZE, SegmentsModel, runs
+from scstream_app.ui.panels.segments_model import COLOUR, HEADERS, NAME, SHOWN, SegmentsModel, runs
 from scstream_app.ui.panels.segments_table import SegmentsTable
 from scstream_app.ui.qt.widgets import ask_colour, more_button, show_boxes
 
-#: While frames fly by, the table follows about four times a second: painting it keeps the window busy for about 10 ms.
+#: Seconds between two updates during playback: painting the table keeps the window busy for about 10 ms.
 _PAUSE = 0.25
-#: What is said in place of a number of segments before there are any.
+#: Shown instead of the number of segments while there are none.
 _NOT_YET = {
     State.OPENING: "Opening…",
-    State.WARMING: "No segments yet: the engine is being prepared…",
-    State.SETTLING: "No segments yet: the first frame settles…",
-    # The frame has settled, and its draft is still on the screen.
-    State.SEGMENTING: "Settling…",
+    State.WARMING: "No segments yet: preparing the engine…",
+    State.SETTLING: "No segments yet: analysing the first frame…",
+    # The first frame is done, and its draft is still on the screen.
+    State.SEGMENTING: "Analysing first frame…",
     State.PAUSED: "Not segmented yet",
 }
-#: What has no button of its own: a narrow panel would hide the last buttons.
+#: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
+_BUTTONS = ("hide", "isolate", "merge", "split", "group")
 _MORE = ("recolour", "rename", "lock")
+#: The order of the context menu.
+_MENU = ("hide", "isolate", "recolour", "rename", "merge", "split", "lock", "group")
 
 
 class SegmentsPanel(QWidget):
-    """The table with its filter, buttons and menu; the methods are what the window's menu calls.
+    """The table with its filter, buttons and menu; the window's menu calls the public methods.
 
-    All of them act on the document's selection, on the table or in the picture. ``said`` carries what became of that,
-    where it is not to be seen, or why nothing did.
+    They act on the document's selection. ``message`` carries what an action did, where the user does not see it, or why
+    it did nothing.
 
     Attributes
     ----------
     more : tuple of QAction
-        What the menu offers besides, of other panels.
+        Actions of other panels for the context menu.
     """
 
-    said = Signal(str)
+    message = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -94,7 +94,7 @@ class SegmentsPanel(QWidget):
         self._plain, self._faded = QStyledItemDelegate(self._table), ShownDelegate(self._table)
         self._swatches = SwatchDelegate(self._table)
         self._names, self._locks = NameDelegate(self._table), LockDelegate(self._table)
-        self._deeds = PanelActions(self, self._make_deeds(), partial(why_unavailable, document), self.said.emit)
+        self._actions = self._make_actions()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
@@ -113,7 +113,7 @@ class SegmentsPanel(QWidget):
     def _connect(self) -> None:
         document = self._document
         document.display.shown_changed.connect(self._turn.ask)
-        document.previewed.connect(self._tell)
+        document.previewed.connect(self._update_count)
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)
         document.display.look_changed.connect(self._refresh)
@@ -124,91 +124,51 @@ class SegmentsPanel(QWidget):
 
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
-        bar.addActions([action for name, action in self._deeds.actions().items() if name not in _MORE])
-        bar.addWidget(more_button([self._deeds[name] for name in _MORE], "Colour, name, lock"))
+        bar.addActions([self._actions[id] for id in _BUTTONS])
+        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Colour, name, lock"))
         return bar
 
     def _make_table(self) -> SegmentsTable:
-        table = SegmentsTable(self._model, self)
-        table.setAccessibleName("Segments")
-        show_boxes(table)
-        # Keys are those of the actions, whatever they are now.
-        table.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
-        table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        table.setAlternatingRowColors(True)
-        table.setShowGrid(False)
-        table.setWordWrap(False)
-        table.setSortingEnabled(True)
-        table.sortByColumn(SIZE, Qt.SortOrder.DescendingOrder)
-        table.verticalHeader().hide()
-        table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
-        header = table.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionsMovable(True)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        # The first columns to go when there is no room for them are those that others say nearly as well.
-        header.moveSection(SHARE, DRIFT)
-        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        header.customContextMenuRequested.connect(table.show_columns_menu)
-        table.set_widths()
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table = SegmentsTable(self._model, self._press, self)
         table.customContextMenuRequested.connect(self._show_menu)
         table.doubleClicked.connect(self._on_double_click)
         table.selectionModel().selectionChanged.connect(self._on_selected)
         return table
 
-    def _make_deeds(self) -> dict[str, PanelAction]:
-        return {
-            "hide": PanelAction("Hide", "Take the tint off the selected segments, or put it back", self.toggle_hidden),
-            "isolate": PanelAction(
-                "Isolate", "Dim everything but the selected segments, or show all", self.isolate_selected
-            ),
-            "recolour": PanelAction(
-                "Colour…", "Give the selected segments a colour of their own", self.recolour_selected
-            ),
-            "rename": PanelAction("Rename", "Give the selected segment a name", self.rename_selected),
-            "merge": PanelAction(
-                "Merge",
-                "Make the selected segments one from the next frame on, and lock it",
-                self.merge_selected,
-            ),
-            "split": PanelAction(
-                "Split",
-                "Divide the selected segments into their sub-clusters, from the next frame on, and lock these; "
-                "the dashed line in the newest frame shows where",
-                self.split_selected,
-            ),
-            "lock": PanelAction(
-                "Lock", "Keep the selected segments from splitting and merging by themselves", self.toggle_locked
-            ),
-            "group": PanelAction(
-                BY_ID["group"].title,
-                "Put the selected segments together in an object, a new one or one that is there",
-                self.group_selected,
-            ),
+    def _make_actions(self) -> PanelActions:
+        handlers = {
+            "hide": self.toggle_hidden,
+            "isolate": self.isolate_selected,
+            "recolour": self.recolour_selected,
+            "rename": self.rename_selected,
+            "merge": self.merge_selected,
+            "split": self.split_selected,
+            "lock": self.toggle_locked,
+            "group": self.group_selected,
+            "palette_colour": self.use_palette_colour,
         }
+        return PanelActions(self, handlers, partial(why_unavailable, self._document), self.message.emit)
 
-    # --- what can be done
+    # --- actions
 
     @Slot()
     def toggle_hidden(self) -> None:
         """Hide the selected segments; if all of them are hidden, show them."""
         chosen = self._document.display.selection
-        if self._deeds.can("hide"):
+        if self._actions.check("hide"):
             undo_commands.set_hidden(self._document, chosen, not chosen <= self._document.names.hidden)
 
     @Slot()
     def isolate_selected(self) -> None:
-        """Dim everything but the selected segments; if that is so already, or none is selected, nothing."""
-        if self._deeds.can("isolate"):
+        """Dim all but the selected segments; if they are isolated already, or none is selected, show all."""
+        if self._actions.check("isolate"):
             undo_commands.isolate(self._document, self._document.display.selection)
 
     @Slot()
     def recolour_selected(self) -> None:
-        """Ask for a colour of the selected segments."""
+        """Ask for a colour for the selected segments."""
         chosen = self._document.display.selection
-        if self._deeds.can("recolour"):
+        if self._actions.check("recolour"):
             ask_colour(
                 self,
                 self._model.colour(min(chosen)),
@@ -217,15 +177,21 @@ class SegmentsPanel(QWidget):
             )
 
     @Slot()
+    def use_palette_colour(self) -> None:
+        """Give the selected segments the colours of the palette again."""
+        if self._actions.check("palette_colour"):
+            undo_commands.recolour(self._document, self._document.display.selection, None)
+
+    @Slot()
     def rename_selected(self) -> None:
-        """Begin to edit the name of the selected segment, in the table, wherever that is."""
-        if self._table.typing or not self._deeds.can("rename"):
+        """Start to edit the name of the selected segment in the table, and show the table."""
+        if self._table.typing or not self._actions.check("rename"):
             return
         (id,) = self._document.display.selection
         if id not in statistics_of(self._document)["id"]:
-            self.said.emit(f"Segment {id} is not on this frame.")
+            self.message.emit(f"Segment {id} is not on this frame.")
             return
-        self._come_forward()
+        self._raise_panel()
         if self._model.row(id) is None:
             self._filter.clear()
         row = self._model.row(id)
@@ -236,11 +202,11 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def finish_typing(self) -> None:
-        """Keep the name that somebody is typing: in a moment it could not be kept."""
+        """Store the name that the user is typing, before the document closes."""
         self._table.finish_typing()
 
-    def _come_forward(self) -> None:
-        """Let the table be seen, as of the frame at hand: it may be closed, or behind another panel."""
+    def _raise_panel(self) -> None:
+        """Show the panel and update the table: it may be closed, or behind another panel."""
         dock = self.parentWidget()
         if isinstance(dock, QDockWidget):
             dock.show()
@@ -249,35 +215,35 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def merge_selected(self) -> None:
-        """Have the model make the selected segments one."""
-        if self._deeds.can("merge"):
-            self._promise(undo_commands.merge(self._document, self._document.display.selection))
+        """Ask the model to merge the selected segments."""
+        if self._actions.check("merge"):
+            self._announce(undo_commands.merge(self._document, self._document.display.selection))
 
     @Slot()
     def split_selected(self) -> None:
-        """Have the model divide each of the selected segments."""
-        if self._deeds.can("split"):
-            self._promise(undo_commands.split(self._document, self._document.display.selection))
+        """Ask the model to split each of the selected segments."""
+        if self._actions.check("split"):
+            self._announce(undo_commands.split(self._document, self._document.display.selection))
 
-    def _promise(self, text: str) -> None:
-        """Say what will happen: nothing is to be seen of it before the next frame."""
+    def _announce(self, text: str) -> None:
+        """Show what will happen: the picture changes only with the next frame."""
         if text:
-            self.said.emit(text)
+            self.message.emit(text)
 
     @Slot()
     def toggle_locked(self) -> None:
         """Lock the selected segments; if all of them are locked, unlock them."""
         chosen = self._document.display.selection
-        if self._deeds.can("lock"):
+        if self._actions.check("lock"):
             undo_commands.set_locked(self._document, chosen, not chosen <= self._document.pending.locked)
 
     @Slot()
     def group_selected(self) -> None:
-        """Ask which object the selected segments go to."""
-        if self._deeds.can("group"):
-            ask_object(self._document, self, self.said.emit)
+        """Ask to which object to add the selected segments."""
+        if self._actions.check("group"):
+            ask_object(self._document, self, self.message.emit)
 
-    # --- keeping up
+    # --- updates
 
     @Slot(object)
     def _on_noticed(self, notice: Notice) -> None:
@@ -300,7 +266,7 @@ class SegmentsPanel(QWidget):
 
     @Slot()
     def _follow(self) -> None:
-        """Show the statistics of the frame at hand, if anybody looks."""
+        """Show the statistics of the current frame, if the panel is visible."""
         self._stale = not self.isVisible() and self._document.display.shown is not None
         if not self._stale:
             self._change(lambda: self._model.show(statistics_of(self._document)))
@@ -315,12 +281,12 @@ class SegmentsPanel(QWidget):
         self._change(lambda: self._model.set_filter(text))
 
     def _change(self, change: Callable[[], None]) -> None:
-        """Change the model; rows that come and go leave the document's selection as it is."""
-        self._table.look_around()
+        """Change the model without changing the document's selection."""
+        self._table.prepare_change()
         self._following = True
         try:
-            # Whatever is laid out later, or says that it got another width, as hidden columns do at every new order of
-            # rows, has the table painted a second time.
+            # A later layout, or a signal about a column's width (hidden columns emit one whenever rows are sorted),
+            # would paint the table a second time.
             with QSignalBlocker(self._table.horizontalHeader()):
                 change()
                 self._table.executeDelayedItemsLayout()
@@ -331,8 +297,8 @@ class SegmentsPanel(QWidget):
     @Slot()
     def _on_selection(self) -> None:
         rows = self._selected_rows()
-        # What was chosen in the table is marked there already, and whoever did it looks at the rows around it.
-        self._table.elsewhere = bool(rows) and rows == self._table.marked()
+        # A selection made in the table is marked there already: leave the user at these rows.
+        self._table.scrolled_away = bool(rows) and rows == self._table.marked()
         self._mirror()
 
     def _mirror(self) -> None:
@@ -362,8 +328,8 @@ class SegmentsPanel(QWidget):
             self._document.display.select(self._model.id(index.row()) for index in rows)
 
     @property
-    def word_of_isolating(self) -> str:
-        """What isolating is called, as long as that is what it does."""
+    def isolate_text(self) -> str:
+        """What the action Isolate does now, as the text of its button and menu entry."""
         document = self._document
         ends = document.display.isolated and document.display.selection in (document.display.isolated, frozenset())
         return "Show All" if ends else "Isolate"
@@ -371,17 +337,17 @@ class SegmentsPanel(QWidget):
     @Slot()
     def _enable(self) -> None:
         document, chosen = self._document, self._document.display.selection
-        self._deeds.enable()
-        self._deeds.call("hide", "Show" if chosen and chosen <= document.names.hidden else "Hide")
-        self._deeds.call("lock", "Unlock" if chosen and chosen <= document.pending.locked else "Lock")
-        self._deeds.call("isolate", self.word_of_isolating)
-        self._dress()
-        # Boxes and names can be changed when the buttons can.
+        self._actions.enable()
+        self._actions.set_text("hide", "Show" if chosen and chosen <= document.names.hidden else "Hide")
+        self._actions.set_text("lock", "Unlock" if chosen and chosen <= document.pending.locked else "Lock")
+        self._actions.set_text("isolate", self.isolate_text)
+        self._choose_delegates()
+        # Boxes and names are editable when the buttons are enabled.
         self._table.viewport().update()
-        self._tell()
+        self._update_count()
 
-    def _dress(self) -> None:
-        """Have cells drawn as they must be now; what Qt draws by itself costs a third of the time."""
+    def _choose_delegates(self) -> None:
+        """Use custom delegates only where they are needed: Qt's own draws a cell in a third of the time."""
         document = self._document
         swatches = self._swatches if document.display.selection else self._plain
         boxes = self._faded if document.saving else swatches
@@ -391,31 +357,31 @@ class SegmentsPanel(QWidget):
                 self._table.setItemDelegateForColumn(column, delegate)
 
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Go by the keys that the window's actions have now; ``key`` gives that of an action."""
-        self._deeds.set_keys(key)
+        """Take over the keys of the window's actions; ``key`` gives the key of an action."""
+        self._actions.set_keys(key)
 
-    def press(self, event: QKeyEvent) -> bool:
-        """Do what a key is for, if it is for anything here."""
-        return self._deeds.press(event)
+    def _press(self, event: QKeyEvent) -> bool:
+        return self._actions.press(event)
 
     @Slot()
-    def _tell(self) -> None:
+    def _update_count(self) -> None:
+        """Show the numbers of listed, selected and hidden segments."""
         ids, listed = frozenset(statistics_of(self._document)["id"].tolist()), self._model.rowCount()
         if ids:
             text = f"{len(ids)} segments" if listed == len(ids) else f"{listed} of {len(ids)} segments"
         else:
-            text = self._told_waiting()
+            text = self._waiting_text()
         if text and self._document.display.selection:
-            text += f", {_told_selected(self._document.display.selection, ids)}"
+            text += f", {_selected_text(self._document.display.selection, ids)}"
         if text and self._document.names.hidden:
             text += f", {len(self._document.names.hidden)} hidden"
         self._count.setText(text)
 
-    def _told_waiting(self) -> str:
-        """Why the table is empty."""
+    def _waiting_text(self) -> str:
+        """Describe why the table is empty."""
         document = self._document
         if document.preview is not None and document.display.shown is not None:
-            return f"Settling… {document.preview.progress.n_clusters} segments so far"
+            return f"Analysing first frame… {document.preview.progress.n_clusters} segments so far"
         return _NOT_YET.get(document.state, "0 segments" if document.is_open else "")
 
     @Slot(QModelIndex)
@@ -425,31 +391,29 @@ class SegmentsPanel(QWidget):
         elif index.column() != NAME:
             self.isolate_selected()
         elif self._document.saving:
-            # Nothing comes of it: that says why.
-            self._deeds.can("rename")
+            # The name is not editable now: show why.
+            self._actions.check("rename")
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:
         self.make_menu().popup(self._table.viewport().mapToGlobal(where))
 
     def make_menu(self) -> QMenu:
-        """All that can be done to the selected segments."""
+        """Make the context menu of the selected segments."""
         self._enable()
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
-        menu.addActions([*self._deeds.actions().values(), *self.more])
-        own = menu.addAction("Colour of the palette")
-        coloured = bool(self._document.display.selection & set(self._document.names.colours))
-        own.setEnabled(coloured and not self._document.saving)
-        own.triggered.connect(lambda: undo_commands.recolour(self._document, self._document.display.selection, None))
+        menu.addActions([*(self._actions[id] for id in _MENU), *self.more, self._actions["palette_colour"]])
         return menu
 
 
-def _told_selected(selection: frozenset[int], ids: frozenset[int]) -> str:
-    """How many are selected, and how many of them are among the ids of the frame, if not all; no ids: not known yet.
+def _selected_text(selection: frozenset[int], ids: frozenset[int]) -> str:
+    """Describe how many segments are selected, and how many of them are on the frame, if not all.
 
-    >>> _told_selected(frozenset({1, 2}), frozenset({0, 1}))
+    Without any ids of the frame, that number is not known yet.
+
+    >>> _selected_text(frozenset({1, 2}), frozenset({0, 1}))
     '2 selected, 1 on this frame'
     """
     count, here = len(selection), len(selection & ids)

@@ -86,7 +86,7 @@ class SegmentsModel(QAbstractTableModel):
         self._origins = Origins(document)
         self._in: dict[int, list[MarkedObject]] = {}
         self._discs: dict[RGB, QIcon] = {}
-        self._numbers = True
+        self._colour_codes = True
         plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         self._flags = [plain] * len(HEADERS)
         self._flags[SHOWN] |= Qt.ItemFlag.ItemIsUserCheckable
@@ -94,9 +94,9 @@ class SegmentsModel(QAbstractTableModel):
 
     # --- what changes it
 
-    def tell_colours(self, numbers: bool) -> None:
-        """Whether colours have room for their numbers besides: half of one says nothing."""
-        self._numbers = numbers
+    def show_colour_codes(self, shown: bool) -> None:
+        """Show colour codes beside the swatches, or not: the column may be too narrow."""
+        self._colour_codes = shown
 
     def show(self, rows: Rows) -> None:
         """Take over the statistics of a frame."""
@@ -264,7 +264,7 @@ class SegmentsModel(QAbstractTableModel):
             return None
         id = self._ids[row]
         if role == _DISPLAY:
-            return self._text(id)[column] if column != COLOUR or self._numbers else None
+            return self._text(id)[column] if column != COLOUR or self._colour_codes else None
         if role == _ALIGNMENT:
             return _SIDE[column]
         if role == _INK:

@@ -1,45 +1,87 @@
-"""The view of the table of segments: which columns there is room for, which rows are in sight, and its keys."""
+"""The view of the table of segments: columns that fit, scrolling to the selected rows, keys."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QLineEdit, QMenu, QStyle, QTableView
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QStyle,
+    QTableView,
+    QWidget,
+)
 
-from scstream_app.ui.panels.segments_model import COLOUR, HEADERS, NAME, SHOWN, SIZE, SegmentsModel
+from scstream_app.ui.panels.segments_model import COLOUR, DRIFT, HEADERS, NAME, SHARE, SHOWN, SIZE, SegmentsModel
+from scstream_app.ui.qt.widgets import show_boxes
 
-if TYPE_CHECKING:
-    from scstream_app.ui.panels.segments import SegmentsPanel
-
-#: Pixels besides the text: for a box with a swatch, the mark of an object, that of the sorted column.
+#: Pixels beside the text: for a box with a swatch, an object's disc, the arrow of the sorted column.
 _BESIDES = {SHOWN: 42, NAME: 26, SIZE: 20}
-#: Pixels around a swatch and the number of its colour.
+#: Pixels around a swatch and its colour code.
 _BESIDE_SWATCH = 12
 
 
 class SegmentsTable(QTableView):
-    """Shows as many columns as there is room for, or those that a person chose; names get the room that is left.
+    """Shows the columns that fit, or those that the user chose; the column of names fills the rest.
+
+    Parameters
+    ----------
+    model : SegmentsModel
+    press : callable
+        Handles a key first; returns whether it did.
+    parent : QWidget
 
     Attributes
     ----------
-    elsewhere : bool
-        Whether a person went on to other rows than the marked ones, and is to be left there.
+    scrolled_away : bool
+        Whether the user has scrolled away from the selected rows; the table then does not scroll back to them.
     """
 
-    def __init__(self, model: SegmentsModel, panel: SegmentsPanel) -> None:
-        super().__init__(panel)
-        self._panel, self._segments = panel, model
-        self._room_for = model.widest
-        self.setModel(model)
+    def __init__(self, model: SegmentsModel, press: Callable[[QKeyEvent], bool], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._press, self._segments = press, model
+        self._widest = model.widest
         self._chosen: set[int] | None = None
-        self.elsewhere = False
-        self.verticalScrollBar().actionTriggered.connect(self._go_elsewhere)
-        self.horizontalHeader().sectionClicked.connect(self._go_elsewhere)
-        self.horizontalHeader().sectionResized.connect(self._on_resized)
+        self.scrolled_away = False
+        self.setModel(model)
+        self._configure()
+        self._configure_header()
+        self.set_widths()
+        self.verticalScrollBar().actionTriggered.connect(self._on_scrolled)
+        self.horizontalHeader().sectionClicked.connect(self._on_scrolled)
+
+    def _configure(self) -> None:
+        self.setAccessibleName("Segments")
+        show_boxes(self)
+        # Editing starts by the key of Rename, which the user can change.
+        self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.verticalHeader().hide()
+        self.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 8)
+
+    def _configure_header(self) -> None:
+        self.setSortingEnabled(True)
+        self.sortByColumn(SIZE, Qt.SortOrder.DescendingOrder)
+        header = self.horizontalHeader()
+        header.setHighlightSections(False)
+        header.setSectionsMovable(True)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        # Columns that do not fit are hidden from the right: last come those that repeat others.
+        header.moveSection(SHARE, DRIFT)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self.show_columns_menu)
+        header.sectionResized.connect(self._on_resized)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -51,28 +93,28 @@ class SegmentsTable(QTableView):
         self.show_marked()
 
     @Slot()
-    def _go_elsewhere(self) -> None:
-        """A person scrolls or sorts: frames that come are not to pull the marked rows back."""
-        self.elsewhere = True
+    def _on_scrolled(self) -> None:
+        """Stay where the user scrolls or sorts, while new frames change the rows."""
+        self.scrolled_away = True
 
-    def look_around(self) -> None:
-        """Before rows change: whoever sees a marked one now is to go on seeing it."""
+    def prepare_change(self) -> None:
+        """Before rows change: keep a selected row visible if one is visible now."""
         if self._sees_marked():
-            self.elsewhere = False
+            self.scrolled_away = False
 
     def show_marked(self) -> None:
-        """Scroll to the marked rows, if none of them is in sight and a person did not scroll away from them."""
+        """Scroll to the selected rows, unless one is visible or the user has scrolled away."""
         rows = self.marked()
-        if rows and not self.elsewhere and self.isVisible() and not self._sees_marked():
+        if rows and not self.scrolled_away and self.isVisible() and not self._sees_marked():
             self.scrollTo(self.model().index(rows[0], NAME))
 
     def marked(self) -> list[int]:
-        """The rows that are shown as selected, from top to bottom."""
+        """Return the rows that are shown as selected, from top to bottom."""
         chosen = self.selectionModel()
         return sorted(index.row() for index in chosen.selectedRows()) if chosen is not None else []
 
     def _sees_marked(self) -> bool:
-        """Whether some marked row is in sight, at least half of it."""
+        """Whether a selected row is visible, at least half of it."""
         places = (self.visualRect(self.model().index(row, NAME)).center() for row in self.marked())
         return any(self.viewport().rect().contains(place) for place in places)
 
@@ -90,12 +132,12 @@ class SegmentsTable(QTableView):
         if column == COLOUR:
             swatch = self.style().pixelMetric(QStyle.PixelMetric.PM_SmallIconSize, None, self)
             number = self.fontMetrics().horizontalAdvance("#000000")
-            self._segments.tell_colours(width >= swatch + _BESIDE_SWATCH + number)
+            self._segments.show_colour_codes(width >= swatch + _BESIDE_SWATCH + number)
 
     def _fitting(self) -> set[int]:
-        """The columns from the left that are not cut off."""
+        """Return the columns that fit, from the left."""
         bar = self.verticalScrollBar()
-        # Rows that come are not to push a column out.
+        # Leave room for the scroll bar, so that more rows do not hide a column.
         room = self.viewport().width() - (0 if bar.isVisible() else bar.sizeHint().width())
         header, seen = self.horizontalHeader(), {SHOWN, NAME}
         room -= sum(map(self._least, seen))
@@ -108,16 +150,16 @@ class SegmentsTable(QTableView):
         return seen
 
     def set_widths(self) -> None:
-        """As wide as what stands in the columns."""
+        """Make columns as wide as their texts."""
         for column in range(len(HEADERS)):
             self.setColumnWidth(column, self._least(column))
 
     def make_room(self) -> None:
-        """Widen columns whose numbers have got longer than they ever were."""
-        before, self._room_for = self._room_for, self._segments.widest
-        if self._room_for == before:
+        """Widen columns whose numbers are longer than before."""
+        before, self._widest = self._widest, self._segments.widest
+        if self._widest == before:
             return
-        for column, texts in enumerate(zip(before, self._room_for, strict=True)):
+        for column, texts in enumerate(zip(before, self._widest, strict=True)):
             if len(texts[1]) > len(texts[0]) and not self.isColumnHidden(column):
                 self.setColumnWidth(column, max(self.columnWidth(column), self._least(column)))
         self._fit()
@@ -129,15 +171,15 @@ class SegmentsTable(QTableView):
 
     @Slot(QPoint)
     def show_columns_menu(self, where: QPoint) -> None:
-        """Let a person choose columns."""
+        """Let the user choose columns."""
         self.make_columns_menu().popup(self.horizontalHeader().mapToGlobal(where))
 
     def make_columns_menu(self) -> QMenu:
-        """Which columns are seen."""
+        """Make the menu of columns."""
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         header = self.horizontalHeader()
-        fitting = menu.addAction("As Many as Fit")
+        fitting = menu.addAction("Columns That Fit")
         fitting.setCheckable(True)
         fitting.setChecked(self._chosen is None)
         fitting.triggered.connect(lambda: self._choose(None))
@@ -159,7 +201,7 @@ class SegmentsTable(QTableView):
         self._fit()
 
     def finish_typing(self) -> None:
-        """Keep the name that somebody is typing, as Enter would."""
+        """Store the name that the user is typing, as Enter does."""
         editors: Iterable[QLineEdit] = self.viewport().findChildren(QLineEdit)
         for editor in editors:
             self.commitData(editor)
@@ -167,9 +209,9 @@ class SegmentsTable(QTableView):
 
     @property
     def typing(self) -> bool:
-        """Whether somebody is typing a name."""
+        """Whether the user is typing a name."""
         return self.state() == QTableView.State.EditingState
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not self._panel.press(event):
+        if not self._press(event):
             super().keyPressEvent(event)

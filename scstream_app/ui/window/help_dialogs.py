@@ -1,4 +1,4 @@
-"""Small dialogs: the sheet of keys and of what the mouse does, the about box."""
+"""Help dialogs: the sheet of keys and mouse gestures, and the about box."""
 
 from __future__ import annotations
 
@@ -20,36 +20,33 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app import __version__, system_info
-from scstream_app.ui.actions.actions import SPECS, Actions
+from scstream_app.ui.actions.actions import MENU_ACTIONS, Actions
 from scstream_app.ui.actions.gestures import MOUSE
 
 _PAPER = (
     "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "
     "AISTATS 2022."
 )
-
-
-#: Pixels: the longest key with the button that takes it away.
+#: Pixels: the longest key with the button that clears it.
 _KEY_WIDTH = 150
 
 
 class KeysDialog(QDialog):
-    """All actions with their keys, of which a click on one lets one press another; and what the mouse does."""
+    """All actions with their keys, which the user can change, and the mouse gestures."""
 
     def __init__(self, parent: QWidget, actions: Actions) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keys and Mouse")
         self.resize(600, 620)
         self._actions = actions
-        self._specs = [spec for spec in SPECS if spec.title]
-        self.table = QTableWidget(len(self._specs), 2)
+        self.table = QTableWidget(len(MENU_ACTIONS), 2)
         self.table.setHorizontalHeaderLabels(["Action", "Keys"])
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.table.setColumnWidth(1, _KEY_WIDTH)
         self.table.setAccessibleName("Keys")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        reset = QPushButton("Back to the original keys")
+        reset = QPushButton("Restore Default Keys")
         reset.setAutoDefault(False)
         reset.clicked.connect(self._reset)
         self.buttons.addButton(reset, QDialogButtonBox.ButtonRole.ResetRole)
@@ -57,13 +54,13 @@ class KeysDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
         keys = QWidget()
         inside = QVBoxLayout(keys)
-        inside.addWidget(QLabel("Click a key, or the empty place of one, and press what it is to be."))
+        inside.addWidget(QLabel("Click a shortcut, then press the new keys."))
         inside.addWidget(self.table)
         self.mouse = _mouse_table()
         self.pages = QTabWidget()
         self.pages.addTab(keys, "Keys")
         self.pages.addTab(self.mouse, "Mouse")
-        # The button is about keys.
+        # The reset button belongs to the page of keys.
         self.pages.currentChanged.connect(lambda page: reset.setVisible(not page))
         column = QVBoxLayout(self)
         column.addWidget(self.pages)
@@ -72,7 +69,7 @@ class KeysDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
 
     def _fill(self) -> None:
-        for row, spec in enumerate(self._specs):
+        for row, spec in enumerate(MENU_ACTIONS):
             item = QTableWidgetItem(f"{spec.menu}: {spec.title.rstrip('…')}")
             item.setFlags(Qt.ItemFlag.ItemIsEnabled)
             self.table.setItem(row, 0, item)
@@ -95,7 +92,7 @@ class KeysDialog(QDialog):
 
 
 def _mouse_table() -> QTableWidget:
-    """What the mouse does, place by place."""
+    """Make the table of mouse gestures, by part of the window."""
     table = QTableWidget(0, 2)
     table.setAccessibleName("Mouse")
     table.horizontalHeader().hide()
@@ -124,7 +121,7 @@ def _mouse_table() -> QTableWidget:
 
 
 def _leave_blank(field: QKeySequenceEdit) -> None:
-    """Qt would have every empty one say "Press shortcut"."""
+    """Remove Qt's placeholder "Press shortcut", which would fill the column."""
     line = field.findChild(QLineEdit)
     if line is not None:
         line.setPlaceholderText("")
@@ -139,7 +136,7 @@ def show_keys(parent: QWidget, actions: Actions) -> KeysDialog:
 
 
 def show_about(parent: QWidget) -> QMessageBox:
-    """Open the box that says what this is, in which versions, and what to cite."""
+    """Open the about box: version, paper to cite, and versions of the packages."""
     facts = system_info.facts()
     packages = ", ".join(f"{name} {version}" for name, version in facts["packages"].items())
     box = QMessageBox(parent)
@@ -148,8 +145,8 @@ def show_about(parent: QWidget) -> QMessageBox:
     box.setTextFormat(Qt.TextFormat.RichText)
     box.setText(
         f"<h3>ScStream Studio {__version__}</h3>"
-        "<p>Cuts any video into segments that keep their identity from frame to frame.</p>"
-        f"<p>The method, to be cited:<br>{_PAPER}</p>"
+        "<p>Divides any video into segments that keep their identity from frame to frame.</p>"
+        f"<p>Please cite the method:<br>{_PAPER}</p>"
     )
     box.setInformativeText(f"Python {facts['python']} on {facts['system']}, {facts['cores']} cores")
     box.setDetailedText(packages)

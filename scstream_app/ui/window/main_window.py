@@ -1,4 +1,4 @@
-"""The main window: puts the parts together and connects them; every part does its own work."""
+"""The main window: creates the parts of the program and connects them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,13 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QSettings, Qt, Slot
-from PySide6.QtGui import QActionGroup, QCloseEvent, QKeyEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QMainWindow,
-    QMenu,
-    QStackedWidget,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import QMainWindow
 
 from scstream_app.pipeline.run import Notice
 from scstream_app.session.library import Library, is_unsaved
 from scstream_app.ui.actions.actions import SPECS, Actions
+from scstream_app.ui.document.availability import why_disabled
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
 from scstream_app.ui.document.player import Player
@@ -29,7 +23,6 @@ from scstream_app.ui.panels.controls import ControlsPanel
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.statistics import StatisticsPanel
-from scstream_app.ui.qt import theme
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.job_queue import JobQueue
 from scstream_app.ui.qt.message_bar import MessageBar
@@ -44,30 +37,27 @@ from scstream_app.ui.sessions.rerun import Rerun
 from scstream_app.ui.sessions.session_saver import SessionSaver
 from scstream_app.ui.sessions.shutdown import Shutdown
 from scstream_app.ui.sessions.unsaved_sessions import unsaved_sessions
-from scstream_app.ui.timeline.timeline import Timeline
-from scstream_app.ui.timeline.transport import Transport
-from scstream_app.ui.viewer.live_bar import LiveBar
-from scstream_app.ui.viewer.viewer import Viewer
 from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.apply_preferences import PreferenceApplier
+from scstream_app.ui.window.central_area import CentralArea
 from scstream_app.ui.window.dock_layout import DockLayout
 from scstream_app.ui.window.guide import show_guide
+from scstream_app.ui.window.menus import build_menus, playback_handlers, timeline_menu, viewer_menu, zoom_handlers
 from scstream_app.ui.window.preferences import Preferences
 from scstream_app.ui.window.preferences_dialog import PreferencesDialog
 from scstream_app.ui.window.status_bar import StatusBar
-from scstream_app.ui.window.welcome import Welcome
 
-#: Frames a second that a live source is to be held at before anybody says otherwise.
-_USUAL_TARGET = 20.0
+#: Default target of a live source, in frames a second.
+_DEFAULT_TARGET = 20.0
 
 
 class MainWindow(QMainWindow):
-    """One document, a viewer in the middle, panels around it.
+    """One document with a viewer in the middle and panels around it.
 
     Attributes
     ----------
     ended : bool
-        Whether all threads had ended when it was closed: one that hangs is left behind.
+        Whether all threads had ended when the window closed; a thread that hangs is abandoned.
     """
 
     def __init__(self, settings: QSettings, library: Library | None = None) -> None:
@@ -85,16 +75,16 @@ class MainWindow(QMainWindow):
         self.actions_ = Actions(self, settings)
         self.models = ModelFiles(self.document, self)
         self.addresses = RecentFiles(settings)
-        # A list of sessions is not to wait until a large one has been moved.
+        # Two queues: listing sessions does not wait until a large one has been moved.
         self._files, self._lists = JobQueue(self), JobQueue(self)
         self.message = MessageBar()
         self.recording = RecordingControl(self.document, self.feed, lambda: self.library, self.message, self)
         may_leave = partial(self.recording.may_end, "Open")
         self.opening = DocumentOpener(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
-        self.choosing = OpenDialogs(self.document, self.addresses, self.opening, self.recording, self)
-        self.restarting = Rerun(self.document, self.opening, self)
-        self.tidying = Cleanup(lambda: self.library, self._files, self)
-        self.closing = Shutdown(self.document, self.opening, self.feed, self._files, self._lists, self)
+        self.open_dialogs = OpenDialogs(self.document, self.addresses, self.opening, self.recording, self)
+        self.rerun = Rerun(self.document, self.opening, self)
+        self.cleanup = Cleanup(lambda: self.library, self._files, self)
+        self.shutdown = Shutdown(self.document, self.opening, self.feed, self._files, self._lists, self)
         self._is_closing = False
         self.ended = True
         self.saving = SessionSaver(self.document, self.addresses, self.opening, self._files, self)
@@ -111,29 +101,10 @@ class MainWindow(QMainWindow):
     # --- building
 
     def _build_centre(self) -> None:
-        self.welcome = Welcome()
-        self.viewer = Viewer(self.document)
-        self.live_bar = LiveBar(self.document, self.feed, self.viewer, self.actions_["record"])
-        self.transport = Transport(self.document, self.player)
-        self.timeline = Timeline(self.document, self.player)
-        stage = QWidget()
-        column = QVBoxLayout(stage)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        column.addWidget(self.live_bar)
-        column.addWidget(self.viewer, 1)
-        column.addWidget(self.timeline)
-        column.addWidget(self.transport)
-        self._stage = stage
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self.welcome)
-        self._pages.addWidget(stage)
-        centre = QWidget()
-        whole = QVBoxLayout(centre)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.setSpacing(0)
-        whole.addWidget(self.message)
-        whole.addWidget(self._pages, 1)
+        record = self.actions_["record"]
+        self._centre = centre = CentralArea(self.document, self.player, self.feed, self.message, record)
+        self.welcome, self.viewer, self.live_bar = centre.welcome, centre.viewer, centre.live_bar
+        self.transport, self.timeline = centre.transport, centre.timeline
         self.setCentralWidget(centre)
 
     def _build_panels(self) -> None:
@@ -151,41 +122,23 @@ class MainWindow(QMainWindow):
         self.panels = DockLayout(self, widgets, below="statistics")
 
     def _build_menus(self) -> None:
-        menus = {name: self.menuBar().addMenu(name) for name in dict.fromkeys(spec.menu for spec in SPECS)}
-        groups = {name: QActionGroup(self) for name in ("view", "theme")}
-        for spec in SPECS:
-            if not spec.title:
-                menus[spec.menu].addSeparator()
-                continue
-            action = self.actions_[spec.id]
-            menus[spec.menu].addAction(action)
-            self.addAction(action)
-            if spec.group:
-                groups[spec.group].addAction(action)
-        self._build_open_menus(menus["File"])
-        menus["View"].addSeparator()
-        menus["View"].addActions(list(self.panels.actions()))
-
-    def _build_open_menus(self, file_menu: QMenu) -> None:
-        """Behind the entries that ask what to open, those that open it at once."""
-        after = file_menu.actions()[file_menu.actions().index(self.actions_["open_session"]) + 1]
         recent, samples = RecentMenu(self.addresses, self), SamplesMenu(self)
         recent.cleared.connect(self.welcome.refresh)
         for menu in (recent, samples):
-            file_menu.insertMenu(after, menu)
             menu.chosen.connect(self.opening.open_address)
+        build_menus(self, self.actions_, (recent, samples), self.panels.actions())
 
-    # --- wiring
+    # --- connections
 
     def _bind_actions(self) -> None:
         player = self.player
         self.actions_.bind(
             {
-                "open": self.choosing.video,
-                "open_folder": self.choosing.images,
-                "open_camera": self.choosing.camera,
-                "open_url": self.choosing.url,
-                "open_session": self.choosing.session,
+                "open": self.open_dialogs.video,
+                "open_folder": self.open_dialogs.images,
+                "open_camera": self.open_dialogs.camera,
+                "open_url": self.open_dialogs.url,
+                "open_session": self.open_dialogs.session,
                 "save": self.saving.save,
                 "save_as": self.saving.save_as,
                 "export": self._export,
@@ -205,42 +158,25 @@ class MainWindow(QMainWindow):
                 "group": self.objects.add_selected,
                 "ungroup": self.objects.remove_selected,
                 "preferences": self.show_preferences,
-                "fit": self.viewer.fit,
-                "actual_size": self.viewer.actual_size,
-                "zoom_in": lambda: self.viewer.zoom(1.25),
-                "zoom_out": lambda: self.viewer.zoom(0.8),
                 "full_screen": self._toggle_full_screen,
                 "play": self._toggle_play,
-                "next": lambda: player.step(1),
-                "previous": lambda: player.step(-1),
-                "forward": lambda: player.step(10),
-                "back": lambda: player.step(-10),
-                "start": player.to_start,
-                "end": player.to_end,
-                "next_event": player.next_event,
-                "previous_event": player.previous_event,
                 "next_uncertain": partial(self._go_uncertain, player.next_uncertain),
                 "previous_uncertain": partial(self._go_uncertain, player.previous_uncertain),
-                "slower": player.slower,
-                "faster": player.faster,
-                "normal_speed": player.normal_speed,
-                "loop": lambda: player.set_loop(self.actions_["loop"].isChecked()),
-                "set_in": player.set_in,
-                "set_out": player.set_out,
-                "clear_range": player.clear_range,
                 "pause_segmenting": lambda: self.document.pause(self.actions_["pause_segmenting"].isChecked()),
                 "record": self._toggle_recording,
-                "restart": lambda: self.restarting.again(self.document.settings),
+                "restart": lambda: self.rerun.again(self.document.settings),
                 "guide": lambda: show_guide(self),
                 "shortcuts": lambda: help_dialogs.show_keys(self, self.actions_),
                 "about": lambda: help_dialogs.show_about(self),
+                **playback_handlers(player, self.actions_),
+                **zoom_handlers(self.viewer),
                 **{spec.id: partial(self._show_view, spec.id) for spec in SPECS if spec.group == "view"},
                 **{spec.id: partial(self._set_theme, spec.id) for spec in SPECS if spec.group == "theme"},
             }
         )
 
     def _rename(self) -> None:
-        if self.objects.in_use:
+        if self.objects.has_list_focus:
             self.objects.rename_current()
         else:
             self.segments.rename_selected()
@@ -251,52 +187,45 @@ class MainWindow(QMainWindow):
     def _set_theme(self, action: str) -> None:
         self.preferences["theme"] = action.removeprefix("theme_")
 
-    def _apply_theme(self) -> None:
-        theme_ = theme.chosen(self._settings)
-        self.actions_[f"theme_{theme_}"].setChecked(True)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        theme.apply(app, theme_)
-
     def _connect(self) -> None:
         document = self.document
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.state_changed.connect(self._refresh)
         document.display.look_changed.connect(self._on_look)
-        document.display.selection_changed.connect(self._tell_isolating)
+        document.display.selection_changed.connect(self._update_isolate)
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
         self.viewer.menu_requested.connect(self._show_viewer_menu)
         for panel in (self.segments, self.objects):
-            panel.said.connect(self.viewer.show_toast)
+            panel.message.connect(self.viewer.show_toast)
         self.timeline.menu_requested.connect(self._show_timeline_menu)
         self.models.wanted.connect(self.opening.open_with_model)
-        for part in (self.models, self.opening, self.saving, self.tidying):
+        for part in (self.models, self.opening, self.saving, self.cleanup):
             part.message.connect(self.message.show_message)
         self.opening.leaving.connect(self.message.clear)
         self.opening.leaving.connect(self.segments.finish_typing)
-        self.restarting.began.connect(self.segments.finish_typing)
+        self.rerun.began.connect(self.segments.finish_typing)
         self.recording.wanted.connect(self.opening.open_session)
         self.saving.began.connect(self.message.clear)
         self.saving.began.connect(self.segments.finish_typing)
-        self.saving.saved.connect(self._tell_title)
+        self.saving.saved.connect(self._update_title)
         self.saving.saved.connect(self.welcome.refresh)
         self.opening.began.connect(self._on_began)
         self.opening.discarded.connect(self.welcome.refresh)
-        self.tidying.done.connect(self.welcome.refresh)
-        self.actions_.keys_changed.connect(self._tell_keys)
-        document.undo.undoTextChanged.connect(self._tell_undo)
-        document.undo.redoTextChanged.connect(self._tell_undo)
-        self._tell_keys()
+        self.cleanup.done.connect(self.welcome.refresh)
+        self.actions_.keys_changed.connect(self._update_keys)
+        document.undo.undoTextChanged.connect(self._update_undo)
+        document.undo.redoTextChanged.connect(self._update_undo)
+        self._update_keys()
         self.welcome.dropped.connect(self.opening.open_dropped)
         self.welcome.chosen.connect(self.opening.open_address)
         self.welcome.session_chosen.connect(self.opening.open_session_text)
-        self.welcome.deletion_requested.connect(self.tidying.ask_about)
+        self.welcome.deletion_requested.connect(self.cleanup.ask_about)
         self.welcome.stale.connect(self._fill_welcome)
         self.welcome.action_requested.connect(self._trigger)
-        self.controls.restart_requested.connect(self.restarting.again)
+        self.controls.restart_requested.connect(self.rerun.again)
         self.preferences.changed.connect(self._on_preference)
         self.feed.changed.connect(self._on_feed)
         self.feed.recorded.connect(self._on_recorded)
@@ -304,27 +233,24 @@ class MainWindow(QMainWindow):
     # --- preferences
 
     def show_preferences(self) -> PreferencesDialog:
-        """Open the dialog."""
+        """Open the preferences dialog."""
         dialog = PreferencesDialog(self.preferences, self)
         dialog.requested.connect(self._on_preference_button)
         dialog.open()
         return dialog
 
     def _apply_preferences(self) -> None:
-        """What holds from the start."""
-        self._apply_theme()
+        """Apply the preferences at the start of the program."""
         self._apply_library()
-        self.preferring = PreferenceApplier(self.preferences, self.document)
-        self.opening.choosing.connect(self.preferring.use_preset)
+        applier = PreferenceApplier(self.preferences, self.document, self.actions_)
+        self.opening.choosing.connect(applier.use_preset)
         days = self.preferences["keep_days"]
         if days is not None:
-            self.tidying.clear_old(days)
+            self.cleanup.clear_old(days)
 
     @Slot(str)
     def _on_preference(self, name: str) -> None:
-        if name == "theme":
-            self._apply_theme()
-        elif name == "library":
+        if name == "library":
             self._apply_library()
             self.welcome.refresh()
 
@@ -340,42 +266,30 @@ class MainWindow(QMainWindow):
             case "layout":
                 self.panels.reset(self._settings, share=self.document.is_open)
             case "clear":
-                self.tidying.ask()
+                self.cleanup.ask()
 
     @Slot()
-    def _tell_keys(self) -> None:
+    def _update_keys(self) -> None:
         self.transport.set_keys(self.actions_.key)
         self.segments.set_keys(self.actions_.key)
         self.objects.set_keys(self.actions_.key)
         self.status.set_keys(self.actions_.key)
 
     @Slot()
-    def _tell_undo(self) -> None:
-        """Say what would be undone and done again, and whether there is anything."""
-        undo, free = self.document.undo, not self.document.saving
-        self.actions_.enable(["undo"], free and undo.canUndo())
-        self.actions_.enable(["redo"], free and undo.canRedo())
+    def _update_undo(self) -> None:
+        """Show in the menu what can be undone and redone."""
+        undo = self.document.undo
+        self.actions_.enable(self._why_disabled, ("undo", "redo"))
         self.actions_["undo"].setText(f"Undo {undo.undoText()}".rstrip())
         self.actions_["redo"].setText(f"Redo {undo.redoText()}".rstrip())
 
     @Slot(QPoint)
     def _show_viewer_menu(self, where: QPoint) -> None:
-        """What can be done to the selected segments, and how to look at the picture."""
-        menu = self.segments.make_menu()
-        menu.addSeparator()
-        menu.addActions([self.actions_[id] for id in ("fit", "actual_size", "view_original", "view_overlay")])
-        menu.popup(where)
+        viewer_menu(self.segments.make_menu(), self.actions_).popup(where)
 
     @Slot(QPoint)
     def _show_timeline_menu(self, where: QPoint) -> None:
-        """Where to go from here, and what is to be played."""
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for id in ("next_event", "previous_event", "next_uncertain", "previous_uncertain"):
-            menu.addAction(self.actions_[id])
-        menu.addSeparator()
-        menu.addActions([self.actions_[id] for id in ("set_in", "set_out", "clear_range", "loop", "export")])
-        menu.popup(where)
+        timeline_menu(self, self.actions_).popup(where)
 
     def _go_uncertain(self, go: Callable[[], None]) -> None:
         if self.document.summary.uncertain_frames():
@@ -390,7 +304,7 @@ class MainWindow(QMainWindow):
     # --- opening
 
     def open_address(self, address: str) -> None:
-        """Open whatever a person means: a video, images, a camera, a URL, or a session."""
+        """Open a video, images, a camera, a URL or a session."""
         self.opening.open_address(address)
 
     def _close_document(self) -> None:
@@ -403,60 +317,45 @@ class MainWindow(QMainWindow):
         if self.document.session is not None:
             ExportDialog(self.document, self, in_out=self.player.range(), kept=self._settings).open()
 
-    # --- what happens
+    # --- changes of the document
 
     @Slot()
     def _on_began(self) -> None:
-        self._pages.setCurrentWidget(self._stage)
+        self._centre.show_document()
 
     @Slot()
     def _on_opened(self) -> None:
         self.viewer.fit()
-        self._pages.setCurrentWidget(self._stage)
+        self._centre.show_document()
         self.panels.show(True, share=self.document.is_open)
         self._refresh()
 
     @Slot()
     def _on_closed(self) -> None:
-        # Between two clips everything keeps its place.
+        # Between two clips the layout stays.
         if not (self.opening.changing or self._is_closing):
             self._show_welcome()
         self._refresh()
 
     def _show_welcome(self) -> None:
-        self._pages.setCurrentWidget(self.welcome)
-        # There is nothing in them before something is open.
+        self._centre.show_welcome()
+        # Panels are empty while nothing is open.
         self.panels.show(False)
 
     @Slot()
     def _refresh(self) -> None:
-        document = self.document
-        open_, kept = document.is_open, document.session is not None and not document.saving
-        busy = document.state in (State.SEGMENTING, State.SETTLING, State.PAUSED)
-        ids = [spec.id for spec in SPECS if spec.title and spec.menu in ("Edit", "View", "Playback", "Segmentation")]
-        self.actions_.enable(ids, open_)
-        # What takes long to open can be called off.
-        self.actions_.enable(["close"], document.state is not State.EMPTY)
-        if document.saving:
-            edit = [spec.id for spec in SPECS if spec.title and spec.menu == "Edit"]
-            self.actions_.enable([*edit, "restart"], False)
-            # Nothing of it is written.
-            self.actions_.enable(["isolate"], open_)
-        self._tell_undo()
-        self.actions_.enable(["save", "save_as", "export", "save_model", "use_model"], kept)
-        if document.live:
-            self._enable_live()
-        self.actions_.enable(["record"], document.live and (busy or self.feed.recorder is not None))
-        always = [spec.id for spec in SPECS if spec.group == "theme"]
-        self.actions_.enable([*always, "full_screen", "preferences"], True)
-        self.actions_.enable(["pause_segmenting"], busy)
-        self.actions_["pause_segmenting"].setChecked(document.state is State.PAUSED)
+        self.actions_.enable(self._why_disabled)
+        self._update_undo()
+        self.actions_["pause_segmenting"].setChecked(self.document.state is State.PAUSED)
         self._on_look()
-        self._tell_title()
+        self._update_title()
+
+    def _why_disabled(self, action: str) -> str:
+        return why_disabled(self.document, action, recording=self.feed.recorder is not None)
 
     @Slot()
-    def _tell_title(self) -> None:
-        """What is open: the session by the name that it was saved under, the clip; a mark if nobody has saved it."""
+    def _update_title(self) -> None:
+        """Show the name of the session, if it is saved, and of the clip; an asterisk marks an unsaved session."""
         facts, session = self.document.facts, self.document.session
         if self.document.saving:
             return
@@ -475,11 +374,11 @@ class MainWindow(QMainWindow):
     def _on_look(self) -> None:
         action = f"view_{self.document.display.look.view}"
         self.actions_[action].setChecked(True)
-        self._tell_isolating()
+        self._update_isolate()
 
     @Slot()
-    def _tell_isolating(self) -> None:
-        self.actions_["isolate"].setText(self.segments.word_of_isolating)
+    def _update_isolate(self) -> None:
+        self.actions_["isolate"].setText(self.segments.isolate_text)
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
@@ -493,14 +392,6 @@ class MainWindow(QMainWindow):
 
     # --- live
 
-    def _enable_live(self) -> None:
-        """Of a live source only the last frames can be gone through, and only while it is paused."""
-        playback = [spec.id for spec in SPECS if spec.title and spec.menu == "Playback"]
-        self.actions_.enable(playback, False)
-        self.actions_.enable(["play"], self.document.state is not State.STOPPED)
-        still = self.document.state in (State.PAUSED, State.STOPPED)
-        self.actions_.enable(["next", "previous", "forward", "back", "start", "end"], still)
-
     def _toggle_play(self) -> None:
         if self.document.live:
             self.document.pause(self.document.state is not State.PAUSED)
@@ -509,7 +400,7 @@ class MainWindow(QMainWindow):
 
     def _toggle_recording(self) -> None:
         self.recording.toggle()
-        # The action has checked itself, whether or not anything came of it.
+        # The action has checked itself, even if no recording was started.
         self._on_feed()
 
     @Slot()
@@ -523,33 +414,33 @@ class MainWindow(QMainWindow):
         self.welcome.refresh()
 
     def _toggle_full_screen(self) -> None:
-        # A window that was maximized before is so again afterwards.
+        # Keeps the flag of a maximized window, which is maximized again afterwards.
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
 
     def changeEvent(self, event: QEvent) -> None:
-        """The menu says whether it is full screen, whoever made it so."""
+        """Check the menu entry when the window becomes full screen in any way."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self.actions_["full_screen"].setChecked(self.isFullScreen())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc leaves full screen, if nothing else has a use for it: a shortcut would be heard before anything else."""
+        """Leave full screen on Esc, unless a widget uses the key: a shortcut would take it from all widgets."""
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
             self._toggle_full_screen()
         else:
             super().keyPressEvent(event)
 
-    # --- remembering and closing
+    # --- closing
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop what is being done, keep it, and remember how the window was."""
+        """Stop the work, keep its results, and store the layout of the window."""
         if not self._may_close():
             event.ignore()
             return
         self._is_closing = True
         self.panels.keep(self._settings)
         self.player.pause()
-        self.ended = self.closing.finish()
+        self.ended = self.shutdown.finish()
         self._is_closing = False
         event.accept()
 
@@ -561,6 +452,6 @@ class MainWindow(QMainWindow):
 
 
 def _target(settings: QSettings) -> float | None:
-    """The rate that a person last wanted to be held; None: a fixed processing size."""
-    value = float(str(settings.value("live/target", _USUAL_TARGET)))
+    """Return the stored target rate of live sources; None: a fixed processing size."""
+    value = float(str(settings.value("live/target", _DEFAULT_TARGET)))
     return value if value in TARGETS else None

@@ -182,7 +182,7 @@ def test_isolating_is_in_the_edit_menu_and_is_called_what_it_does(window: MainWi
 
 def test_isolating_nothing_says_what_is_missing(window: MainWindow) -> None:
     in_edit_menu(window, "isolate").trigger()
-    assert window.viewer.findChild(QLabel, "toast").text() == "Select segments to see them alone."
+    assert window.viewer.findChild(QLabel, "toast").text() == "Select segments to isolate them."
 
 
 def test_undo_and_redo_can_be_used_only_when_there_is_something(window: MainWindow, qtbot: QtBot) -> None:
@@ -233,11 +233,11 @@ def test_a_key_that_was_taken_away_does_nothing(window: MainWindow, qtbot: QtBot
     qtbot.keyClick(table(window.segments), Qt.Key.Key_G)
     assert window.findChild(ObjectDialog) is None
     assert hint(window) == (
-        "Select segments (click, Ctrl+click) and choose Edit > Add to Object… to put them together in an object, "
-        "which follows them."
+        "Select segments (click, Ctrl+click) and choose Edit > Add to Object… to make an object of them. "
+        "It follows them over time."
     )
     window.actions_.set_keys("group", ["Ctrl+G"])
-    assert "and press Ctrl+G to put" in hint(window)
+    assert "and press Ctrl+G to make" in hint(window)
     qtbot.keyClick(table(window.segments), Qt.Key.Key_G, CTRL)
     assert window.findChild(ObjectDialog) is not None
 
@@ -432,7 +432,7 @@ def test_boxes_and_names_wait_until_it_is_saved(window: MainWindow, qtbot: QtBot
     can = picture(view.viewport(), cell(window.segments, 1, SHOWN))
     save(window, qtbot)
     said: list[str] = []
-    window.segments.said.connect(said.append)
+    window.segments.message.connect(said.append)
     cannot = picture(view.viewport(), cell(window.segments, 1, SHOWN))
     # The box is fainter, the colour beside it as it was.
     assert np.ptp(cannot[:, :18]) < 0.6 * np.ptp(can[:, :18])

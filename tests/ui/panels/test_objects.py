@@ -191,7 +191,7 @@ def test_a_segment_is_taken_out_of_all_its_objects_at_once(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     said: list[str] = []
-    panel.said.connect(said.append)
+    panel.message.connect(said.append)
     undo_commands.make_object(story_document, "kite", [0, 1])
     undo_commands.make_object(story_document, "sail", [1])
     story_document.display.select([0, 1])
@@ -208,7 +208,7 @@ def test_what_is_answered_while_it_is_saved_is_not_said_to_be_done(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot, name: str
 ) -> None:
     said: list[object] = []
-    panel.said.connect(said.append)
+    panel.message.connect(said.append)
     story_document.noticed.connect(said.append)
     go_on(story_document, qtbot, 3)
     undo_commands.make_object(story_document, "kite", [0])

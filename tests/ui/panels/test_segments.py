@@ -419,11 +419,11 @@ def test_tips_say_what_is_missing(panel: SegmentsPanel, objects: ObjectsPanel, s
     again = "choose Segmentation > Segment Again and pause it"
     assert tips(panel) == {
         "Hide": "Select segments to hide them",
-        "Isolate": "Select segments to see them alone",
+        "Isolate": "Select segments to isolate them",
         "Merge": f"Segments can be merged {ended}: add them to an object, or {again}",
         "Split": f"Segments can be split {ended}: {again}",
         "Add to Object…": "Select segments to add them to an object",
-        "Colour…": "Select segments to give them a colour",
+        "Colour…": "Select segments to choose their colour",
         "Rename": "Select one segment to rename it",
         "Lock": f"Segments can be locked {ended}: {again}",
     }
@@ -514,7 +514,7 @@ def test_while_the_first_frame_settles_the_panel_does_not_claim_that_there_is_no
         signal.connect(look)
     document.open_source(str(write_video(tmp_path / "clip.mp4", moving_square(6))), tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    assert any(text.startswith("Settling… ") and text.endswith(" segments so far") for text in drafts)
+    assert any(text.startswith("Analysing first frame… ") and text.endswith(" segments so far") for text in drafts)
     assert "0 segments" not in told
     qtbot.waitUntil(lambda: count.text() == f"{len(ids(panel))} segments")
 
@@ -586,7 +586,7 @@ def run_on(document: Document, qtbot: QtBot, frames: int) -> None:
 def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd: tuple[int, int]) -> None:
     panel = shown(SegmentsPanel(running), qtbot)
     said: list[str] = []
-    panel.said.connect(said.append)
+    panel.message.connect(said.append)
     running.display.select(odd)
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
     assert said == [
@@ -604,7 +604,7 @@ def test_what_was_merged_by_hand_stays_one(running: Document, qtbot: QtBot, odd:
 def test_both_parts_of_a_split_by_hand_are_locked(running: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(running), qtbot)
     said: list[str] = []
-    panel.said.connect(said.append)
+    panel.message.connect(said.append)
     first = ids(panel)[0]
     running.display.select([first])
     qtbot.keyClick(table(panel), Qt.Key.Key_M, Qt.KeyboardModifier.AltModifier)

@@ -155,7 +155,7 @@ def test_enter_closes_the_keys_and_resets_none(keys: KeysDialog, qtbot: QtBot) -
 
 
 def test_a_button_brings_the_original_keys_back(keys: KeysDialog, qtbot: QtBot) -> None:
-    (reset,) = [button for button in keys.buttons.buttons() if "original" in button.text()]
+    (reset,) = [button for button in keys.buttons.buttons() if "Default" in button.text()]
     qtbot.mouseClick(reset, Qt.MouseButton.LeftButton)
     assert keys._actions.key("export") == "Ctrl+E"
     qtbot.mouseClick(keys.buttons.button(QDialogButtonBox.StandardButton.Close), Qt.MouseButton.LeftButton)
@@ -460,7 +460,7 @@ def test_reset_layout_forgets_the_width_that_was_drawn(
     qtbot.waitUntil(lambda: widths(window) == {430})
     draw_panels(window, qtbot, 60)
     dialog = window.show_preferences()
-    dialog.asked.emit("layout")
+    dialog.requested.emit("layout")
     dialog.close()
     qtbot.waitUntil(lambda: widths(window) == {430})
 

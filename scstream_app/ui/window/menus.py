@@ -1,0 +1,104 @@
+"""The menu bar and the context menus, built from the table of actions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
+
+from scstream_app.ui.actions.actions import SPECS, Actions
+from scstream_app.ui.document.player import Player
+from scstream_app.ui.viewer.viewer import Viewer
+
+_VIEWER_MENU = ("fit", "actual_size", "view_original", "view_overlay")
+_TIMELINE_MENU = (
+    ("next_event", "previous_event", "next_uncertain", "previous_uncertain"),
+    ("set_in", "set_out", "clear_range", "loop", "export"),
+)
+
+Handlers = dict[str, Callable[[], object]]
+
+
+def build_menus(
+    window: QMainWindow, actions: Actions, open_menus: Iterable[QMenu], panel_actions: Iterable[QAction]
+) -> None:
+    """Fill the window's menu bar.
+
+    Parameters
+    ----------
+    window : QMainWindow
+    actions : Actions
+    open_menus : iterable of QMenu
+        Submenus for the File menu, behind the entries that ask what to open.
+    panel_actions : iterable of QAction
+        Entries for the View menu that show or hide the panels.
+    """
+    specs = [spec for spec in SPECS if spec.menu]
+    menus = {name: window.menuBar().addMenu(name) for name in dict.fromkeys(spec.menu for spec in specs)}
+    groups = {name: QActionGroup(window) for name in dict.fromkeys(spec.group for spec in specs if spec.group)}
+    for spec in specs:
+        if not spec.title:
+            menus[spec.menu].addSeparator()
+            continue
+        action = actions[spec.id]
+        menus[spec.menu].addAction(action)
+        window.addAction(action)
+        if spec.group:
+            groups[spec.group].addAction(action)
+    entries = menus["File"].actions()
+    behind = entries[entries.index(actions["open_session"]) + 1]
+    for menu in open_menus:
+        menus["File"].insertMenu(behind, menu)
+    menus["View"].addSeparator()
+    menus["View"].addActions(list(panel_actions))
+
+
+def viewer_menu(segments_menu: QMenu, actions: Actions) -> QMenu:
+    """Add ways to look at the picture to the menu of the selected segments."""
+    segments_menu.addSeparator()
+    segments_menu.addActions([actions[id] for id in _VIEWER_MENU])
+    return segments_menu
+
+
+def timeline_menu(parent: QWidget, actions: Actions) -> QMenu:
+    """Make the timeline's context menu."""
+    menu = QMenu(parent)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    go, play = _TIMELINE_MENU
+    menu.addActions([actions[id] for id in go])
+    menu.addSeparator()
+    menu.addActions([actions[id] for id in play])
+    return menu
+
+
+def playback_handlers(player: Player, actions: Actions) -> Handlers:
+    """Return what the Playback actions do that only need the player."""
+    return {
+        "next": lambda: player.step(1),
+        "previous": lambda: player.step(-1),
+        "forward": lambda: player.step(10),
+        "back": lambda: player.step(-10),
+        "start": player.to_start,
+        "end": player.to_end,
+        "next_event": player.next_event,
+        "previous_event": player.previous_event,
+        "slower": player.slower,
+        "faster": player.faster,
+        "normal_speed": player.normal_speed,
+        "loop": lambda: player.set_loop(actions["loop"].isChecked()),
+        "set_in": player.set_in,
+        "set_out": player.set_out,
+        "clear_range": player.clear_range,
+    }
+
+
+def zoom_handlers(viewer: Viewer) -> Handlers:
+    """Return what the View actions do that only need the viewer."""
+    return {
+        "fit": viewer.fit,
+        "actual_size": viewer.actual_size,
+        "zoom_in": lambda: viewer.zoom(1.25),
+        "zoom_out": lambda: viewer.zoom(0.8),
+    }
