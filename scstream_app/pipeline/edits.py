@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from operator import index
@@ -111,71 +110,3 @@ def colour_after(edits: Iterable[Edit], colour: str) -> str:
     for edit in edits:
         colour = str(edit.values.get("colour", colour))
     return colour
-
-
-class EditQueue:
-    """Edits on their way to a run, from any thread: kept until the run says what became of them.
-
-    Examples
-    --------
-    >>> queue = EditQueue()
-    >>> queue.add(Edit("lock", (3,)))
-    >>> queue.waiting() == queue.waiting() == (Edit("lock", (3,)),)
-    True
-    >>> queue.add(Edit("split", (5,)))
-    >>> queue.withdraw(Edit("split", (5,))), queue.withdraw(Edit("lock", (3,)))
-    (True, False)
-    >>> queue.untell()
-    >>> queue.withdraw(Edit("lock", (3,)))
-    True
-    >>> queue.add(Edit("lock", (3,)))
-    >>> queue.settle([Edit("lock", (3,))])
-    >>> queue.waiting()
-    ()
-    """
-
-    def __init__(self) -> None:
-        self._edits: list[Edit] = []
-        #: How many, from the first on, a run has been told of.
-        self._told = 0
-        self._lock = threading.Lock()
-
-    def add(self, edit: Edit) -> None:
-        """Put an edit at the end."""
-        with self._lock:
-            self._edits.append(edit)
-
-    def waiting(self) -> tuple[Edit, ...]:
-        """All that wait, the earliest first; they go on waiting, but can no longer be withdrawn."""
-        with self._lock:
-            self._told = len(self._edits)
-            return tuple(self._edits)
-
-    def untell(self) -> None:
-        """The run that was told has ended: whatever still waits can be withdrawn again."""
-        with self._lock:
-            self._told = 0
-
-    def withdraw(self, edit: Edit) -> bool:
-        """Take an edit back that no run has been told of yet; False if it is too late for that."""
-        with self._lock:
-            for place in range(len(self._edits) - 1, self._told - 1, -1):
-                if self._edits[place] == edit:
-                    del self._edits[place]
-                    return True
-            return False
-
-    def settle(self, edits: Iterable[Edit]) -> None:
-        """These were made, or cannot be: they wait no longer."""
-        with self._lock:
-            for edit in edits:
-                if edit in self._edits:
-                    place = self._edits.index(edit)
-                    del self._edits[place]
-                    self._told -= place < self._told
-
-    def clear(self) -> None:
-        """Nothing is to be done any more."""
-        with self._lock:
-            self._edits.clear()
-            self._told = 0

@@ -1,7 +1,8 @@
-"""What a person asked of the model: what has been done, what still waits, and what the model will be then."""
+"""Edits of the model that the user asked for and the run has not made yet."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,14 +13,14 @@ from scstream_app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What a model is set to, which segments it leaves alone, and whether any were merged or split by hand."""
+    """The settings of a model, its locked segments, and whether the user merged or split any."""
 
     settings: Settings
     locked: frozenset[int] = frozenset()
     shaped: frozenset[str] = frozenset()
 
     def after(self, edits: Iterable[Edit]) -> ModelState:
-        """The same when some edits have been made.
+        """Return the state after some edits.
 
         >>> ModelState(Settings()).after([Edit("lock", (1, 2)), Edit("unlock", (2,))]).locked
         frozenset({1})
@@ -38,79 +39,189 @@ class ModelState:
         return ModelState(settings, locked, shaped)
 
 
-class PendingEdits:
-    """Edits that a person asked for, until it is known what became of them.
+@dataclass(slots=True)
+class AbandonedEdits:
+    """A session that was closed, and the edits that were pending then.
 
     Attributes
     ----------
-    made : Made
-        What the model is.
-    waiting : list of Edit
-        What has not been done yet, the earliest first.
-
-    Examples
-    --------
-    >>> asked = PendingEdits(ModelState(Settings()))
-    >>> asked.waiting += [Edit("lock", (1,)), Edit("lock", (2,))]
-    >>> asked.then.locked
-    frozenset({1, 2})
-    >>> asked.drop(Edit("lock", (2,))), asked.drop(Edit("lock", (3,)))
-    (True, False)
-    >>> asked.then.locked, asked.made.locked
-    (frozenset({1}), frozenset())
-    >>> asked.waiting += [Edit("unlock", (1,)), Edit("lock", (1,))]
-    >>> asked.withdraw(Edit("lock", (1,)))
-    >>> asked.then.locked
-    frozenset()
+    path : Path
+        Path of the session.
+    address : str
+        Address of its source.
+    name : str
+        Name of the source, for messages.
+    edits : list of Edit
     """
-
-    def __init__(self, made: ModelState) -> None:
-        self.made = made
-        self.waiting: list[Edit] = []
-
-    @property
-    def then(self) -> ModelState:
-        """What the model will be when all is done."""
-        return self.made.after(self.waiting)
-
-    @property
-    def locked(self) -> frozenset[int]:
-        """Ids of the segments that will be locked when all edits are made."""
-        return self.then.locked
-
-    @property
-    def shaped(self) -> frozenset[str]:
-        """Which of "merge" and "split" were made by hand, or wait to be."""
-        return self.then.shaped
-
-    def withdraw(self, edit: Edit) -> None:
-        """It was taken back: the one that was asked for last, if there are several alike."""
-        places = [place for place, other in enumerate(self.waiting) if other == edit]
-        if places:
-            del self.waiting[places[-1]]
-
-    def drop(self, edit: Edit) -> bool:
-        """It was done, or cannot be: the first, if there are several alike; False if it never waited."""
-        waited = edit in self.waiting
-        if waited:
-            self.waiting.remove(edit)
-        return waited
-
-
-@dataclass(frozen=True, slots=True)
-class AbandonedEdits:
-    """A session that was closed while edits of it waited for the next frame."""
 
     path: Path
     address: str
     name: str
-    edits: tuple[Edit, ...]
+    edits: list[Edit]
 
 
-def kinds(edits: Iterable[Edit]) -> str:
-    """What edits do, in words.
+@dataclass(slots=True)
+class _Entry:
+    edit: Edit
+    by_user: bool = True
+    taken: bool = False
 
-    >>> kinds([Edit("lock", (1,)), Edit("merge", (2, 3)), Edit("lock", (4,))])
+
+class PendingEdits:
+    """The queue of edits between the window, which adds and withdraws, and the worker, which takes and settles.
+
+    All methods may be called from any thread. An edit stays in the queue until the run has made or refused it, so
+    that a cancelled frame loses none. When a session closes, its edits are kept: they are queued again if the same
+    session opens next, otherwise they are dropped, and `start` returns them.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings of the model before `set_model` is called.
+
+    Examples
+    --------
+    >>> pending = PendingEdits(Settings())
+    >>> pending.add(Edit("lock", (3,)))
+    >>> pending.take() == pending.take() == (Edit("lock", (3,)),)
+    True
+    >>> pending.add(Edit("lock", (5,)))
+    >>> pending.locked
+    frozenset({3, 5})
+    >>> pending.withdraw(Edit("lock", (5,))), pending.withdraw(Edit("lock", (3,)))
+    (True, False)
+    >>> pending.settle([Edit("lock", (3,))])
+    >>> pending.take(), pending.locked
+    ((), frozenset({3}))
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._lock = threading.Lock()
+        self._model = ModelState(settings)
+        self._entries: list[_Entry] = []
+        self._abandoned: AbandonedEdits | None = None
+
+    # --- the window
+
+    @property
+    def expected(self) -> ModelState:
+        """The state of the model after all edits of the user are made."""
+        with self._lock:
+            return self._model.after(entry.edit for entry in self._entries if entry.by_user)
+
+    @property
+    def locked(self) -> frozenset[int]:
+        """Ids of the segments that are locked after all edits are made."""
+        return self.expected.locked
+
+    @property
+    def shaped(self) -> frozenset[str]:
+        """Which of "merge" and "split" the user has asked for."""
+        return self.expected.shaped
+
+    def add(self, edit: Edit, by_user: bool = True) -> None:
+        """Queue an edit; `expected` ignores edits that the program makes on its own."""
+        with self._lock:
+            self._entries.append(_Entry(edit, by_user))
+
+    def withdraw(self, edit: Edit) -> bool:
+        """Remove an edit, the last one of equal ones; return False if the run has taken it already."""
+        with self._lock:
+            for entry in reversed(self._entries):
+                if entry.edit == edit and not entry.taken:
+                    # By identity: equal entries may be in the queue.
+                    self._entries = [other for other in self._entries if other is not entry]
+                    return True
+            return False
+
+    def clear(self) -> list[Edit]:
+        """Drop all edits because no frame follows; return those of the user."""
+        with self._lock:
+            entries, self._entries = self._entries, []
+            return [entry.edit for entry in entries if entry.by_user]
+
+    def close(self, settings: Settings) -> None:
+        """Drop all edits, and forget the model."""
+        with self._lock:
+            self._entries, self._model = [], ModelState(settings)
+
+    def close_session(self, settings: Settings, path: Path, address: str, name: str) -> None:
+        """Close, but keep the user's edits in case the same session opens next; see `AbandonedEdits`."""
+        with self._lock:
+            edits = [entry.edit for entry in self._entries if entry.by_user]
+            if edits:
+                self._abandoned = AbandonedEdits(path, address, name, edits)
+            self._entries, self._model = [], ModelState(settings)
+
+    def start(self, path: Path, address: str | None = None, moved: bool = False) -> AbandonedEdits | None:
+        """Prepare for the next run; return edits of another clip, which are dropped now.
+
+        Edits of the session at ``path`` are queued again, and can be withdrawn until the run takes them. Edits are
+        dropped without notice if their source starts anew, because the user wants that.
+
+        Parameters
+        ----------
+        path : Path
+            Path of the session.
+        address : str, optional
+            Address of the source for a new session; None: the session exists.
+        moved : bool
+            Whether it is the session of the run before, which was not closed but moved.
+        """
+        with self._lock:
+            abandoned, self._abandoned = self._abandoned, None
+            if not moved:
+                self._entries = []
+            same = abandoned is not None and address is None and path == abandoned.path
+            if abandoned is not None and same:
+                self._entries = [_Entry(edit) for edit in abandoned.edits]
+            for entry in self._entries:
+                entry.taken = False
+            anew = abandoned is not None and address == abandoned.address
+            return None if abandoned is None or same or anew or not abandoned.edits else abandoned
+
+    # --- the worker
+
+    def set_model(self, model: ModelState) -> None:
+        """Set the state of the model at the start of a run."""
+        with self._lock:
+            self._model = model
+
+    def take(self) -> tuple[Edit, ...]:
+        """Return all edits, the earliest first; they stay in the queue but can no longer be withdrawn."""
+        with self._lock:
+            for entry in self._entries:
+                entry.taken = True
+            return tuple(entry.edit for entry in self._entries)
+
+    def settle(self, edits: Iterable[Edit]) -> None:
+        """Remove edits that the run has made."""
+        with self._lock:
+            for edit in edits:
+                entry = self._remove(edit)
+                if entry is not None and entry.by_user:
+                    self._model = self._model.after([edit])
+
+    def discard(self, edit: Edit) -> bool:
+        """Remove an edit that the model refused; return whether it is one of the user's."""
+        with self._lock:
+            entry = self._remove(edit)
+            return entry is not None and entry.by_user
+
+    def _remove(self, edit: Edit) -> _Entry | None:
+        """Remove the first of equal edits, or else of those of the session that was just closed."""
+        for place, entry in enumerate(self._entries):
+            if entry.edit == edit:
+                return self._entries.pop(place)
+        if self._abandoned is not None and edit in self._abandoned.edits:
+            self._abandoned.edits.remove(edit)
+        return None
+
+
+def kinds_text(edits: Iterable[Edit]) -> str:
+    """Describe edits by their kinds.
+
+    >>> kinds_text([Edit("lock", (1,)), Edit("merge", (2, 3)), Edit("lock", (4,))])
     'lock, merge'
     """
     return ", ".join(dict.fromkeys(edit.kind for edit in edits))

@@ -16,7 +16,7 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError, StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.pipeline.pending_edits import AbandonedEdits, ModelState, PendingEdits, kinds
+from scstream_app.pipeline.pending_edits import PendingEdits, kinds_text
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts, damage_report
 from scstream_app.session.run_summary import RunSummary
@@ -102,8 +102,8 @@ class Document(QObject):
         self._forget()
         self.autostart = True
         self.exporting = 0
-        self._left: AbandonedEdits | None = None
-        self.run = Run(self)
+        self.pending = PendingEdits(self.settings)
+        self.run = Run(self.pending, self)
         self.display = Display(self, self.run.worker.recent, self)
         self.measure_worker = MeasureWorker()
         self.bookmarks = Bookmarks(self, self.display, self)
@@ -119,7 +119,6 @@ class Document(QObject):
         self.objects: tuple[MarkedObject, ...] = ()
         self.saving = False
         self.preview: Preview | None = None
-        self.pending = PendingEdits(ModelState(self.settings))
         self._first_colour = self.settings.colour
 
     def _connect(self) -> None:
@@ -183,14 +182,18 @@ class Document(QObject):
 
     @Slot(object)
     def _on_starting(self, task: Task) -> None:
-        self._settle_left(task)
+        dropped = self.pending.start(task.path, task.address, task.moved)
+        if dropped is not None:
+            kinds = kinds_text(dropped.edits)
+            text = f"Pending changes in '{dropped.name}' ({kinds}) were not applied because it was closed."
+            self.noticed.emit(Notice("edit", 0, text))
         if not self.saving:
             self._set_state(State.OPENING)
             self.run.pause(task.address is not None and not self.autostart)
 
     def close(self) -> None:
         """Close the source and the session; running work stops within a frame."""
-        self._leave_edits()
+        self._close_pending()
         self.undo.clear()
         problem = self._let_go()
         # Not before `_let_go`: a paused run would go on, and make the edits that were left.
@@ -204,25 +207,13 @@ class Document(QObject):
         if problem:
             self.failed.emit(problem)
 
-    def _leave_edits(self) -> None:
-        """What was asked for and has not been done still can be, if it is the same session that is opened next."""
-        waiting, self.pending.waiting = self.pending.waiting, []
-        if waiting and self.session is not None and self.facts is not None:
+    def _close_pending(self) -> None:
+        """Keep pending edits of a session, which are made if the same session opens next."""
+        if self.session is None or self.facts is None:
+            self.pending.close(self.settings)
+        else:
             address = self.session.source_address
-            self._left = AbandonedEdits(self.session.path, address, self.facts.name, tuple(waiting))
-
-    def _settle_left(self, task: Task) -> None:
-        """Edits that were left wait on, or nothing comes of them, which is said; where all begins anew it is meant."""
-        left, self._left = self._left, None
-        # A frame that was under way then may have come to its end.
-        waiting = [] if left is None else [edit for edit in left.edits if edit in self.run.worker.waiting()]
-        if left is None or not waiting:
-            return
-        if task.address is None and task.path == left.path:
-            self.pending.waiting = waiting
-        elif task.address != left.address:
-            text = f"'{left.name}' was left before its next frame: nothing came of what was asked for"
-            self.noticed.emit(Notice("edit", 0, f"{text} ({kinds(waiting)})."))
+            self.pending.close_session(self.settings, self.session.path, address, self.facts.name)
 
     def set_aside(self) -> None:
         """Close the session in order to open it again from another place; see `open_session`."""
@@ -286,46 +277,33 @@ class Document(QObject):
             raise SessionError("The session is just being saved. Do that again in a moment.")
 
     def edit(self, edit: Edit) -> None:
-        """Have something done to the model before its next frame."""
-        self.pending.waiting.append(edit)
-        self.run.worker.edit(edit)
-        self._reckon(edit)
+        """Have the model changed before its next frame."""
+        self.pending.add(edit)
+        self._expect(edit)
 
     def withdraw(self, edit: Edit) -> bool:
-        """Take back what was to be done to the model, if that has not begun."""
-        if not self.run.worker.withdraw(edit):
-            return False
-        self.pending.withdraw(edit)
-        self._reckon(edit)
-        return True
+        """Withdraw a pending edit; return False if the run has taken it already."""
+        withdrawn = self.pending.withdraw(edit)
+        if withdrawn:
+            self._expect(edit)
+        return withdrawn
 
-    def _reckon(self, edit: Edit) -> None:
-        """Settings and locks that an edit is about are those there will be when all that was asked for is done."""
-        then = self.pending.then
+    def _expect(self, edit: Edit) -> None:
+        """Update the settings and locks that an edit concerns to those after all pending edits."""
         if edit.kind in ("lock", "unlock"):
             self.marks_changed.emit()
         if edit.values:
-            changed = {name: getattr(then.settings, name) for name in edit.values}
-            self.settings = replace(self.settings, **changed)
+            expected = self.pending.expected.settings
+            self.settings = replace(self.settings, **{name: getattr(expected, name) for name in edit.values})
             self.settings_changed.emit()
 
-    def _note_made(self, edits: Iterable[Edit]) -> None:
-        """These have reached the model. Of a live source, those that nobody asked for here are the program's own."""
-        for edit in edits:
-            asked = self.pending.drop(edit)
-            if asked or not self.live:
-                self.pending.made = self.pending.made.after([edit])
-            if not asked and not self.live:
-                # It waited while the session was closed.
-                self._reckon(edit)
-
-    def _tell_late(self) -> None:
-        """Say what came too late for the last frame, and no longer count on it."""
-        late, self.pending.waiting = self.pending.waiting, []
+    def _drop_late_edits(self) -> None:
+        """Drop and report edits that came too late for the last frame."""
+        late = self.pending.clear()
         for edit in late:
-            self._reckon(edit)
+            self._expect(edit)
         if late:
-            text = f"The last frame was on its way already: nothing came of what was asked for since ({kinds(late)})."
+            text = f"Pending changes ({kinds_text(late)}) were not applied because no frame follows."
             self.noticed.emit(Notice("edit", self.summary.frames[-1] if len(self.summary) else 0, text))
 
     def set_settings(self, settings: Settings) -> None:
@@ -356,7 +334,7 @@ class Document(QObject):
             return
         self.session, self.facts, self.summary = session, session.manifest.source, opened.summary
         self._first_colour = session.manifest.settings.colour
-        self._take_settings(session.manifest.settings, opened.edits)
+        self.settings = self.pending.expected.settings
         try:
             self.names, self.objects = session.names, session.objects
         except StudioError as error:
@@ -385,14 +363,6 @@ class Document(QObject):
         self.display.redraw()
         self.state_changed.emit()
 
-    def _take_settings(self, settings: Settings, edits: Iterable[Edit]) -> None:
-        """Those of a session, after what was done on the way; threads belong to the machine."""
-        threads = self.settings.threads
-        made = ModelState(settings).after(edits)
-        self.pending.made = replace(made, settings=replace(made.settings, threads=threads))
-        then = self.pending.then
-        self.settings = then.settings
-
     def _tell_damage(self, session: Session) -> None:
         """Say what is not as it should be, and what to do about it."""
         gone, torn = damage_report.missing_frames_text(self.summary.frames), damage_report.damaged_files_text(session)
@@ -407,7 +377,7 @@ class Document(QObject):
             # Closed again before it was open.
             return
         self.facts = facts
-        self._first_colour, self.pending.made = self.settings.colour, ModelState(self.settings)
+        self._first_colour = self.settings.colour
         self.display.leave_empty_matte()
         self.opened.emit()
         self.marks_changed.emit()
@@ -426,7 +396,6 @@ class Document(QObject):
     def _on_noted(self, record: FrameRecord) -> None:
         if self.is_open and record.index > (self.summary.frames[-1] if len(self.summary) else -1):
             self.summary.add(record)
-            self._note_made(record.edits)
             if self.live and len(self.summary) > _LIVE_FRAMES + _LIVE_SLACK:
                 self._forget_before(self.summary.frames[-_LIVE_FRAMES])
             self.preview = None
@@ -468,8 +437,8 @@ class Document(QObject):
 
     @Slot(object)
     def _on_noticed(self, notice: Notice) -> None:
-        if notice.edit is not None and self.pending.drop(notice.edit):
-            self._reckon(notice.edit)
+        if self.is_open and notice.edit is not None:
+            self._expect(notice.edit)
         if self.is_open:
             self.noticed.emit(notice)
 
@@ -494,7 +463,7 @@ class Document(QObject):
         else:
             self._set_state(State.STOPPED if self.live else State.EMPTY)
         if ended or self.live:
-            self._tell_late()
+            self._drop_late_edits()
 
     def _survey(self, session: Session) -> None:
         """Have measured what nobody has, in the background."""

@@ -94,7 +94,7 @@ class LiveFeed(QObject):
         if scale != self.scale or self._asked is not None:
             self._asked = scale
             # Not through the document: the settings are what a person chose.
-            self._document.run.worker.edit(Edit("change", values={"scale": scale}))
+            self._document.pending.add(Edit("change", values={"scale": scale}), by_user=False)
 
     @Slot(object)
     def _on_noted(self, record: FrameRecord) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from scstream_app.pipeline.pending_edits import PendingEdits
 from scstream_app.session import Session
 from scstream_app.ui.document.session_closer import SessionCloser
 from scstream_app.ui.document.worker import Task, Worker
@@ -17,6 +18,12 @@ class Run(QObject):
     Signals: ``starting`` carries a `Task` just before the worker begins it. ``superseded`` carries the queued task if
     an idle action started another one in the meantime. ``rested`` comes when nothing is running or queued: whether the
     session is complete, and whether a session was closed. ``failed`` says why a session could not be closed.
+
+    Parameters
+    ----------
+    pending : PendingEdits
+        Edits that the worker makes.
+    parent : QObject, optional
 
     Attributes
     ----------
@@ -31,9 +38,9 @@ class Run(QObject):
     rested = Signal(bool, bool)
     failed = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, pending: PendingEdits, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.worker = Worker()
+        self.worker = Worker(pending)
         self.compiling = False
         self._closer = SessionCloser()
         self._queued: Task | None = None

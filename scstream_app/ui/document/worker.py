@@ -13,8 +13,9 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 import scstream
 from scstream_app.errors import StudioError
-from scstream_app.pipeline.edits import Edit, EditQueue
+from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.pending_edits import ModelState, PendingEdits
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import IdMap
@@ -111,8 +112,9 @@ class Worker(QObject):
 
     _begin = Signal(object, object)
 
-    def __init__(self) -> None:
+    def __init__(self, pending: PendingEdits) -> None:
         super().__init__()
+        self._pending = pending
         self.newest: Mailbox[FrameResult] = Mailbox()
         self.preview: Mailbox[Preview] = Mailbox()
         self.halves: Mailbox[PendingSplit] = Mailbox()
@@ -123,8 +125,6 @@ class Worker(QObject):
         self.on_newest: Callable[[FrameResult], None] | None = None
         self.recorder: LiveRecorder | None = None
         self.dropped = 0
-        self._edits = EditQueue()
-        self._path: Path | None = None
         self._thread = QThread()
         self._thread.setObjectName("segmentation")
         self.moveToThread(self._thread)
@@ -161,18 +161,6 @@ class Worker(QObject):
         """Whether it waits before the next frame."""
         return self._paused.is_set()
 
-    def edit(self, edit: Edit) -> None:
-        """Have something done to the model before its next frame, though the task be stopped and taken up again."""
-        self._edits.add(edit)
-
-    def withdraw(self, edit: Edit) -> bool:
-        """Take an edit back that has not reached the model; False if it is too late for that."""
-        return self._edits.withdraw(edit)
-
-    def waiting(self) -> tuple[Edit, ...]:
-        """Edits that have not reached the model; to be asked while there is no task at hand."""
-        return self._edits.waiting()
-
     def watch(self, id: int | None) -> None:
         """Tell with every frame, and while paused, where this segment would be split; None: of none."""
         self._halver.ask(id)
@@ -188,10 +176,6 @@ class Worker(QObject):
     @Slot(object, object)
     def _work(self, task: Task, cancel: threading.Event) -> None:
         lower_priority()
-        if task.address is not None or not (task.moved or task.path == self._path):
-            self._edits.clear()
-        self._edits.untell()
-        self._path = task.path
         if cancel.is_set():
             self.finished.emit(False)
             return
@@ -203,7 +187,9 @@ class Worker(QObject):
                     assert source is not None
                     self._go_live(source, task.settings, task.model)
                     return
-                self.opened.emit(_read(session, cancel))
+                opened = _read(session, cancel)
+                self._pending.set_model(_model_state(opened, task.settings.threads))
+                self.opened.emit(opened)
                 if source is None:
                     source = self._source_of(session, stack)
                 if source is not None:
@@ -250,7 +236,7 @@ class Worker(QObject):
         results = resumption.run(cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear)
         with closing(results):
             for result in results:
-                self._edits.settle(result.edits)
+                self._pending.settle(result.edits)
                 self.noted.emit(session.record(result.index))
                 if self.newest.put(result):
                     self.advanced.emit()
@@ -260,6 +246,7 @@ class Worker(QObject):
     def _go_live(self, source: Source, settings: Settings, model: VideoSegmenter | None) -> None:
         self.recent.clear()
         self.dropped = 0
+        self._pending.set_model(ModelState(settings))
         self.opened_live.emit(SourceFacts.of(source))
         scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
         size = (source.height, source.width)
@@ -282,7 +269,7 @@ class Worker(QObject):
             segmenter,
             cancel=self._cancel,
             scene_cuts=settings.scene_cuts,
-            edits=lambda index: self._edits.waiting(),
+            edits=lambda index: self._pending.take(),
             stale=stale,
             on_preview=self._show,
             on_notice=self._hear,
@@ -294,7 +281,7 @@ class Worker(QObject):
                     # The first frame takes seconds to settle.
                     uncounted = source.dropped
                 self.dropped = source.dropped - uncounted
-                self._edits.settle(result.edits)
+                self._pending.settle(result.edits)
                 self._pass_on(result, before, segmenter)
                 self._halver.move_on((result, segmenter))
                 self._halve()
@@ -323,7 +310,7 @@ class Worker(QObject):
         while self._paused.is_set() and not self._cancel.wait(_GLANCE):
             self._halve()
         # A run that ends here makes none of them.
-        return () if self._cancel.is_set() else self._edits.waiting()
+        return () if self._cancel.is_set() else self._pending.take()
 
     def _halve(self) -> None:
         found = self._halver.find()
@@ -331,8 +318,9 @@ class Worker(QObject):
             self.halved.emit()
 
     def _hear(self, notice: Notice) -> None:
-        if notice.edit is not None:
-            self._edits.settle([notice.edit])
+        if notice.edit is not None and not self._pending.discard(notice.edit):
+            # The window takes back only edits of the user.
+            notice = replace(notice, edit=None)
         self.noticed.emit(notice)
 
     def _show(self, preview: Preview) -> None:
@@ -343,6 +331,12 @@ class Worker(QObject):
 def _record_of(result: FrameResult) -> FrameRecord:
     """What a session would note of a frame, were it written."""
     return FrameRecord.of(result, (0, 0), (0, len(result.statistics), 0))
+
+
+def _model_state(opened: Opened, threads: int | None) -> ModelState:
+    """Return the state of a session's model after its last frame; the number of threads belongs to the machine."""
+    state = ModelState(opened.session.manifest.settings).after(opened.edits)
+    return replace(state, settings=replace(state.settings, threads=threads))
 
 
 def _read(session: Session, cancel: threading.Event) -> Opened:

@@ -1,4 +1,4 @@
-"""Edits: what a person does to the model in the midst of a run is done once, kept, and done again on resuming."""
+"""Edits: each is made once during a run, recorded, and made again when the run is resumed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from helpers.session_clips import QUICK, clip, volume
 from scstream import Preview
 from scstream.sampler.genealogy import Kind
 from scstream_app.errors import SettingsError
-from scstream_app.pipeline.edits import Edit, EditQueue
+from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.pending_edits import PendingEdits
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Session, resume, write_run
 from scstream_app.settings import Settings
@@ -129,15 +130,15 @@ def test_a_cancelled_frame_takes_its_edits_back() -> None:
 
 
 def test_edits_of_a_cancelled_frame_wait_for_the_next_run() -> None:
-    """What the window does: the queue is asked, and hears from results and notices what became of its edits."""
-    queue, cancel, segmenter = EditQueue(), threading.Event(), QUICK.segmenter()
+    """As in the window: results and notices say which edits were made and which were refused."""
+    pending, cancel, segmenter = PendingEdits(QUICK), threading.Event(), QUICK.segmenter()
     frames, first, results = clip(4, cut=None), True, list[FrameResult]()
 
     def asked(index: int) -> Sequence[Edit]:
         if index == 2 and first:
-            queue.add(Edit("restart"))
-            queue.add(Edit("lock", (9999,)))
-        return queue.waiting()
+            pending.add(Edit("restart"))
+            pending.add(Edit("lock", (9999,)))
+        return pending.take()
 
     def stop(preview: Preview) -> None:
         if first and len(results) == 2:
@@ -145,50 +146,40 @@ def test_edits_of_a_cancelled_frame_wait_for_the_next_run() -> None:
 
     def hear(notice: Notice) -> None:
         assert notice.edit is not None
-        queue.settle([notice.edit])
+        pending.discard(notice.edit)
 
     for result in segment_frames(
         FakeSource(frames), segmenter, cancel=cancel, edits=asked, on_preview=stop, on_notice=hear
     ):
-        queue.settle(result.edits)
+        pending.settle(result.edits)
         results.append(result)
     assert len(results) == 2
-    assert queue.waiting()[0] == Edit("restart")
+    assert pending.take()[0] == Edit("restart")
     first = False
     rest = segment_frames(FakeSource(frames), segmenter, start=2, previous=results[-1], edits=asked, on_notice=hear)
     for result in rest:
-        queue.settle(result.edits)
+        pending.settle(result.edits)
         results.append(result)
     assert results[2].edits[0] == Edit("restart")
     assert results[2].cut
     assert not results[3].edits
-    assert queue.waiting() == ()
+    assert pending.take() == ()
 
 
 def test_an_edit_that_cannot_be_made_waits_no_longer() -> None:
-    queue, notices = EditQueue(), list[Notice]()
-    queue.add(Edit("split", (9999,)))
+    pending, notices = PendingEdits(QUICK), list[Notice]()
+    pending.add(Edit("split", (9999,)))
     list(
         segment_frames(
             FakeSource(clip(2, cut=None)),
             QUICK.segmenter(),
-            edits=lambda i: queue.waiting() if i else (),
+            edits=lambda i: pending.take() if i else (),
             on_notice=notices.append,
         )
     )
     assert [notice.edit for notice in notices] == [Edit("split", (9999,))]
-    queue.settle([Edit("split", (9999,)), Edit("restart")])
-    assert queue.waiting() == ()
-
-
-def test_a_queue_tells_equal_edits_apart_by_their_number() -> None:
-    queue = EditQueue()
-    for _ in range(3):
-        queue.add(Edit("split", (4,)))
-    queue.settle([Edit("split", (4,))])
-    assert queue.waiting() == (Edit("split", (4,)),) * 2
-    queue.clear()
-    assert queue.waiting() == ()
+    pending.discard(Edit("split", (9999,)))
+    assert pending.take() == ()
 
 
 @pytest.mark.parametrize(

@@ -322,7 +322,7 @@ def test_an_edit_that_waits_after_a_failed_run_is_told_of_when_another_clip_is_o
     ask_and_fail(running, qtbot, Edit("lock", (0,)), monkeypatch)
     segmented(running, qtbot, clip, tmp_path / "b.scstream")
     assert [notice.text for notice in notices] == [
-        "'long.mp4' was left before its next frame: nothing came of what was asked for (lock)."
+        "Pending changes in 'long.mp4' (lock) were not applied because it was closed."
     ]
     assert running.pending.locked == frozenset()
 

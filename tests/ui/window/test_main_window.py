@@ -438,9 +438,7 @@ def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
     window.actions_["lock"].trigger()
     drop(window.viewer, [clip])
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
-    assert window.message.text == (
-        "'long.mp4' was left before its next frame: nothing came of what was asked for (lock)."
-    )
+    assert window.message.text == ("Pending changes in 'long.mp4' (lock) were not applied because it was closed.")
 
 
 class Gate:
