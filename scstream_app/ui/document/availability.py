@@ -7,11 +7,12 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 
 _NOTHING_OPEN = "Open a video, images or a camera first"
-#: Reason against all changes while a session is being moved.
+#: The reason while the session is being moved.
 SAVING = "Wait until the session is saved"
-#: Edits of the model: they are applied before the next frame, so there must be one.
-_MODEL_EDITS = {"merge": "merged", "split": "split", "lock": "locked"}
-_WHAT_TO_SELECT = {
+#: Actions of the model: they need a next frame before which the model can change.
+_MODEL_ACTIONS = {"merge": "merged", "split": "split", "lock": "locked"}
+#: What to do if the selection does not fit an action.
+_SELECTION_HINTS = {
     "hide": "Select segments to hide them",
     "isolate": "Select segments to isolate them",
     "recolour": "Select segments to choose their colour",
@@ -22,7 +23,7 @@ _WHAT_TO_SELECT = {
     "group": "Select segments to add them to an object",
     "ungroup": "Select segments to remove them from their object",
 }
-_WHAT_TO_HIGHLIGHT = {
+_HIGHLIGHT_HINTS = {
     "rename_object": "Highlight an object in the list to rename it",
     "recolour_object": "Highlight an object in the list to choose its colour",
     "delete_object": "Highlight an object in the list to delete it",
@@ -46,7 +47,7 @@ def why_unavailable(document: Document, action: str, *, recording: bool = False,
         case "segments":
             return _why_not_on_segments(document, action)
         case "object" if highlighted is None:
-            return _WHAT_TO_HIGHLIGHT[action]
+            return _HIGHLIGHT_HINTS[action]
         case "object":
             return SAVING if document.saving else ""
         case "undo":
@@ -80,19 +81,18 @@ def _must_wait(document: Document, action: str) -> bool:
 
 
 def _why_not_on_segments(document: Document, action: str) -> str:
-    count = len(document.display.selection)
     if _must_wait(document, action):
         return SAVING
-    if action in _MODEL_EDITS and not can_edit(document):
-        what = f"Segments can be {_MODEL_EDITS[action]} only while frames are being segmented"
-        return f"{what}{_alternative(document, action)}"
+    if action in _MODEL_ACTIONS and not can_edit(document):
+        only = f"Segments can be {_MODEL_ACTIONS[action]} only while frames are being segmented"
+        return only + _hint_to_restart(document, action)
     if action == "isolate" and document.display.isolated:
         return ""
     if action == "palette_colour":
         coloured = document.display.selection & document.names.colours.keys()
         return "" if coloured else "The selected segments have their palette colours"
-    if not count or (action == "merge" and count < 2) or (action == "rename" and count > 1):
-        return _WHAT_TO_SELECT[action]
+    if not _selection_fits(len(document.display.selection), action):
+        return _SELECTION_HINTS[action]
     if action == "group" and not can_group(document):
         return "Wait until this frame is segmented: its segments are not final yet"
     if action == "ungroup" and not document.objects:
@@ -100,8 +100,14 @@ def _why_not_on_segments(document: Document, action: str) -> str:
     return ""
 
 
-def _alternative(document: Document, action: str) -> str:
-    """What to do instead of an edit of the model when there is no next frame."""
+def _selection_fits(count: int, action: str) -> bool:
+    if action == "merge":
+        return count >= 2
+    return count == 1 if action == "rename" else count >= 1
+
+
+def _hint_to_restart(document: Document, action: str) -> str:
+    """Return what to do if all frames are segmented."""
     if document.session is None or document.state not in (State.DONE, State.STOPPED):
         return ""
     first = "add them to an object, or " if action == "merge" else ""
@@ -155,5 +161,4 @@ def can_edit(document: Document) -> bool:
 def can_group(document: Document) -> bool:
     """Return whether the selection can become an object; ids are not final while a first frame settles."""
     index = document.display.index
-    selected = bool(document.display.selection)
-    return selected and index is not None and document.summary.place(index) is not None
+    return bool(document.display.selection) and index is not None and document.summary.place(index) is not None

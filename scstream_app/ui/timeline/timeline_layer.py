@@ -8,18 +8,16 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFontInfo, QPainter, QPalette, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter, QPalette, QPen, QPolygonF
 
 from scstream.sampler.genealogy import Kind
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.event_text import TITLES
-
-if TYPE_CHECKING:
-    from scstream_app.ui.timeline.timeline import Timeline
 
 LANES = (Kind.BIRTH, Kind.SPLIT, Kind.MERGE, Kind.DEATH)
 TOP, LANE, BAR = 12, 13, 5
@@ -45,10 +43,30 @@ class Ticks:
     places: array[int] = field(default_factory=lambda: array("q"))
 
 
+class DrawnTimeline(Protocol):
+    """What the layer needs of the timeline: the run, its ticks, and where they are in pixels."""
+
+    ticks: dict[Kind, Ticks]
+    peak: float
+
+    @property
+    def summary(self) -> RunSummary: ...
+    def palette(self) -> QPalette: ...
+    def font(self) -> QFont: ...
+    def width(self) -> int: ...
+    def height(self) -> int: ...
+    def gutter(self) -> int: ...
+    def track(self) -> QRect: ...
+    def curve(self) -> tuple[int, int]: ...
+    def x_of(self, index: float, /) -> float: ...
+    def y_of(self, kind: Kind, /) -> float: ...
+    def index_at(self, x: float, /) -> int: ...
+
+
 class StaticLayer:
     """Draws the part of the timeline that does not depend on the playhead."""
 
-    def __init__(self, timeline: Timeline, painter: QPainter) -> None:
+    def __init__(self, timeline: DrawnTimeline, painter: QPainter) -> None:
         self._line, self._painter = timeline, painter
         self._summary = timeline.summary
         palette = timeline.palette()
