@@ -1,20 +1,20 @@
-"""Files that come with the program: icons and the like, and pages to read."""
+"""Find files that are installed with the program: icons, styles and documentation pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-# In an installed package they lie inside it, in a source tree beside it.
+# An installed package contains them; in a source tree they are next to the package.
 _PLACES = (Path(__file__).parent, Path(__file__).parents[1])
 
 
 def asset(name: str) -> Path:
-    """The path of an icon and the like."""
+    """Path of a file in the folder "assets", such as an icon."""
     return _find("assets", name)
 
 
 def page(name: str) -> Path:
-    """The path of a page to read; its pictures are where it looks for them."""
+    """Path of a documentation page; relative links to its pictures work there."""
     return _find("docs", name)
 
 
@@ -22,4 +22,4 @@ def _find(folder: str, name: str) -> Path:
     for place in _PLACES:
         if (place / folder / name).exists():
             return place / folder / name
-    raise FileNotFoundError(f"'{name}' did not come with the program")
+    raise FileNotFoundError(f"'{name}' is not installed with the program")

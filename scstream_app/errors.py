@@ -1,12 +1,12 @@
-"""Failures that a person can do something about: each message names the value at fault and the way out."""
+"""Errors that the user can fix: each message names the problem and what to do about it."""
 
 
 class StudioError(Exception):
-    """Base of every failure that is reported as one line, without a traceback."""
+    """Base class of all errors that are reported as one line, without a traceback."""
 
 
 class SourceError(StudioError):
-    """A source cannot be opened or read on."""
+    """A source cannot be opened or read."""
 
 
 class ExportError(StudioError):
@@ -14,7 +14,7 @@ class ExportError(StudioError):
 
 
 class SettingsError(StudioError, ValueError):
-    """A setting has a value that makes no sense."""
+    """A setting has an invalid value."""
 
 
 class SessionError(StudioError):
@@ -22,11 +22,11 @@ class SessionError(StudioError):
 
 
 class EvaluationError(StudioError):
-    """Predictions and truth cannot be compared."""
+    """Predictions and ground truth cannot be compared."""
 
 
 class PipelineError(StudioError):
-    """Segmenting stopped at a frame; the reason is the exception's cause."""
+    """Segmentation failed at ``frame``; the cause of the exception is the reason."""
 
     def __init__(self, message: str, frame: int) -> None:
         super().__init__(message)
@@ -34,6 +34,6 @@ class PipelineError(StudioError):
 
 
 def reason(error: BaseException) -> str:
-    """The cause in a few words, without the path and the number that the system puts around it."""
+    """Short reason of an error, without the path and error number that the system adds."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return str(text).rstrip(".")

@@ -1,25 +1,25 @@
-"""The sample clips that come with the program."""
+"""The sample clips that are installed with the program."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Sample clips lie beside the packages in a source tree; an installed program may have none.
+#: Folder of the sample clips, next to the packages in a source tree; an installed program may have none.
 SAMPLES = Path(__file__).parents[1] / "sample_videos"
 
 
 _ABOUT_SAMPLES = {
     "kite_surf": "A surfer drifts over a moving sea",
     "crossing": "Fish swim past and behind each other",
-    "lighting": "The light changes, the things do not",
+    "lighting": "The light changes, the objects do not",
     "cut": "Two scenes with a cut between them",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A clip that comes with the program: what it is called, what is to be seen, and where it is."""
+    """A sample clip: its title, a description, and its path."""
 
     title: str
     about: str
@@ -27,7 +27,7 @@ class Sample:
 
 
 def sample_clips() -> list[Sample]:
-    """The clips that come with the program, by name."""
+    """The sample clips, sorted by name."""
     return [
         Sample(path.stem.replace("_", " ").capitalize(), _ABOUT_SAMPLES.get(path.stem, ""), path)
         for path in sorted(SAMPLES.glob("*.mp4"))

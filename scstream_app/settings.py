@@ -1,4 +1,4 @@
-"""What a person can set: one table that drives the dialog, the file and the command line."""
+"""Settings of a run: one table that defines the controls, the command line options and the stored values."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ Group = Literal["basic", "advanced"]
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """How one setting is shown, explained and checked.
+    """Description of one setting: how it is displayed, explained and validated.
 
     Parameters
     ----------
     label : str
-        Its name in the dialog.
+        Name in the user interface.
     help : str
-        What it does to the picture, in plain words.
+        What the setting does, for tooltips and the command line.
     kind, group
-        Which control it gets, and where.
+        Type of the control, and the group of controls it belongs to.
     low, high : float
-        Bounds of a number; ``above`` says that the lower one itself is not allowed.
+        Bounds of a number; with ``above`` the lower bound itself is not allowed.
     choices : tuple of str
-        What a choice can be.
+        Allowed values of a choice.
     none : str, optional
-        What None means; without it None is not allowed.
+        Meaning of None; without it None is not allowed.
     machine : bool
-        Whether it belongs to the machine and leaves the result as it is.
+        Whether the setting depends on the machine and does not affect the result.
     flag : str
-        Its option on the command line.
+        Option on the command line.
     """
 
     label: str
@@ -55,25 +55,25 @@ class Spec:
     flag: str = ""
 
     def check(self, name: str, value: Any) -> Any:
-        """The value as Python's own kind, or a SettingsError that says what would be right."""
+        """Return the value as a plain Python type; raises SettingsError if it is not allowed."""
         if value is None and self.none is not None:
             return None
-        right = {
+        valid = {
             "switch": isinstance(value, bool),
             "choice": isinstance(value, str) and value in self.choices,
             "integer": isinstance(value, numbers.Integral) and not isinstance(value, bool) and self._within(value),
             "number": isinstance(value, numbers.Real) and not isinstance(value, bool) and self._within(value),
         }
-        if not right[self.kind]:
-            raise SettingsError(f"{name} must be {self.wanted}, got {value!r}")
+        if not valid[self.kind]:
+            raise SettingsError(f"{name} must be {self.expected}, got {value!r}")
         return {"switch": bool, "choice": str, "integer": int, "number": float}[self.kind](value)
 
     def _within(self, value: Any) -> bool:
         return bool(self.low < value <= self.high or (value == self.low and not self.above))
 
     @property
-    def wanted(self) -> str:
-        """What a right value is: "a number above 0 and at most 1"."""
+    def expected(self) -> str:
+        """Description of the allowed values, such as "a number, above 0 and at most 1"."""
         if self.kind == "switch":
             text = "true or false"
         elif self.kind == "choice":
@@ -91,7 +91,7 @@ def _setting(default: Any, label: str, help: str, kind: Kind, flag: str, **rest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything that a run depends on besides its source; checked when made.
+    """Parameters of a run, validated on construction.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Settings:
     colour: str = _setting(
         "rgb",
         "Colour space",
-        "How colours are compared. RGB is what the camera gives; Lab is closer to what the eye sees as similar.",
+        "Colour space in which pixels are compared. RGB is that of the camera; Lab is closer to human perception.",
         "choice",
         "--colour",
         choices=tuple(sorted(COLOURS, reverse=True)),
@@ -113,7 +113,8 @@ class Settings:
     scale: float = _setting(
         1.0,
         "Processing size",
-        "Work on frames reduced to this size. Smaller is faster and overlooks small things; outlines get coarser.",
+        "Scale factor applied to frames before segmentation. Smaller values are faster, but lose small objects and "
+        "make outlines coarser.",
         "number",
         "--scale",
         low=0.0,
@@ -123,7 +124,7 @@ class Settings:
     detail: float = _setting(
         1.0,
         "Detail",
-        "Larger values cut the picture into more and smaller segments: 3 gives nearly twice as many as 1, 0.1 a third.",
+        "Larger values give more and smaller segments: 3 gives nearly twice as many as 1, and 0.1 a third as many.",
         "number",
         "--detail",
         low=0.001,
@@ -132,8 +133,8 @@ class Settings:
     decay: float = _setting(
         2.9,
         "Forgetting",
-        "How fast the past is forgotten: a frame ago weighs 2 ** -decay. Smaller values make segments steadier, "
-        "larger ones let them follow fast changes.",
+        "How fast the model forgets past frames: the previous frame has weight 2 ** -decay. Smaller values make "
+        "segments more stable, larger ones let them follow fast changes.",
         "number",
         "--decay",
         low=0.0,
@@ -142,7 +143,7 @@ class Settings:
     sweeps: int = _setting(
         1,
         "Sweeps",
-        "Random passes over each frame. More of them find new segments sooner, and take longer.",
+        "Number of sampling sweeps per frame. More sweeps find new segments sooner, but take longer.",
         "integer",
         "--sweeps",
         low=0,
@@ -151,7 +152,7 @@ class Settings:
     seed: int = _setting(
         0,
         "Seed",
-        "The same seed gives the same segments; another one a slightly different division of the picture.",
+        "Seed of the random numbers. The same seed gives the same segments, another seed slightly different ones.",
         "integer",
         "--seed",
         low=0,
@@ -160,7 +161,7 @@ class Settings:
     threads: int | None = _setting(
         None,
         "Threads",
-        "How many cores to use. Changes the speed, never the picture.",
+        "Number of processor threads. Affects the speed, not the result.",
         "integer",
         "--threads",
         low=1,
@@ -170,16 +171,16 @@ class Settings:
     )
     scene_cuts: bool = _setting(
         True,
-        "Start afresh at scene cuts",
-        "When the picture changes altogether, forget the old scene: its segments end and new ones begin.",
+        "Restart at scene cuts",
+        "Detect scene cuts and restart the model there: all segments end, and new ones begin.",
         "switch",
         "--scene-cuts",
     )
     alpha: float = _setting(
         1000.0,
         "Concentration",
-        "The model's own parameter for how readily new segments appear. Beside thousands of pixels it hardly matters: "
-        "use detail to get more or fewer segments.",
+        "Concentration parameter alpha of the Dirichlet process: larger values favour new segments. With thousands of "
+        "pixels per frame its effect is small; use Detail to get more or fewer segments.",
         "number",
         "--alpha",
         group="advanced",
@@ -189,8 +190,7 @@ class Settings:
     burn_in: int = _setting(
         5,
         "Burn-in",
-        "Passes during which a new segment is left alone before it may split or merge. Larger values give fewer "
-        "segments that come and go.",
+        "Number of sweeps before a new segment may split or merge. Larger values give fewer short-lived segments.",
         "integer",
         "--burn-in",
         group="advanced",
@@ -199,9 +199,9 @@ class Settings:
     )
     epsilon: float = _setting(
         1e-8,
-        "Forget below",
-        "A past frame that weighs no more than this is forgotten for good. Hardly changes the picture; larger values "
-        "save memory when forgetting is slow.",
+        "Forgetting threshold",
+        "Past frames whose weight falls to this value or below are dropped. Hardly affects the result; larger values "
+        "save memory if forgetting is slow.",
         "number",
         "--epsilon",
         group="advanced",
@@ -211,7 +211,8 @@ class Settings:
     max_init_sweeps: int = _setting(
         200,
         "First-frame sweeps",
-        "Most passes over the first frame of a scene. Fewer show a picture sooner, more divide it better.",
+        "Maximum number of sweeps over the first frame of a scene. Fewer sweeps show a result sooner, more give better "
+        "segments.",
         "integer",
         "--max-init-sweeps",
         group="advanced",
@@ -220,16 +221,17 @@ class Settings:
     )
     split_last: bool = _setting(
         True,
-        "Split after the last pass",
-        "Also propose splits after the deterministic pass that ends a frame. Finds more segments, sooner.",
+        "Split after the last sweep",
+        "Also propose splits after the final, deterministic sweep of a frame. Finds more segments, and finds them "
+        "sooner.",
         "switch",
         "--split-last",
         group="advanced",
     )
     restart: int | None = _setting(
         60,
-        "Fresh starts",
-        "When a segment has found no way to split for so many passes, look for one along another direction.",
+        "Sub-cluster restart",
+        "Number of sweeps without a split after which the sub-clusters of a segment restart along another direction.",
         "integer",
         "--restart",
         group="advanced",
@@ -240,8 +242,8 @@ class Settings:
     merge: str = _setting(
         "original",
         "Merge rule",
-        "When two segments become one: original keeps them apart until they can hardly be told from each other, "
-        "paper joins them sooner.",
+        "Rule for merging two segments: original merges them only if they are hardly distinguishable, paper merges "
+        "them sooner.",
         "choice",
         "--merge",
         group="advanced",
@@ -249,9 +251,9 @@ class Settings:
     )
     kernel: str = _setting(
         "exponential",
-        "Shape of forgetting",
-        "How a past frame's weight falls with its age: steadily (exponential), slowly then fast (rbf), or all at once "
-        "(window).",
+        "Forgetting kernel",
+        "How the weight of a past frame decreases with its age: steadily (exponential), slowly then fast (rbf), or "
+        "all at once (window).",
         "choice",
         "--kernel",
         group="advanced",
@@ -263,44 +265,44 @@ class Settings:
             object.__setattr__(self, name, spec.check(name, getattr(self, name)))
 
     def segmenter(self) -> scstream.VideoSegmenter:
-        """A new segmenter with these settings."""
+        """Create a segmenter with these settings."""
         values = self.as_dict()
         del values["scene_cuts"]
         return scstream.VideoSegmenter(**values)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+        """Values for JSON."""
         return asdict(self)
 
     def portable(self) -> dict[str, Any]:
-        """The values that determine the result, without those that belong to the machine."""
+        """The values that determine the result, without those that depend on the machine."""
         return {name: value for name, value in self.as_dict().items() if not SPECS[name].machine}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`; what is missing takes its default, what is unknown is refused."""
+        """Inverse of `as_dict`; missing values take their defaults, unknown names raise SettingsError."""
         if not isinstance(values, Mapping):
-            raise SettingsError(f"settings must be names with values, got {values!r}")
+            raise SettingsError(f"settings must be a mapping of names to values, got {values!r}")
         unknown = sorted(map(str, values.keys() - SPECS.keys()))
         if unknown:
-            raise SettingsError(f"there is no setting '{unknown[0]}'; there are {', '.join(SPECS)}")
+            raise SettingsError(f"unknown setting '{unknown[0]}'; the settings are {', '.join(SPECS)}")
         return cls(**values)
 
 
-#: How each setting is shown and checked, in the order of the dialog.
+#: Description of each setting, in the order of the controls.
 SPECS: Mapping[str, Spec] = MappingProxyType({f.name: f.metadata["spec"] for f in fields(Settings)})
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Settings that go together, and what they are good for."""
+    """Named combination of settings for a purpose."""
 
     name: str
     description: str
     values: Mapping[str, Any]
 
     def apply(self, settings: Settings | None = None) -> Settings:
-        """The preset's values; seed and threads are those of ``settings``, the rest is as by default."""
+        """Default settings with the values of the preset, and with ``seed`` and ``threads`` of ``settings``."""
         kept = settings or Settings()
         return replace(Settings(seed=kept.seed, threads=kept.threads), **self.values)
 
@@ -308,25 +310,25 @@ class Preset:
 PRESETS: tuple[Preset, ...] = (
     Preset(
         "Paper",
-        "As the paper describes it: no fresh starts, its own merge rule, one scene from beginning to end.",
+        "The method of the paper: no sub-cluster restarts after the first frame, its merge rule, no scene cuts.",
         MappingProxyType({"restart": None, "merge": "paper", "scene_cuts": False}),
     ),
     Preset(
         "Live",
-        "For cameras: half the size and one pass a frame, about three times as fast.",
+        "For cameras: half the processing size and a single sweep per frame, about three times as fast.",
         MappingProxyType({"scale": 0.5, "sweeps": 0, "max_init_sweeps": 60}),
     ),
-    Preset("Fine", "About twice as many segments, for small parts; slower.", MappingProxyType({"detail": 4.0})),
+    Preset("Fine", "About twice as many segments, for small details; slower.", MappingProxyType({"detail": 4.0})),
     Preset(
         "Coarse",
-        "About a third as many segments, for large things; faster.",
+        "About a third as many segments, for large objects; faster.",
         MappingProxyType({"detail": 0.1}),
     ),
 )
 
 
 def remembered_frames(decay: float) -> float:
-    """How many frames the model goes by, the current one included: what all of them weigh together.
+    """Effective number of frames that the model remembers: the total weight of the current and all past frames.
 
     >>> [round(remembered_frames(decay), 2) for decay in (2.9, 1.0, 0.1, 0.0)]
     [1.15, 2.0, 14.93, inf]

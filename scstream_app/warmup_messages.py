@@ -1,7 +1,7 @@
-"""What is said while the engine is made ready, in the window and in the terminal."""
+"""Messages shown in the window and the terminal while the engine is loaded and compiled."""
 
 from __future__ import annotations
 
 PREPARING = "Preparing the engine…"
-#: 25 to 40 seconds; from then on it is on the disk.
-COMPILING = "Preparing the engine: compiled the first time, for about half a minute…"
+#: Compilation takes 25 to 40 seconds; the result is cached on disk.
+COMPILING = "Preparing the engine: compiling once, about half a minute…"

@@ -1,1 +1,1 @@
-"""From a source's frames to segmented frames: the loop that the window and the command line share."""
+"""Pipeline from the frames of a source to segmented frames, shared by the window and the command line."""

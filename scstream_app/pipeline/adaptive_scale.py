@@ -1,4 +1,4 @@
-"""Holding a rate: which processing size an engine can keep up with."""
+"""Choose the processing size at which the engine keeps up with a live source."""
 
 from __future__ import annotations
 
@@ -8,33 +8,32 @@ from statistics import median
 #: Processing sizes to choose from, the largest first.
 LADDER = (1.0, 0.75, 0.5, 0.35, 0.25)
 
-# Share of a frame's time that the engine may take: drawing, recording and the window want as much again, and where they
-# all have to wait for each other, pictures are late.
-_SHARE = 0.6
-# A larger size must be expected to fit so well before it is tried.
-_ROOM = 0.8
-# Frames by which slowness is judged, and those by which there is time to spare.
+# Share of the frame interval that the engine may use: drawing, recording and the window need the rest.
+_ENGINE_SHARE = 0.6
+# A larger size is tried only if its expected time is at most this share of the budget.
+_UPGRADE_MARGIN = 0.8
+# Number of frames that decide on a smaller size, and on a larger one (at first, at most).
 _QUICK, _PATIENT, _MOST_PATIENT = 9, 45, 1440
-# A smaller size has helped if it takes at most this share of the time.
+# A smaller size has helped if a frame takes at most this share of the previous time.
 _HELPED = 0.85
-# Frames after a change that were still on their way, or pay for it.
-_BLIND = 3
+# Frames ignored after a change: they were already in the pipeline, or include the cost of the change.
+_IGNORED_FRAMES = 3
 
 
 class AdaptiveScale:
-    """Says when the engine should work on a smaller or a larger picture to hold a target rate.
+    """Chooses the processing size at which the engine holds a target frame rate.
 
-    The time a frame takes is expected to grow with its pixels. Slowness is acted on within a few frames; a larger size
-    is tried only after many quick ones. A size that turns out too large is tried again later and later, so that a scene
-    at the limit does not flip to and fro. Where a smaller picture has not helped, a yet smaller one is not tried: then
-    it is not the pixels that take the time.
+    The time per frame is assumed to be proportional to the number of pixels. The size decreases after a few slow frames
+    and increases only after many fast ones. A size that turns out too large is tried again after longer and longer
+    intervals, so that the size does not oscillate. If a smaller size has not helped, no smaller one is tried: then
+    the pixels are not the bottleneck.
 
     Parameters
     ----------
     target : float
-        Frames a second to hold.
+        Target rate in frames per second.
     scale : float
-        The processing size to begin with.
+        Initial processing size.
 
     Examples
     --------
@@ -49,33 +48,33 @@ class AdaptiveScale:
         self.target, self.scale = target, scale
         self._times: deque[float] = deque(maxlen=_PATIENT)
         self._quick = 0
-        self._blind = 0
+        self._ignored = 0
         self._tried: float | None = None
         self._before: float | None = None
         self._patience = _PATIENT
 
     @property
     def budget(self) -> float:
-        """Milliseconds that the engine may take for a frame."""
-        return 1000.0 * _SHARE / self.target
+        """Time in milliseconds that the engine may take per frame."""
+        return 1000.0 * _ENGINE_SHARE / self.target
 
     def note(self, milliseconds: float) -> float | None:
-        """Take in what the engine took for a frame; the size to go to now, or None to stay."""
-        if self._blind:
-            self._blind -= 1
+        """Record the engine's time for a frame; returns the new size, or None to keep the current one."""
+        if self._ignored:
+            self._ignored -= 1
             return None
         self._times.append(milliseconds)
         typical = median(list(self._times)[-_QUICK:])
         if len(self._times) >= _QUICK and typical > self.budget:
             return self._go_down(typical)
         larger = min((scale for scale in LADDER if scale > self.scale), default=None)
-        fits = larger is not None and self._expected(typical, larger) <= _ROOM * self.budget
+        fits = larger is not None and self._expected(typical, larger) <= _UPGRADE_MARGIN * self.budget
         self._quick = self._quick + 1 if fits else 0
         if larger is not None and self._quick >= self._patience:
             self._tried, self._before = larger, None
             return self._go(larger)
         if len(self._times) == _PATIENT:
-            # This size has proved itself.
+            # The engine keeps up with this size.
             self._before = None
             if self._tried == self.scale:
                 self._tried, self._patience = None, _PATIENT
@@ -93,7 +92,7 @@ class AdaptiveScale:
         return self._go(next(fitting, smaller[-1]))
 
     def _go(self, scale: float) -> float:
-        self.scale, self._blind, self._quick = scale, _BLIND, 0
+        self.scale, self._ignored, self._quick = scale, _IGNORED_FRAMES, 0
         self._times.clear()
         return scale
 

@@ -1,4 +1,4 @@
-"""What segmentation gives for one frame, as pipeline, session, renderer and writers hand it on."""
+"""FrameResult: the segmentation of one frame, passed between pipeline, session, views and export."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class FrameResult:
     Parameters
     ----------
     index : int
-        The frame's place in its source.
+        Index of the frame in its source.
     time : float
-        Its presentation time in seconds.
+        Presentation time in seconds.
     rgb : array (H, W, 3) uint8, or None
-        The picture; None when it is read back from a session whose source is not at hand.
+        The picture; None if it was read from a session without its source.
     ids : array (H, W) int32
     events : tuple of Event
         Births, splits, merges and deaths in this frame.
@@ -36,17 +36,17 @@ class FrameResult:
         As `VideoSegmenter.statistics_`.
     log_posterior : float
     cut : bool
-        Whether the model started afresh here, with new ids only: at a new scene, at a change of size, or because a
-        person asked for it.
+        Whether the model restarted at this frame, with new ids: at a scene cut, a change of size, or at the user's
+        request.
     milliseconds : mapping
         Time of each stage: "decode", "engine", ...
     edits : tuple of Edit
-        What a person did to the model just before this frame.
+        The user's edits of the model just before this frame.
     captured : float
-        When a live source handed the picture over, by `time.monotonic`; nan for others.
+        Time (`time.monotonic`) at which a live source delivered the picture; nan for other sources.
     measures : mapping
-        What was found out about the frame besides, by name: "churn" (share of pixels that changed their id),
-        "uncertainty" (its mean). Whoever measures puts it there.
+        Measures of the frame by name, empty until it is measured: "churn" (share of pixels that changed their id) and
+        "uncertainty" (mean over the frame).
     """
 
     index: int
@@ -64,12 +64,12 @@ class FrameResult:
 
     @property
     def picture(self) -> Picture:
-        """The frame's RGB; an error where there is none."""
+        """The frame's RGB picture; raises ValueError if there is none."""
         if self.rgb is None:
             raise ValueError(f"frame {self.index} was read without its picture")
         return self.rgb
 
     @property
     def nbytes(self) -> int:
-        """Bytes that it keeps in memory, but for a few."""
+        """Approximate size in memory in bytes."""
         return self.ids.nbytes + self.statistics.nbytes + (0 if self.rgb is None else self.rgb.nbytes)

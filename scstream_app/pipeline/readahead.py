@@ -1,4 +1,4 @@
-"""Decoding in a thread of its own, so that the next frame is ready when the engine is."""
+"""Decode frames ahead in a separate thread, so that the next frame is ready when the engine is."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Self
 from scstream_app.errors import SourceError
 from scstream_app.sources import CameraStalled, DamagedFrame, Frame, Source
 
-#: Frames decoded ahead: one hides the decoder, a second one its hiccups.
+#: Number of frames decoded ahead: one hides the decoding time, a second one its variation.
 AHEAD = 2
-#: Seconds after which a wait looks whether it was cancelled.
-_GLANCE = 0.05
-#: Seconds to wait at the end for a reading that does not heed `Source.interrupt`.
-_PATIENCE = 2.0
+#: Seconds between two checks for cancellation.
+_POLL = 0.05
+#: Seconds to wait at the end for a `read` that does not react to `Source.interrupt`.
+_STOP_TIMEOUT = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A frame and how long it took."""
+    """A frame and the time its decoding took."""
 
     frame: Frame
     milliseconds: float
@@ -30,7 +30,7 @@ class Decoded:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why there is no frame, and which one it would have been."""
+    """An error instead of frame ``index``."""
 
     error: Exception
     index: int
@@ -40,13 +40,13 @@ Item = Decoded | Failure
 
 
 class ReadAhead:
-    """Frames start, start + 1, ... of a source, up to but not including stop.
+    """Context manager that reads frames start, ..., stop - 1 of a source in a separate thread.
 
-    Of a file two frames are decoded ahead. Of a live source a frame is read only while one is waited for: one that
-    had waited in a queue would be stale.
+    It decodes two frames of a file ahead. It reads a live source only while `get` waits, because a queued frame would
+    be stale.
 
-    On leaving, a reading under way is interrupted and its thread waited for. One that is held up by something that
-    cannot be interrupted, such as a server that sends nothing, is left to itself after 2 seconds.
+    On exit, it interrupts a running `read` and waits for the thread. If the `read` cannot be interrupted, for instance
+    because a server sends nothing, the thread is abandoned after 2 seconds.
     """
 
     def __init__(self, source: Source, start: int, stop: int | None) -> None:
@@ -66,23 +66,23 @@ class ReadAhead:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
-        self._let_go()
+        self._stop_thread()
 
-    def _let_go(self) -> None:
-        end = perf_counter() + _PATIENCE
+    def _stop_thread(self) -> None:
+        end = perf_counter() + _STOP_TIMEOUT
         while self._thread.is_alive() and perf_counter() < end:
-            # Again and again: a reading that was just about to begin has not heard it.
+            # Repeated, because a `read` that was just about to start misses an earlier interrupt.
             self._source.interrupt()
-            self._thread.join(_GLANCE)
+            self._thread.join(_POLL)
 
     def get(self, cancel: threading.Event | None = None) -> Item | None:
-        """The next frame, or why there is none; None at the end, or when cancelled."""
+        """Wait for the next frame or failure; None at the end or when cancelled."""
         with self._changed:
             self._wanted = True
             self._changed.notify_all()
-            # A glance now and then also keeps Ctrl-C working on Windows.
+            # Polling also keeps Ctrl-C working on Windows.
             while not (self._items or self._ended or _is_set(cancel)):
-                self._changed.wait(_GLANCE)
+                self._changed.wait(_POLL)
             self._wanted = False
             if _is_set(cancel) or not self._items:
                 return None
@@ -94,7 +94,7 @@ class ReadAhead:
         try:
             if not self._source.live:
                 self._source.seek(self._next)
-            while self._room() and (item := self._read()) is not None:
+            while self._wait_for_room() and (item := self._read()) is not None:
                 self._put(item)
         except Exception as error:
             self._put(Failure(error, self._next))
@@ -110,7 +110,7 @@ class ReadAhead:
             frame = self._source.read()
         except DamagedFrame as damage:
             if damage.index < self._next:
-                # It would be asked for ever.
+                # The source does not advance; reading on would loop for ever.
                 raise SourceError(f"Cannot read '{self._source.name}' past frame {damage.index}: {damage}") from damage
             self._next = damage.index + 1
             return Failure(damage, damage.index)
@@ -121,8 +121,8 @@ class ReadAhead:
         self._next = frame.index + 1
         return Decoded(frame, 1000.0 * (perf_counter() - begin))
 
-    def _room(self) -> bool:
-        """Wait until another frame may be read; False when there is to be none."""
+    def _wait_for_room(self) -> bool:
+        """Wait until another frame may be read; False if the reader was closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._may_read())
             return not self._closed

@@ -1,4 +1,4 @@
-"""The last few seconds of a live source, to step back through."""
+"""Ring buffer of the last few seconds of a live source, for stepping back."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ _BYTES = 192 << 20
 
 
 class ReplayBuffer:
-    """Keeps the newest results, as many as fit; from any thread.
+    """Thread-safe ring buffer of the newest results.
 
-    Pictures and ids are copied into memory that is taken once and used round and round, apart from all that comes and
-    goes with a frame.
+    Pictures and ids are copied into memory that is allocated once and reused.
 
     Parameters
     ----------
     frames, bytes : int
-        How many, and how much memory for their pictures and ids, at most. The newest one is always kept.
+        Maximum number of results, and of bytes for their pictures and ids. The newest result is always kept.
     """
 
     def __init__(self, frames: int = _FRAMES, bytes: int = _BYTES) -> None:
@@ -39,37 +38,37 @@ class ReplayBuffer:
         return len(self._results)
 
     def add(self, result: FrameResult) -> None:
-        """Take in the newest; the oldest goes. All of them do when frames have another size."""
+        """Add the newest result; drops the oldest one if the buffer is full, and all of them if the size changes."""
         with self._lock:
-            pictures, ids = self._room(result)
+            pictures, ids = self._buffers(result)
             if len(self._results) == len(ids):
                 self._results.popleft()
             pictures[self._place], ids[self._place] = result.picture, result.ids
             self._results.append(replace(result, rgb=pictures[self._place], ids=ids[self._place]))
             self._place = (self._place + 1) % len(ids)
 
-    def _room(self, result: FrameResult) -> tuple[Picture, IdMap]:
-        """Places for pictures and for ids."""
+    def _buffers(self, result: FrameResult) -> tuple[Picture, IdMap]:
+        """Arrays for pictures and ids, allocated for the size of the result."""
         if self._pictures is None or self._ids is None or self._ids.shape[1:] != result.ids.shape:
-            self._forget()
+            self._reset()
             n = max(1, min(self._most, self._bytes // result.nbytes))
             self._pictures = np.empty((n, *result.picture.shape), np.uint8)
             self._ids = np.empty((n, *result.ids.shape), np.int32)
         return self._pictures, self._ids
 
     def at(self, index: int) -> FrameResult | None:
-        """The result of that frame, or the nearest one that is kept; None if there is none."""
+        """Result of the frame, or of the nearest frame in the buffer; None if it is empty."""
         with self._lock:
             found = min(self._results, key=lambda result: abs(result.index - index), default=None)
-            # Its place is going to be another's.
+            # Copied because the buffer reuses the memory.
             return None if found is None else replace(found, rgb=found.picture.copy(), ids=found.ids.copy())
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all results."""
         with self._lock:
-            self._forget()
+            self._reset()
 
-    def _forget(self) -> None:
+    def _reset(self) -> None:
         self._results.clear()
         self._pictures = self._ids = None
         self._place = 0

@@ -1,4 +1,4 @@
-"""Frames in, segmented frames out: the line that the window and the command line both drive."""
+"""Segment the frames of a source: the loop that the window and the command line share."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ Edits = Callable[[int], Sequence[Edit]]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a person should know although the run goes on: a damaged frame, a camera that gives none, ...
+    """Message for the user about a run that continues: a damaged frame, a stalled camera, a scene cut, ...
 
-    ``edit`` is the one that could not be made, where the notice is about one.
+    ``edit`` is the edit that could not be applied, if the notice is about one.
     """
 
     kind: Literal["damaged", "stalled", "back", "size", "cut", "edit"]
@@ -52,43 +52,43 @@ def segment_frames(
     on_preview: Callable[[Preview], None] | None = None,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> Generator[FrameResult]:
-    """Segment frames start, start + 1, ... up to but not including stop.
+    """Segment frames start, ..., stop - 1 and yield their results.
 
-    Decoding runs ahead in a thread of its own; it ends with the generator (see `ReadAhead`). ``segmenter`` is always
-    the one that made the last result, ready to be saved. To the engine frame i comes at time i, whatever its
-    presentation time: in a recording that stood still for seconds the past would otherwise be forgotten, and every
-    segment lose its id.
+    A separate thread decodes ahead; it ends with the generator (see `ReadAhead`). After each result, ``segmenter`` is
+    in the state that produced it, ready to be saved. The engine sees frame i at time i, whatever its presentation time:
+    otherwise a pause of seconds in a recording would make the model forget the past, and every segment lose its id.
 
     Parameters
     ----------
     cancel : Event, optional
-        When set, the run ends soon: between two frames, in the midst of a first frame, and while a source is waited
-        for. A frame not finished leaves no trace.
+        Set it to end the run soon: between two frames, within a first frame, or while the source blocks. An unfinished
+        frame leaves the segmenter unchanged.
     scene_cuts : bool
-        Whether to start afresh where a new scene begins.
+        Whether to restart the model where a new scene begins.
     previous : FrameResult, optional
-        The result before ``start``, for a segmenter that goes on. With it the decisions are those of an unbroken run.
+        The result before ``start``, for a segmenter that continues a run. With it, all decisions equal those of an
+        uninterrupted run.
     masks : array (H, W) uint8, optional
-        Things on the first frame, a value for each: no segment of it is to straddle their outlines.
+        Objects on the first frame, one value each: no segment of that frame crosses their outlines.
     edits : callable, optional
-        Asked just before a frame is segmented, with its index, for what a person wants done to the model first. Each
-        edit comes back: in ``edits`` of the frame's result if it was made, otherwise as ``edit`` of a notice. Until
-        then whoever gives it keeps it (`edits.EditQueue` does): a frame that is cancelled takes its edits back, and
-        they are to be given to the next one.
+        Called with the index of a frame just before it is segmented; returns the user's edits to apply first. An edit
+        that was applied appears in ``edits`` of the frame's result, any other as ``edit`` of a notice. The caller must
+        keep its edits until then, as `edits.EditQueue` does: if a frame is cancelled, its edits are not applied and
+        have to be returned for the next frame.
     stale : callable, optional
-        Asked when a frame has come, and may take its time: whether newer ones have overtaken it, so that it is to be
-        left out.
+        Called when a frame has arrived, and may block; returns whether newer frames have replaced it, so that it is
+        skipped.
     on_preview : callable, optional
-        Hears how a first frame settles: that of the run, and that of every scene.
+        Called with previews while the first frame of the run or of a scene converges.
     on_notice : callable, optional
-        Hears of damaged frames, which are left out, of a camera that is waited for and of its return, of changes of
-        size, of cuts, and of edits that cannot be made.
+        Called with a `Notice` about damaged frames (which are skipped), a stalled camera and its return, changes of
+        size, scene cuts, and edits that cannot be applied.
 
     Raises
     ------
     PipelineError
-        With the frame at which it happened and its cause, when the source or the engine fails. Also when reading
-        ends clearly before the length that the source states even then: it was closed, or cut off.
+        If the source or the engine fails; it names the frame and has the error as its cause. Also if the source ends
+        clearly before its stated length: it was closed or truncated.
     """
     notify = on_notice or (lambda notice: None)
     stage = _Stage(
@@ -102,7 +102,7 @@ def segment_frames(
             if item is None:
                 break
             if isinstance(item, Failure):
-                notice = _harmless(source, item)
+                notice = _recoverable(source, item)
                 if not (stalled and notice.kind == "stalled"):
                     notify(notice)
                 damaged += notice.kind == "damaged"
@@ -112,7 +112,7 @@ def segment_frames(
             if stale is not None and stale():
                 continue
             if stalled:
-                notify(Notice("back", item.frame.index, f"'{source.name}' gives pictures again."))
+                notify(Notice("back", item.frame.index, f"'{source.name}' delivers pictures again."))
                 stalled = False
             place = item.frame.index + 1
             wait = 1000.0 * (perf_counter() - begin)
@@ -130,19 +130,19 @@ def segment_frames(
 
 
 def _check_end(source: Source, place: int, stop: int | None) -> None:
-    """A source that has come to its end knows its length; one that states more was closed or cut off."""
+    """Raise PipelineError if the source ended before its stated length, because it was closed or truncated."""
     if source.live or source.length is None:
         return
     end = source.length if stop is None else min(stop, source.length)
     if clearly_short(place, end):
-        raise PipelineError(f"Cannot read '{source.name}' to its end: it stopped at frame {place} of {end}.", place)
+        raise PipelineError(f"Cannot read '{source.name}' to its end: it ended at frame {place} of {end}.", place)
 
 
-def _harmless(source: Source, failure: Failure) -> Notice:
-    """The notice of a failure that reading gets over; any other ends the run."""
+def _recoverable(source: Source, failure: Failure) -> Notice:
+    """Notice about a failure after which reading continues; raises PipelineError for any other failure."""
     error, index = failure.error, failure.index
     if isinstance(error, DamagedFrame):
-        return Notice("damaged", index, f"Frame {index} is damaged and was left out: {reason(error)}.")
+        return Notice("damaged", index, f"Frame {index} is damaged and was skipped: {reason(error)}.")
     if isinstance(error, CameraStalled):
         return Notice("stalled", index, str(error))
     text = str(error) if isinstance(error, StudioError) else f"Cannot read frame {index} of '{source.name}': {error!r}."
@@ -150,12 +150,12 @@ def _harmless(source: Source, failure: Failure) -> Notice:
 
 
 class _Cancelled(Exception):
-    """Raised out of the engine to abandon a frame."""
+    """Raised inside the engine to abandon a frame."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Before:
-    """What a frame is compared with: the one before it. ``native`` is its size as the source has it."""
+class _Previous:
+    """The previous frame, for comparison. ``native`` is its size in the source, before resizing."""
 
     ids: IdMap
     native: Size
@@ -163,7 +163,7 @@ class _Before:
 
 
 class _Stage:
-    """The engine's place in the line: decides whether a frame goes on or starts afresh, and segments it."""
+    """Segments one frame after another; decides for each whether the model continues or restarts."""
 
     def __init__(
         self,
@@ -180,33 +180,33 @@ class _Stage:
         self.segmenter, self.cancel, self.scene_cuts = segmenter, cancel, scene_cuts
         self.on_preview, self.notify = on_preview, notify
         self.live, self.size = source.live, (source.height, source.width)
-        self.before = None if previous is None else self._recall(source, previous)
+        self.previous = None if previous is None else self._restore_previous(source, previous)
         self.masks = masks
         self.edits = edits or (lambda index: ())
 
-    def _recall(self, source: Source, previous: FrameResult) -> _Before:
-        # Read again where that is possible: results hold the fitted picture, and the size matters too.
+    def _restore_previous(self, source: Source, previous: FrameResult) -> _Previous:
+        # Read the frame again if possible: the result holds the resized picture, but the native size matters too.
         rgb = previous.rgb if source.live else _read_again(source, previous, self.cancel)
         if rgb is None:
-            return _Before(previous.ids, self.size, None)
-        return _Before(previous.ids, size_of(rgb), self._colours(resized(rgb, self.size)))
+            return _Previous(previous.ids, self.size, None)
+        return _Previous(previous.ids, size_of(rgb), self._colours(resized(rgb, self.size)))
 
     def segment(self, item: Decoded, wait: float) -> FrameResult:
         frame = item.frame
         wanted = tuple(self.edits(frame.index))
-        # Asking for edits may mean waiting while the run is paused.
+        # self.edits may have blocked while the run was paused.
         begin = perf_counter()
         self._stop_if_cancelled()
         untouched = self.segmenter.copy() if wanted else None
         try:
-            edits = self._edit(frame.index, wanted)
+            edits = self._apply_edits(frame.index, wanted)
             rgb = resized(frame.rgb, self.size)
             colours = self._colours(rgb)
-            afresh = self._asked_afresh(edits) or self._new_size(frame) or self._new_scene(frame, rgb, colours)
-            if afresh:
+            restarted = self._restart_requested(edits) or self._size_changed(frame) or self._is_cut(frame, rgb, colours)
+            if restarted:
                 untouched = self.segmenter.copy() if untouched is None else untouched
                 self.segmenter.restart()
-            masks = self.masks if self.before is None else None
+            masks = self.masks if self.previous is None else None
             ids = self.segmenter.segment(rgb, float(frame.index), self._preview, masks)
         except _Cancelled:
             if untouched is not None:
@@ -217,9 +217,9 @@ class _Stage:
         except Exception as error:
             raise PipelineError(f"Cannot segment frame {frame.index}: {reason(error)}.", frame.index) from error
         engine = 1000.0 * (perf_counter() - begin)
-        # Whoever reads a live source mostly waits for it.
+        # For a live source this is mostly waiting time.
         decoding = {} if self.live else {"decode": item.milliseconds}
-        self.before = _Before(ids, size_of(frame.rgb), colours)
+        self.previous = _Previous(ids, size_of(frame.rgb), colours)
         return FrameResult(
             frame.index,
             frame.time,
@@ -228,14 +228,14 @@ class _Stage:
             tuple(self.segmenter.events_),
             self.segmenter.statistics_,
             self.segmenter.log_posterior_,
-            afresh,
+            restarted,
             {**decoding, "wait": wait, "engine": engine},
             edits,
             frame.captured,
         )
 
-    def _edit(self, index: int, wanted: Sequence[Edit]) -> tuple[Edit, ...]:
-        """Make the edits that can be made, each wholly or not at all; returns them."""
+    def _apply_edits(self, index: int, wanted: Sequence[Edit]) -> tuple[Edit, ...]:
+        """Apply each edit completely or not at all; returns the edits that were applied."""
         made = []
         for edit in wanted:
             untouched = self.segmenter.copy()
@@ -250,33 +250,34 @@ class _Stage:
                 made.append(edit)
         return tuple(made)
 
-    def _asked_afresh(self, edits: Sequence[Edit]) -> bool:
+    def _restart_requested(self, edits: Sequence[Edit]) -> bool:
         return any(edit.kind == "restart" for edit in edits)
 
     def _colours(self, rgb: Picture) -> Histogram | None:
         return scene_cuts.histogram(rgb) if self.scene_cuts else None
 
-    def _new_size(self, frame: Frame) -> bool:
+    def _size_changed(self, frame: Frame) -> bool:
         size = size_of(frame.rgb)
-        if self.before is None or size == self.before.native:
+        if self.previous is None or size == self.previous.native:
             return False
-        now, then, always = (f"{width} x {height}" for height, width in (size, self.before.native, self.size))
+        now, then, always = (f"{width} x {height}" for height, width in (size, self.previous.native, self.size))
         text = (
-            f"Frame {frame.index} is {now}, the one before was {then}: "
-            f"frames are resized to {always}, and segments start afresh."
+            f"Frame {frame.index} is {now}, the one before was {then}. "
+            f"Frames are resized to {always}, and segmentation restarts with new ids."
         )
         self.notify(Notice("size", frame.index, text))
         return True
 
-    def _new_scene(self, frame: Frame, rgb: Picture, colours: Histogram | None) -> bool:
-        before = self.before
-        if before is None or before.colours is None or colours is None:
+    def _is_cut(self, frame: Frame, rgb: Picture, colours: Histogram | None) -> bool:
+        previous = self.previous
+        if previous is None or previous.colours is None or colours is None:
             return False
-        if scene_cuts.distance(before.colours, colours) < scene_cuts.CANDIDATE:
+        if scene_cuts.distance(previous.colours, colours) < scene_cuts.CANDIDATE:
             return False
-        if scene_cuts.churn(self.segmenter, before.ids, rgb, float(frame.index), self._watch) < scene_cuts.CHURN:
+        if scene_cuts.churn(self.segmenter, previous.ids, rgb, float(frame.index), self._watch) < scene_cuts.CHURN:
             return False
-        self.notify(Notice("cut", frame.index, f"A new scene begins at frame {frame.index}: segments start afresh."))
+        text = f"A new scene begins at frame {frame.index}: segmentation restarts with new ids."
+        self.notify(Notice("cut", frame.index, text))
         return True
 
     def _preview(self, preview: Preview) -> None:
@@ -294,7 +295,7 @@ class _Stage:
 
 
 def _read_again(source: Source, previous: FrameResult, cancel: threading.Event) -> Picture | None:
-    # Through a reader, because it may be a long way there, and that can be cancelled.
+    # ReadAhead can be cancelled, and seeking may take long.
     with ReadAhead(source, previous.index, previous.index + 1) as reader:
         item = reader.get(cancel)
     if isinstance(item, Decoded) and item.frame.index == previous.index:

@@ -1,1 +1,1 @@
-"""Pictures of segments: image types, colours of ids, views, and masks read from image files."""
+"""Rendering of segmentations: image types, colour palettes, views, and label images read from files."""

@@ -1,4 +1,4 @@
-"""Pictures and id maps: what they are made of, and how one is brought to a size."""
+"""Array types of pictures and id maps, and resizing."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import numpy.typing as npt
 
 #: RGB (H, W, 3), or a mask (H, W).
 Picture = npt.NDArray[np.uint8]
-#: A segment's id for every pixel (H, W).
+#: Segment id of every pixel (H, W).
 IdMap = npt.NDArray[np.int32]
 #: Height and width.
 Size = tuple[int, int]
 
 
 def size_of(picture: Picture) -> Size:
-    """Its height and width."""
+    """Height and width of a picture."""
     return picture.shape[0], picture.shape[1]
 
 
 def resized(rgb: Picture, size: Size) -> Picture:
-    """The picture at the given height and width.
+    """Resize a picture to the given height and width; returned as it is if it has that size.
 
     >>> resized(np.zeros((4, 6, 3), np.uint8), (2, 3)).shape
     (2, 3, 3)

@@ -1,4 +1,4 @@
-"""Colours that belong to an id for ever."""
+"""Colour palettes: each id has a fixed colour."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ import numpy.typing as npt
 RGB = tuple[int, int, int]
 Colours = npt.NDArray[np.uint8]
 
-#: Degrees. The least regular turn there is: any run of successive ids is spread evenly around the circle.
+#: Golden angle in degrees: spreads the hues of any range of successive ids evenly around the circle.
 _GOLDEN_ANGLE = 180.0 * (3.0 - np.sqrt(5.0))
-# Neighbours in the circle of hues are 8, 13, 21, 34, 55, ... ids apart: cycles of 4 and 3 set nearly all of them apart.
+# Ids with neighbouring hues differ by 8, 13, 21, 34, 55, ...; cycles of length 4 and 3 give nearly all of them
+# different lightness or chroma.
 _LIGHTNESS = np.array([0.68, 0.82, 0.54, 0.75])
 _CHROMA = np.array([0.16, 0.10, 0.13])
 
-#: The plastic number: steps of its inverse powers fill a square as evenly as golden steps fill a circle.
+#: Plastic number: steps of its inverse powers fill a square evenly, as golden-angle steps fill a circle.
 _PLASTIC = 1.324717957244746
 _SAFE_LIGHTNESS = (0.30, 0.96)
 _SAFE_BLUE, _SAFE_YELLOW, _SAFE_RED = 0.19, 0.17, 0.045
 
-# Oklab to linear sRGB (Ottosson 2020): equal steps look about equally large.
+# Oklab to linear sRGB (Ottosson 2020). Oklab is perceptually uniform: equal steps look about equally large.
 _OKLAB_TO_LMS = np.array(
     [
         [1.0, 0.3963377774, 0.2158037573],
@@ -42,7 +43,7 @@ _LMS_TO_RGB = np.array(
 
 
 def colours(n: int, name: str = "vivid") -> Colours:
-    """RGB (n, 3) of ids 0 to n - 1 in the palette of that name; an id has the same colour in every call.
+    """RGB colours (n, 3) of ids 0 to n - 1 in the named palette; an id has the same colour for every n.
 
     >>> bool((colours(10) == colours(1000)[:10]).all())
     True
@@ -52,23 +53,23 @@ def colours(n: int, name: str = "vivid") -> Colours:
 
 
 def check(name: str) -> None:
-    """Raise ValueError if there is no palette of that name."""
+    """Raise ValueError if no palette has this name."""
     if name not in PALETTES:
         raise ValueError(f"palette must be one of {', '.join(PALETTES)}, got {name!r}")
 
 
 @dataclass(frozen=True, slots=True)
 class Colouring:
-    """Which colour each id is drawn in.
+    """Colours in which the ids are drawn.
 
     Parameters
     ----------
     name : str
         One of `PALETTES`.
     own : mapping of id to RGB
-        Segments that a person gave a colour of their own.
+        Colours that the user chose for single segments.
     hidden : frozenset of int
-        Segments drawn without a tint.
+        Hidden segments, drawn without a tint.
 
     Examples
     --------
@@ -84,7 +85,7 @@ class Colouring:
         check(self.name)
 
     def table(self, n: int) -> Colours:
-        """RGB (n, 3) of ids 0 to n - 1."""
+        """RGB colours (n, 3) of ids 0 to n - 1."""
         table = colours(n, self.name)
         chosen = {id: rgb for id, rgb in self.own.items() if 0 <= id < n}
         if chosen:
@@ -104,13 +105,13 @@ def _table(n: int, name: str) -> Colours:
 
 
 def _linear(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Linear sRGB of Oklab colours (n, 3); outside [0, 1] where a screen cannot show them."""
+    """Linear sRGB of Oklab colours (n, 3); outside [0, 1] if a colour is out of gamut."""
     linear: npt.NDArray[np.float64] = (oklab @ _OKLAB_TO_LMS.T) ** 3 @ _LMS_TO_RGB.T
     return linear
 
 
 def _vivid(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Hues all around the circle, at a few lightnesses."""
+    """Oklab colours with hues all around the circle and a few levels of lightness."""
     hue = np.deg2rad(id * _GOLDEN_ANGLE % 360.0)
     chroma = _CHROMA[id % len(_CHROMA)]
     lightness = _LIGHTNESS[id % len(_LIGHTNESS)]
@@ -118,7 +119,7 @@ def _vivid(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 
 def _safe(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Lightness and blue against yellow, which people who confuse red and green see; only a little red and green."""
+    """Oklab colours for red-green colour blindness: they differ in lightness and from blue to yellow."""
     dark, light = _SAFE_LIGHTNESS
     lightness = dark + (light - dark) * ((0.5 + id / _PLASTIC) % 1.0)
     warmth = 2.0 * ((0.5 + id / _PLASTIC**2) % 1.0) - 1.0
@@ -128,7 +129,7 @@ def _safe(id: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
 
 
 def _into_gamut(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Fade what a screen cannot show. Clipping instead would change the lightness, which tells neighbours apart."""
+    """Reduce the chroma of colours out of gamut; clipping would change their lightness, which distinguishes them."""
     for _ in range(60):
         linear = _linear(oklab)
         outside = ((linear < -1e-4) | (linear > 1.0 + 1e-4)).any(axis=1)
@@ -138,7 +139,7 @@ def _into_gamut(oklab: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return oklab
 
 
-#: What can be chosen by name: id -> Oklab.
+#: The palettes by name: functions from ids to Oklab colours.
 PALETTES: Mapping[str, Callable[[npt.NDArray[np.int64]], npt.NDArray[np.float64]]] = MappingProxyType(
     {"vivid": _vivid, "safe": _safe}
 )

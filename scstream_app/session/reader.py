@@ -197,7 +197,7 @@ class SessionReader:
             )
 
     def _pictures(self, source: Source, start: int) -> Iterator[tuple[int, Picture]]:
-        # Damaged frames have no record, so nobody asks for their pictures.
+        # Damaged frames have no record, so their pictures are not needed.
         for frame in source.frames(max(start, self.manifest.start), on_damage=_ignore_damage):
             yield frame.index, resized(frame.rgb, self._size)
 

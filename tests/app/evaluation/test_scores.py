@@ -199,7 +199,7 @@ def test_nothing_waits_for_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     os.mkfifo(tmp_path / "mine" / "00000.png")
     os.mkfifo(tmp_path / "mine.npz")
-    with pytest.raises(EvaluationError, match="it is no file but a folder, a pipe or a device"):
+    with pytest.raises(EvaluationError, match="it is not a regular file"):
         evaluate(tmp_path / "mine", truth)
     with pytest.raises(EvaluationError, match="give a folder of PNG images"):
         evaluate(tmp_path / "mine.npz", truth)
@@ -250,7 +250,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "00000.png").write_bytes(b"no image")
-    with pytest.raises(EvaluationError, match=r"Cannot read '.*00000.png': it is no image, or a damaged one\.$"):
+    with pytest.raises(EvaluationError, match=r"Cannot read '.*00000.png': it is not an image or is damaged\.$"):
         evaluate(tmp_path / "mine", truth)
     (tmp_path / "mine.npz").write_bytes(b"no archive")
     with pytest.raises(EvaluationError, match=r"Cannot read '.*mine.npz'"):

@@ -1,4 +1,4 @@
-"""The processing size follows what the engine can do, and does not flap."""
+"""AdaptiveScale: the processing size follows the speed of the engine and does not oscillate."""
 
 from collections.abc import Callable
 
@@ -9,12 +9,12 @@ from scstream_app.pipeline.adaptive_scale import LADDER, AdaptiveScale
 
 
 def by_pixels(full: float, fixed: float = 0.0) -> Callable[[float], float]:
-    """An engine that takes so many milliseconds at full size, some of them whatever the size."""
+    """Time per frame by scale: ``fixed`` milliseconds plus ``full`` milliseconds times the share of pixels."""
     return lambda scale: fixed + full * scale**2
 
 
 def driven(pace: AdaptiveScale, frames: int, engine: Callable[[float], float]) -> list[float]:
-    """The sizes that were gone to."""
+    """The sizes that were chosen."""
     changes = []
     for _ in range(frames):
         wanted = pace.note(engine(pace.scale))
@@ -23,7 +23,7 @@ def driven(pace: AdaptiveScale, frames: int, engine: Callable[[float], float]) -
     return changes
 
 
-def test_an_engine_that_is_quick_enough_is_left_alone() -> None:
+def test_a_fast_engine_keeps_its_size() -> None:
     assert driven(AdaptiveScale(25.0), 500, by_pixels(23.0)) == []
 
 
@@ -34,7 +34,7 @@ def test_the_largest_size_that_holds_the_rate_is_found_at_once(full: float, size
     assert by_pixels(full)(pace.scale) <= pace.budget
 
 
-def test_slowness_is_acted_on_within_ten_frames() -> None:
+def test_the_size_decreases_within_ten_slow_frames() -> None:
     pace = AdaptiveScale(25.0)
     driven(pace, 100, by_pixels(15.0))
     assert driven(pace, 10, by_pixels(80.0)) == [0.5]
@@ -46,22 +46,22 @@ def test_single_slow_frames_change_nothing() -> None:
     assert driven(pace, 400, lambda scale: 300.0 if rng.random() < 0.1 else 20.0) == []
 
 
-def test_it_goes_up_again_when_there_is_time() -> None:
+def test_the_size_increases_again_when_the_engine_is_fast() -> None:
     pace = AdaptiveScale(25.0)
     assert driven(pace, 20, by_pixels(450.0)) == [0.25]
     assert driven(pace, 1000, by_pixels(10.0)) == [0.35, 0.5, 0.75, 1.0]
 
 
-def test_a_scene_at_the_limit_does_not_flip_to_and_fro() -> None:
+def test_a_scene_at_the_limit_does_not_oscillate() -> None:
     pace = AdaptiveScale(25.0)
-    # Larger sizes cost more than their pixels: every attempt is followed by a way back.
+    # Larger sizes take longer than expected from their pixels: every attempt is reverted.
     changes = driven(pace, 5000, lambda scale: 40.0 if scale > 0.75 else 10.0)
     tries = changes.count(1.0)
     assert 1 <= tries <= 7
     assert pace.scale == 0.75
 
 
-def test_a_size_that_has_proved_itself_is_tried_readily_again() -> None:
+def test_a_size_that_worked_is_tried_again_soon() -> None:
     pace = AdaptiveScale(25.0, scale=0.75)
     driven(pace, 400, lambda scale: 40.0 if scale > 0.75 else 10.0)
     driven(pace, 3000, by_pixels(15.0))
@@ -75,14 +75,14 @@ def test_smaller_sizes_that_do_not_help_are_not_tried() -> None:
     assert driven(AdaptiveScale(30.0), 300, lambda scale: 60.0) == [0.5]
 
 
-def test_it_stays_on_the_ladder_and_at_its_end() -> None:
+def test_only_sizes_of_the_ladder_are_chosen() -> None:
     pace = AdaptiveScale(30.0, scale=0.6)
     changes = driven(pace, 500, by_pixels(5000.0, 1.0))
     assert set(changes) <= set(LADDER)
     assert pace.scale == LADDER[-1]
 
 
-def test_frames_on_their_way_during_a_change_do_not_count() -> None:
+def test_frames_right_after_a_change_are_ignored() -> None:
     pace = AdaptiveScale(25.0)
     assert driven(pace, 9, by_pixels(40.0)) == [0.75]
     assert [pace.note(500.0) for _ in range(3)] == [None] * 3

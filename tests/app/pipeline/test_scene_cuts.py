@@ -1,4 +1,4 @@
-"""Scene cuts: found where they are, and nowhere else."""
+"""Scene cut detection: cuts are found, and nothing else is taken for a cut."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 
 
-def test_distance_is_that_of_the_colours_alone() -> None:
+def test_distance_depends_on_the_colours_only() -> None:
     frame = moving_square(1)[0]
     assert scene_cuts.distance(scene_cuts.histogram(frame), scene_cuts.histogram(frame[::-1, ::-1])) == 0.0
     half = frame.copy()
@@ -23,7 +23,7 @@ def test_distance_is_that_of_the_colours_alone() -> None:
     assert scene_cuts.distance(scene_cuts.histogram(frame), scene_cuts.histogram(half)) == pytest.approx(0.5, abs=0.1)
 
 
-def test_a_histogram_samples_large_pictures_and_takes_the_smallest() -> None:
+def test_histograms_of_large_and_tiny_pictures() -> None:
     large = np.zeros((1080, 1920, 3), np.uint8)
     large[:, 960:] = 255
     shares = scene_cuts.histogram(large)
@@ -40,10 +40,10 @@ def test_the_cuts_of_the_samples(clip: str, first: int, cuts: list[int]) -> None
     assert found == cuts
 
 
-def test_the_colours_of_a_drifting_light_are_no_candidates() -> None:
+def test_slowly_changing_light_is_no_candidate() -> None:
     with open_source(str(SAMPLES / "lighting.mp4")) as source:
         colours = [scene_cuts.histogram(frame.rgb) for frame in source.frames()]
     steps = [scene_cuts.distance(a, b) for a, b in pairwise(colours)]
     assert max(steps) < scene_cuts.CANDIDATE
-    # Over the whole clip it changes as much as a cut does.
+    # Over the whole clip the colours change as much as at a cut.
     assert scene_cuts.distance(colours[0], colours[-1]) > scene_cuts.CANDIDATE

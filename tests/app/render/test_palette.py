@@ -1,4 +1,4 @@
-"""An id keeps its colour, and colours can be told apart, also by those who confuse red and green."""
+"""Palettes: an id keeps its colour, and colours are distinguishable, also with red-green colour blindness."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,7 @@ def linear(rgb):
 
 
 def oklab(rgb, blindness=None):
-    """Oklab, from its published matrices, of 8-bit sRGB as a person sees it."""
+    """Oklab colours, computed from the published matrices, of 8-bit sRGB as seen with a colour vision deficiency."""
     light = linear(rgb)
     if blindness:
         light = np.clip(light @ np.array(BLINDNESS[blindness]).T, 0.0, 1.0)
@@ -30,7 +30,7 @@ def oklab(rgb, blindness=None):
 
 
 def closest(lab, apart):
-    """The smallest distance between ids at most that many apart."""
+    """Smallest colour distance between ids that differ by at most ``apart``."""
     return min(np.linalg.norm(lab[k:] - lab[:-k], axis=1).min() for k in range(1, apart + 1))
 
 
@@ -52,7 +52,7 @@ def test_vivid_neighbours_differ():
 
 @pytest.mark.parametrize("name", palette.PALETTES)
 def test_typical_neighbours_differ(name):
-    """Which segments touch is anyone's guess: of all pairs among a frame's worth of ids hardly any look alike."""
+    """Any two segments may touch, so hardly any pair among the ids of a frame may look alike."""
     lab = oklab(palette.colours(130, name))
     pairs = np.linalg.norm(lab[:, None] - lab, axis=2)[np.triu_indices(130, 1)]
     assert np.mean(pairs < 0.05) < 0.025
@@ -75,7 +75,7 @@ def test_safe_is_safer_than_vivid(blindness):
     assert alike("safe") < 0.6 * alike("vivid")
 
 
-def test_own_colours_are_those_of_their_ids_only():
+def test_custom_colours_apply_to_their_ids_only():
     table = palette.Colouring("safe", own={3: (1, 2, 3), 900: (9, 9, 9), -1: (5, 5, 5)}).table(10)
     expected = palette.colours(10, "safe").copy()
     expected[3] = 1, 2, 3
@@ -83,7 +83,7 @@ def test_own_colours_are_those_of_their_ids_only():
     assert palette.colours(10, "safe")[3].tolist() != [1, 2, 3]
 
 
-def test_unknown_palette_is_named():
+def test_an_unknown_palette_raises():
     with pytest.raises(ValueError, match="palette must be one of vivid, safe, got 'dull'"):
         palette.colours(3, "dull")
     with pytest.raises(ValueError, match="'dull'"):

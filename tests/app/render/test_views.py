@@ -1,4 +1,4 @@
-"""Pictures show what the ids say."""
+"""Views draw the ids, uncertainty and objects of a frame correctly."""
 
 import numpy as np
 import pytest
@@ -66,7 +66,7 @@ def test_borders_are_dark_and_only_where_ids_change(scene):
     assert (drawn[border] <= 0.36 * plain[border] + 1).all()
 
 
-def test_palette_and_own_colours_are_used(scene):
+def test_palette_and_custom_colours_are_used(scene):
     rgb, ids = scene
     colouring = Colouring("safe", own={3: (250, 1, 2)})
     solid = views.overlay(rgb, ids, 1.0, borders=False, colouring=colouring)
@@ -88,7 +88,7 @@ def test_no_border_between_hidden_segments(scene):
     np.testing.assert_array_equal(views.overlay(rgb, ids, colouring=everything), rgb)
 
 
-def test_pixels_of_no_segment_are_not_tinted(scene):
+def test_pixels_without_a_segment_are_not_tinted(scene):
     rgb, ids = scene
     none = ids == 700
     ids = np.where(none, np.int32(-1), ids)
@@ -103,7 +103,7 @@ def test_pixels_of_no_segment_are_not_tinted(scene):
 
 
 @pytest.mark.parametrize("grey", [0, 60, 127, 128, 190, 255])
-def test_lines_stand_out_from_any_ground(grey):
+def test_lines_contrast_with_any_background(grey):
     ids = np.zeros((20, 30), np.int32)
     ids[5:15, 8:20] = 1
     rgb = np.full((20, 30, 3), grey, np.uint8)
@@ -123,14 +123,14 @@ def test_uncertain_pixels_are_brighter(scene):
     assert bright[-1] - bright[0] > 100
 
 
-def test_the_picture_shines_through_where_all_is_certain(scene):
+def test_certain_regions_show_the_picture(scene):
     rgb, ids = scene
     out = views.uncertainty(rgb, np.zeros(ids.shape, np.float32))
     assert np.corrcoef(luminance(out).ravel(), luminance(rgb).ravel())[0, 1] > 0.99
     assert out.max() < 110
 
 
-def test_uncertainty_beyond_one_is_one(scene):
+def test_uncertainty_above_one_is_clipped(scene):
     rgb, ids = scene
     full, beyond = (np.full(ids.shape, value, np.float32) for value in (1.0, 1.5))
     np.testing.assert_array_equal(views.uncertainty(rgb, beyond), views.uncertainty(rgb, full))
@@ -147,7 +147,7 @@ def test_select_marks_members_only(scene):
     np.testing.assert_array_equal(views.select(np.array([[-2, -1, 0, 1]], np.int32), {1}), [[0, 0, 0, 255]])
 
 
-def test_matte_is_the_picture_and_nothing_else(scene):
+def test_matte_keeps_the_picture_inside_the_mask_only(scene):
     rgb, ids = scene
     mask = views.select(ids, {2, 3})
     out = views.matte(rgb, mask)
@@ -188,7 +188,7 @@ def test_every_view_can_be_drawn_by_name(scene):
     np.testing.assert_array_equal(ids, before[1])
 
 
-def test_views_are_the_functions_of_their_names(scene):
+def test_named_views_equal_their_functions(scene):
     rgb, ids = scene
     colouring = Colouring("safe", hidden=frozenset({0}))
     plain = scene_of(rgb, ids, opacity=0.3, borders=False, colouring=colouring)
@@ -205,11 +205,11 @@ def test_side_by_side_shows_the_original_and_another_view(scene, other):
     np.testing.assert_array_equal(out[:, ids.shape[1] :], views.flatten(views.draw(other, scene_of(rgb, ids))))
 
 
-def test_what_is_missing_is_said(scene):
+def test_missing_input_raises(scene):
     rgb, ids = scene
     with pytest.raises(ValueError, match=r"view must be one of original, overlay, .* got 'nope'"):
         views.draw("nope", scene_of(rgb, ids))
-    with pytest.raises(ValueError, match="'uncertainty' needs a map"):
+    with pytest.raises(ValueError, match="'uncertainty' needs an uncertainty map"):
         views.draw("uncertainty", views.Scene(rgb, ids))
 
 

@@ -101,7 +101,7 @@ def test_with_nothing_open_changes_hold_for_the_next_source(document: Document, 
     box.selectAll()
     qtbot.keyClicks(box, "4")
     assert document.settings.sweeps == 4
-    qtbot.mouseClick(control(panel, QCheckBox, "Start afresh at scene cuts"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(control(panel, QCheckBox, "Restart at scene cuts"), Qt.MouseButton.LeftButton)
     assert document.settings == Settings(sweeps=4, scene_cuts=False)
 
 
@@ -158,7 +158,7 @@ def test_another_colour_space_begins_anew(running: Document, make: Made, qtbot: 
 
 def test_scene_cuts_need_a_restart(running: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(running)
-    qtbot.mouseClick(control(panel, QCheckBox, "Start afresh at scene cuts"), Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(control(panel, QCheckBox, "Restart at scene cuts"), Qt.MouseButton.LeftButton)
     assert not button(panel, "Apply from this frame on").isEnabled()
     assert "needs Restart" in panel.findChild(QLabel, "message").text()
     with qtbot.waitSignal(panel.restart_requested) as caught:
@@ -189,11 +189,11 @@ def test_settings_that_change_elsewhere_leave_what_was_touched(running: Document
 
 def test_an_invalid_number_is_explained(running: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(running)
-    line = control(panel, QLineEdit, "Forget below")
+    line = control(panel, QLineEdit, "Forgetting threshold")
     line.selectAll()
     qtbot.keyClicks(line, "2")
     assert panel.findChild(QLabel, "message").text() == (
-        "Forget below must be a number, at least 0 and at most 1, got '2'."
+        "Forgetting threshold must be a number, at least 0 and at most 1, got '2'."
     )
     assert not button(panel, "Apply from this frame on").isEnabled()
     assert not button(panel, "Restart").isEnabled()

@@ -289,7 +289,7 @@ def test_a_frozen_camera_is_reported_and_reconnected(scene: Scene) -> None:
     scene.replug()
     scene.wait(lambda: window.live_bar.state == "live" and window.document.display.index == 4)
     assert not window.live_bar.dimmed
-    assert "gives pictures again" in window.message.text
+    assert "delivers pictures again" in window.message.text
     after = window.document.display.shown.result
     assert not after.cut
     assert main_id(after) == main_id(before)
