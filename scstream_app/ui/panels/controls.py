@@ -66,7 +66,7 @@ def field_spec(name: str, spec: Spec) -> FieldSpec:
         "kind": spec.kind,
         "low": spec.low,
         "high": spec.high,
-        "wanted": spec.wanted,
+        "expected": spec.expected,
         "choices": {choice: _TITLES.get(choice, choice.capitalize()) for choice in spec.choices},
         "none": spec.none or "",
     }

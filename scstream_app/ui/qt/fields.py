@@ -48,7 +48,7 @@ class FieldSpec:
         is a number over many orders of magnitude, as text; "log slider" adds a slider over powers of ten to it.
     low, high : float
         Bounds of a number.
-    wanted : str
+    expected : str
         Description of a valid number, for the message about an invalid one.
     choices : mapping of value to title
     icon : callable, optional
@@ -68,7 +68,7 @@ class FieldSpec:
     kind: Kind
     low: float = 0.0
     high: float = 0.0
-    wanted: str = ""
+    expected: str = ""
     choices: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     icon: Callable[[str], QIcon] | None = None
     none: str = ""
@@ -297,7 +297,7 @@ class _Scientific(Field):
     def problem(self) -> str:
         if self.spec.low <= self.value <= self.spec.high:
             return ""
-        return f"{self.spec.label} must be {self.spec.wanted}, got '{self._line.text()}'."
+        return f"{self.spec.label} must be {self.spec.expected}, got '{self._line.text()}'."
 
 
 class _LogSlider(_Scientific):
