@@ -1,7 +1,12 @@
-"""Quality on real data, and memory over a long stream: what the parts are for, measured on the whole."""
+"""Quality on the sample clips and on real data, and memory over a long stream.
+
+The thresholds are slightly below the worst of several seeds: a loss of quality fails, while another processor, which
+draws other labels, passes.
+"""
 
 from __future__ import annotations
 
+import json
 import resource
 import sys
 from pathlib import Path
@@ -33,29 +38,57 @@ def torso_of(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return body & mask & (rows > top + 0.25 * (bottom - top)) & (rows < top + 0.5 * (bottom - top))
 
 
+@pytest.mark.parametrize(
+    ("clip", "oracle", "carried"),
+    [("crossing", 0.9, 0.86), ("kite_surf", 0.86, 0.78), ("lighting", 0.885, 0.85)],
+)
+def test_objects_of_the_sample_clips_are_found(clip: str, oracle: float, carried: float) -> None:
+    """Mean J over the objects of a clip; six seeds gave at least .910/.881, .872/.798 and .896/.856."""
+    frames = read_video(SAMPLES / f"{clip}.mp4")
+    with np.load(SAMPLES / f"{clip}_ids.npz") as truth:
+        true_ids, objects = truth["ids"], json.loads(str(truth["about"]))["objects"]
+    segmenter = VideoSegmenter(seed=0)
+    ids, events = [], []
+    for frame in frames:
+        ids.append(segmenter.segment(frame))
+        events.append(segmenter.events_)
+    masks = {name: [np.isin(frame, parts) for frame in true_ids] for name, parts in objects.items()}
+    assert np.mean([metrics.oracle_jaccard(ids, mask).mean() for mask in masks.values()]) >= oracle
+    assert np.mean([metrics.carried_jaccard(ids, mask, events).mean() for mask in masks.values()]) >= carried
+
+
 def test_the_surfers_torso_keeps_one_id(shared_data: Path) -> None:
     folder = shared_data / "davis2016"
     images = sorted((folder / "JPEGImages/480p/kite-surf").glob("*.jpg"))
     masks = [cv2.imread(str(folder / f"Annotations/480p/kite-surf/{i.stem}.png"), 0) > 0 for i in images]
-    segmenter = VideoSegmenter(seed=0)
-    ids = [segmenter.segment(cv2.cvtColor(cv2.imread(str(i)), cv2.COLOR_BGR2RGB)) for i in images]
-    main = metrics.dominant_id(ids, [torso_of(mask) for mask in masks])
-    assert np.bincount(main).max() >= 45
-    assert 30 <= segmenter.model_.n_clusters_ <= 120
-    assert metrics.oracle_jaccard(ids, masks).mean() >= 0.68
+    frames = [cv2.cvtColor(cv2.imread(str(image)), cv2.COLOR_BGR2RGB) for image in images]
+    scores = []
+    for seed in range(3):
+        segmenter = VideoSegmenter(seed=seed)
+        ids = [segmenter.segment(frame) for frame in frames]
+        main = metrics.dominant_id(ids, [torso_of(mask) for mask in masks])
+        assert np.bincount(main).max() >= 45
+        assert 60 <= segmenter.model_.n_clusters_ <= 110
+        scores.append(metrics.oracle_jaccard(ids, masks).mean())
+    # Nine seeds gave .736 in the mean, these three .746.
+    assert np.mean(scores) >= 0.715
 
 
-@pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.8, 0.85), ("clusters", 0.87, 0.89)])
+@pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.845, 0.86), ("clusters", 0.88, 0.895)])
 def test_drifting_gaussians_are_followed(follow: str, ari: float, full_nmi: float, shared_data: Path) -> None:
     with np.load(shared_data / "streams/gauss2d.npz") as stream:
         X, y = stream["X"], stream["y"]
-    model = ScStream(Gaussian(m=np.zeros(2), nu=4.0, psi=0.5), alpha=1e4, decay=0.3, follow=follow, seed=0)
-    predicted = [model.partial_fit(X[0]).labels_]
-    for batch in X[1:]:
-        predicted.append(model.predict(batch))
-        model.partial_fit(batch)
-    assert np.mean([metrics.ari(truth, labels) for truth, labels in zip(y, predicted, strict=True)]) >= ari
-    assert metrics.full_nmi(y, predicted) >= full_nmi
+    scores = []
+    for seed in range(5):
+        model = ScStream(Gaussian(m=np.zeros(2), nu=4.0, psi=0.5), alpha=1e4, decay=0.3, follow=follow, seed=seed)
+        predicted = [model.partial_fit(X[0]).labels_]
+        for batch in X[1:]:
+            predicted.append(model.predict(batch))
+            model.partial_fit(batch)
+        each = [metrics.ari(truth, labels) for truth, labels in zip(y, predicted, strict=True)]
+        scores.append((np.mean(each), metrics.full_nmi(y, predicted)))
+    # Measured: .859 and .872, with `follow` .888 and .905.
+    assert np.all(np.mean(scores, axis=0) >= (ari, full_nmi))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the resident set from /proc")
