@@ -1,4 +1,4 @@
-"""Asking which object segments go to, and putting them there."""
+"""The dialog that asks to which object to add segments, and for the names of objects."""
 
 from __future__ import annotations
 
@@ -29,42 +29,42 @@ T = TypeVar("T")
 
 
 def free_name(objects: Iterable[MarkedObject]) -> str:
-    """The first "object N" that no object is called.
+    """Return the first free name "object N".
 
     >>> free_name([MarkedObject("Object 1", (0, 0, 0), 0, frozenset({3}))])
     'object 2'
     """
-    taken = {thing.name.casefold() for thing in objects}
+    taken = {object_.name.casefold() for object_ in objects}
     number = 1
     while f"object {number}" in taken:
         number += 1
     return f"object {number}"
 
 
-def trouble_with(name: str, objects: Iterable[MarkedObject]) -> str:
-    """What is wrong with a new object's name; nothing if it will do."""
+def name_problem(name: str, objects: Iterable[MarkedObject]) -> str:
+    """Return what is wrong with a new object's name; empty if it is valid."""
     try:
         MarkedObject(name, (0, 0, 0), 0, frozenset())
     except StudioError as error:
         return f"{capitalised(str(error))}."
-    if name.casefold() in {thing.name.casefold() for thing in objects}:
+    if name.casefold() in {object_.name.casefold() for object_ in objects}:
         return f"There is an object '{name}' already."
     return ""
 
 
 class ObjectDialog(QDialog):
-    """Asks for an object's name: a new one, or, where ``existing`` is offered, one that is there.
+    """Asks for a new object's name or, with ``existing``, for a new or an existing object.
 
     Parameters
     ----------
     objects : sequence of MarkedObject
     title, prompt : str
     start : str
-        The name to begin with.
+        The suggested name.
     existing : bool
-        Whether the name of an object may be chosen.
+        Whether the user may choose an existing object.
     done : callable
-        Gets the name.
+        Called with the name if the user accepts.
     """
 
     def __init__(
@@ -84,9 +84,9 @@ class ObjectDialog(QDialog):
         self._objects, self._existing = objects, existing
         self._edit: QComboBox | QLineEdit = self._choice(start) if existing else QLineEdit(start)
         self._edit.setAccessibleName("Name")
-        self._trouble = QLabel()
-        self._trouble.setObjectName("trouble")
-        self._trouble.setWordWrap(True)
+        self._problem = QLabel()
+        self._problem.setObjectName("problem")
+        self._problem.setWordWrap(True)
         self._buttons = QDialogButtonBox(
             QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel, parent=self
         )
@@ -102,7 +102,7 @@ class ObjectDialog(QDialog):
         if existing:
             row.addWidget(self._new_button())
         layout.addLayout(row)
-        layout.addWidget(self._trouble)
+        layout.addWidget(self._problem)
         layout.addWidget(self._buttons)
         self._line.textChanged.connect(self._check)
         self._check()
@@ -113,16 +113,16 @@ class ObjectDialog(QDialog):
     def _choice(self, start: str) -> QComboBox:
         box = QComboBox()
         box.setEditable(True)
-        # A name that is begun is not to become that of another object.
+        # Completion would turn the start of a new name into an existing object.
         box.setCompleter(None)  # type: ignore[arg-type]
         box.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        box.addItems([thing.name for thing in self._objects])
+        box.addItems([object_.name for object_ in self._objects])
         box.setEditText(start)
         return box
 
     def _new_button(self) -> QPushButton:
         button = QPushButton("New Object")
-        button.setToolTip("Make another object: a name is proposed, type over it")
+        button.setToolTip("Make a new object with the suggested name, or type another one")
         button.setAutoDefault(False)
         button.clicked.connect(self._begin_new)
         return button
@@ -141,37 +141,37 @@ class ObjectDialog(QDialog):
 
     @property
     def name(self) -> str:
-        """What was typed or chosen."""
+        """The name that the user typed or chose."""
         return self._line.text().strip()
 
     @Slot()
     def _check(self) -> None:
-        known = self._existing and self.name in {thing.name for thing in self._objects}
-        trouble = "" if known else trouble_with(self.name, self._objects)
-        self._trouble.setText(trouble)
+        known = self._existing and self.name in {object_.name for object_ in self._objects}
+        problem = "" if known else name_problem(self.name, self._objects)
+        self._problem.setText(problem)
         ok = self._buttons.button(QDialogButtonBox.StandardButton.Ok)
-        ok.setEnabled(not trouble)
+        ok.setEnabled(not problem)
         if self._existing:
             ok.setText("Add" if known else "Make New Object")
 
 
 def ask_object(
-    document: Document, parent: QWidget, say: Callable[[str], object], start: str | None = None
+    document: Document, parent: QWidget, message: Callable[[str], object], start: str | None = None
 ) -> ObjectDialog:
-    """Ask which object the selected segments go to, a new one or one that is there; ``say`` gets what came of it."""
+    """Ask to which object to add the selected segments, and add them; ``message`` shows the result."""
     ids = document.display.selection
 
-    def put(name: str, ids: frozenset[int], frame: int) -> None:
+    def add(name: str, ids: frozenset[int], frame: int) -> None:
         before = document.objects
-        thing = next((thing for thing in before if thing.name == name), None)
-        if thing is not None:
+        existing = next((object_ for object_ in before if object_.name == name), None)
+        if existing is not None:
             undo_commands.add_to_object(document, name, ids, frame)
         else:
             _make(document, name, ids, frame)
         if document.objects != before:
-            say(f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'.")
-        elif thing is not None and ids <= document.display.members_of(thing, frame):
-            say(f"{capitalised(undo_commands.segments_text(ids))}: in object '{name}' already.")
+            message(f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'.")
+        elif existing is not None and ids <= document.display.members_of(existing, frame):
+            message(f"{capitalised(undo_commands.segments_text(ids))}: already in object '{name}'.")
 
     dialog = ObjectDialog(
         parent,
@@ -180,37 +180,37 @@ def ask_object(
         prompt=f"Add {undo_commands.segments_text(ids)} to the object:",
         start=start or _likely(document) or undo_commands.last_object(document) or free_name(document.objects),
         existing=bool(document.objects),
-        done=_with_selected(document, put),
+        done=_with_selection(document, add),
     )
     dialog.open()
     return dialog
 
 
 def _likely(document: Document) -> str | None:
-    """The object that some of the selected segments belong to already."""
+    """Return an object that has some of the selected segments."""
     members = document.display.members()
     return next((name for name, ids in members.items() if ids & document.display.selection), None)
 
 
 def capitalised(text: str) -> str:
-    """With a capital letter, as sentences begin."""
+    """Return the text with its first letter in upper case."""
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def _make(document: Document, name: str, ids: frozenset[int], frame: int) -> None:
-    """Make an object. It is followed forwards only: that is said where frames before it stay without it."""
+    """Make an object; if there are frames before it, a notice says that it is followed forwards only."""
     before = document.objects
     undo_commands.make_object(document, name, ids, frame)
     if document.objects == before:
         return
     if len(document.summary) and frame > document.summary.frames[0] and not document.live:
         here = "here, " if frame == document.display.index else ""
-        text = f"'{name}' begins {here}at frame {frame}. To have it in all frames, make it on the first one."
+        text = f"'{name}' starts {here}at frame {frame}. To have it in all frames, make it on the first one."
         document.noticed.emit(Notice("edit", frame, text))
 
 
 def if_still_open(document: Document, act: Callable[[T], None]) -> Callable[[T], None]:
-    """Call ``act`` with an answer, unless what is open now was closed or replaced meanwhile."""
+    """Return a function that calls ``act`` with an answer, unless another document is open by then."""
     summary = document.summary
 
     def done(answer: T) -> None:
@@ -220,25 +220,25 @@ def if_still_open(document: Document, act: Callable[[T], None]) -> Callable[[T],
     return done
 
 
-def _with_selected(document: Document, put: Callable[[str, frozenset[int], int], None]) -> Callable[[str], None]:
-    """Call ``put`` with a name, when there is one, the segments that are selected now, and the frame at hand now.
+def _with_selection(document: Document, add: Callable[[str, frozenset[int], int], None]) -> Callable[[str], None]:
+    """Return a function that calls ``add`` with a name, the segments selected now and the frame shown now.
 
-    Frames go on while a person thinks of a name, but these are what was chosen; the genealogy tells the rest.
+    Playback may go on while the user types a name; the genealogy follows the segments to later frames.
     """
     ids, frame, summary = document.display.selection, document.display.index, document.summary
 
     def done(name: str) -> None:
         index = document.display.index
         if document.summary is not summary or frame is None or index is None:
-            # Something else is open.
+            # Another document is open.
             return
         known = len(summary) and frame >= summary.frames[0]
         left = known and (index < frame or summary.followed(ids, frame, index))
         if left or (known and not document.live):
-            put(name, ids, frame)
+            add(name, ids, frame)
         if not left:
             document.noticed.emit(
-                Notice("edit", index, f"There is nothing left of {undo_commands.segments_text(ids)} by now.")
+                Notice("edit", index, f"Nothing is left of {undo_commands.segments_text(ids)} on this frame.")
             )
 
     return done

@@ -1,4 +1,4 @@
-"""How cells of the table of segments are drawn and edited."""
+"""Delegates that draw and edit the cells of the table of segments."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from PySide6.QtWidgets import (
 
 from scstream_app.ui.panels.segments_model import LOCKED, Index
 
-#: Pixels of a padlock, and how far it is from the cell's edge and from the name.
+#: Size of the padlock and its distance from the cell's edge and the name, in pixels.
 _LOCK_WIDTH, _LOCK_HEIGHT, _GAP = 9, 12, 5
-#: How much is left of a box that cannot be ticked.
+#: Opacity of a box that cannot be ticked.
 _FADED = 0.35
 
 
 class NameDelegate(QStyledItemDelegate):
-    """Leaves alone what somebody is typing: frames that come meanwhile would put the old name back."""
+    """Keeps what the user is typing when new frames update the table."""
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
         if not (isinstance(editor, QLineEdit) and editor.isModified()):
@@ -30,7 +30,7 @@ class NameDelegate(QStyledItemDelegate):
 
 
 class LockDelegate(NameDelegate):
-    """Draws a padlock behind the names of locked segments, which has its place however narrow the cell is."""
+    """Draws a padlock behind the names of locked segments, also in narrow cells."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
@@ -54,13 +54,13 @@ def _style(option: QStyleOptionViewItem) -> QStyle:
 
 
 def _lock_place(cell: QRect) -> QRectF:
-    """At the right edge, in the middle."""
+    """Return the place of the padlock: at the right edge, vertically centred."""
     top = cell.top() + (cell.height() - _LOCK_HEIGHT) // 2
     return QRectF(cell.right() - _GAP - _LOCK_WIDTH + 1, top, _LOCK_WIDTH, _LOCK_HEIGHT)
 
 
 def paint_lock(painter: QPainter, place: QRectF, colour: QColor) -> None:
-    """A closed padlock."""
+    """Paint a closed padlock."""
     body = place.adjusted(0.0, 0.45 * place.height(), 0.0, 0.0)
     half = 0.28 * place.width()
     bow = QPainterPath(body.topLeft() + QPointF(0.5 * place.width() - half, 0.0))
@@ -76,7 +76,7 @@ def paint_lock(painter: QPainter, place: QRectF, colour: QColor) -> None:
 
 
 class SwatchDelegate(QStyledItemDelegate):
-    """Shows a swatch as it is in selected rows too: Qt's own style would tint it, and the mark of the current cell."""
+    """Shows swatches in selected rows in their true colours, which Qt's styles would tint, without a focus frame."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
@@ -88,7 +88,7 @@ class SwatchDelegate(QStyledItemDelegate):
 
 
 def _swatch(colour: QColor, size: QSize) -> QIcon:
-    """A filled rectangle that keeps its colour in selected rows."""
+    """Make an icon that keeps its colour in selected rows."""
     pixmap = QPixmap(size)
     pixmap.fill(colour)
     icon = QIcon(pixmap)
@@ -97,7 +97,7 @@ def _swatch(colour: QColor, size: QSize) -> QIcon:
 
 
 class ShownDelegate(SwatchDelegate):
-    """Fades a box that cannot be ticked now, but not the colour beside it."""
+    """Fades boxes that cannot be ticked, but not the swatches beside them."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         if index.flags() & Qt.ItemFlag.ItemIsUserCheckable:

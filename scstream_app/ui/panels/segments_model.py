@@ -1,4 +1,4 @@
-"""The table of segments: the statistics of a frame as rows, sorted and filtered."""
+"""Table model of segments: the statistics of a frame as rows, sorted and filtered."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ Role = Qt.ItemDataRole
 SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION, DRIFT = range(9)
 HEADERS = ("", "Id", "Name", "Pixels", "Share", "Age", "Colour", "Position", "Drift")
 _TIPS = (
-    "Whether the segment is tinted, and its colour in the overlay",
-    "Its number, which never changes",
-    "Double click to give it a name",
-    "Size on this frame, in pixels",
-    "Share of the picture",
-    "Frames since it appeared",
-    "Mean colour of its pixels",
-    "Column and row of its centre, in pixels",
-    "How far its centre has moved since it was first seen, in pixels, and how far its colour has changed, "
-    "in per cent of black to white",
+    "Whether the segment is shown, and its colour in the overlay",
+    "Id of the segment; it never changes",
+    "Name of the segment; double-click to rename it",
+    "Size on this frame in pixels",
+    "Share of the frame's pixels",
+    "Frames since the segment's birth",
+    "Mean colour of the segment's pixels",
+    "Column and row of the segment's centre in pixels",
+    "Distance of the segment's centre from where it was first seen, in pixels, and of its mean colour, "
+    "in per cent of the distance from black to white",
 )
-#: Widths as texts that must fit, though nothing as long is there; names get what is left of the table besides.
+#: Texts that must fit into the columns, even if none is as long; the column of names fills the rest of the table.
 _WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
 _RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
-#: Plain numbers: a view asks for thousands of cells a second, and gives its roles so.
+#: Roles as plain integers: a view asks for thousands of cells a second, and comparing enums is slow.
 _DISPLAY, _EDIT, _TIP, _CHECK = (
     int(r) for r in (Role.DisplayRole, Role.EditRole, Role.ToolTipRole, Role.CheckStateRole)
 )
-_DECORATION, _ALIGNMENT, _INK, _SPOKEN = (
+_DECORATION, _ALIGNMENT, _FOREGROUND, _ACCESSIBLE = (
     int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole, Role.AccessibleTextRole)
 )
-#: Whether a segment is locked: a padlock says it, which has no words of its own.
+#: Role of whether a segment is locked; the delegate draws a padlock.
 LOCKED = int(Role.UserRole)
-#: What columns that are numbers are sorted by.
+#: Fields of the statistics by which columns are sorted.
 _FIELDS = {ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age", POSITION: "column"}
 _SIDE = [
     int(
@@ -62,13 +62,13 @@ _SIDE = [
 class SegmentsModel(QAbstractTableModel):
     """The statistics of a frame as a table, sorted and filtered.
 
-    A new frame changes rows in place, so that a view keeps its place and its selection: rows of segments that went
-    are removed, new ones appended, and all of them put in order.
+    A new frame changes rows in place, so that a view keeps its scroll position and its selection: rows of segments
+    that are gone are removed, new ones appended, and then all are sorted.
 
     Attributes
     ----------
     widest : tuple of str
-        A text for each column that its cells must have room for.
+        For each column, a text that must fit into its cells.
     """
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
@@ -84,7 +84,7 @@ class SegmentsModel(QAbstractTableModel):
         self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
         self._filter = ""
         self._origins = Origins(document)
-        self._in: dict[int, list[MarkedObject]] = {}
+        self._objects_of: dict[int, list[MarkedObject]] = {}
         self._discs: dict[RGB, QIcon] = {}
         self._colour_codes = True
         plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
@@ -92,58 +92,59 @@ class SegmentsModel(QAbstractTableModel):
         self._flags[SHOWN] |= Qt.ItemFlag.ItemIsUserCheckable
         self._flags[NAME] |= Qt.ItemFlag.ItemIsEditable
 
-    # --- what changes it
+    # --- changes
 
     def show_colour_codes(self, shown: bool) -> None:
         """Show colour codes beside the swatches, or not: the column may be too narrow."""
         self._colour_codes = shown
 
     def show(self, rows: Rows) -> None:
-        """Take over the statistics of a frame."""
+        """Show the statistics of a frame."""
         self._all = rows
-        # Columns do not get narrower as frames go by.
+        # Columns never become narrower during playback.
         self.widest = tuple(map(_longer, self.widest, _longest(rows))) if len(rows) else _WIDEST
         self._origins.learn(rows)
         self._update()
 
     def set_filter(self, text: str) -> None:
-        """Keep only segments with this in their name or their object's, or ids that begin with it."""
+        """List only segments whose name or object contains the text, or whose id starts with it."""
         self._filter = text.strip().casefold()
         self._update()
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Put the rows in the order of a column."""
+        """Sort the rows by a column."""
         self._column, self._order = column, order
         self._arrange()
 
     def refresh(self) -> None:
-        """What a person said about segments has changed."""
+        """Update the rows after a change of names, colours or objects."""
         self._update()
 
     def _update(self) -> None:
-        self._sort_into_objects()
+        self._find_objects()
         kept = self._all[[self._passes(int(id)) for id in self._all["id"]]] if self._filter else self._all
         self._remove(set(kept["id"].tolist()))
         self._append(kept)
-        # The rows' order is the old one still: values first, then the order as a change of layout.
+        # New values in the old order first; sorting then is a change of layout.
         place = {int(id): n for n, id in enumerate(kept["id"])}
         self._rows = kept[[place[id] for id in self._ids]] if len(kept) else EMPTY
         self._index()
-        # What cells show is made once, when it is first seen.
+        # Texts and colours of cells are made when a view first asks for them.
         self._texts.clear()
         self._swatches.clear()
         self._arrange()
         if len(self._rows):
             self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
 
-    def _sort_into_objects(self) -> None:
-        self._in = {}
-        for thing in self._document.objects:
-            for id in self._document.display.members_of(thing):
-                self._in.setdefault(id, []).append(thing)
+    def _find_objects(self) -> None:
+        """List the objects of each segment."""
+        self._objects_of = {}
+        for object_ in self._document.objects:
+            for id in self._document.display.members_of(object_):
+                self._objects_of.setdefault(id, []).append(object_)
 
     def _passes(self, id: int) -> bool:
-        names = (self.name(id), *(thing.name for thing in self._in.get(id, ())))
+        names = (self.name(id), *(object_.name for object_ in self._objects_of.get(id, ())))
         return str(id).startswith(self._filter) or any(self._filter in name.casefold() for name in names)
 
     def _remove(self, staying: set[int]) -> None:
@@ -179,11 +180,11 @@ class SegmentsModel(QAbstractTableModel):
         self.layoutChanged.emit()
 
     def _sorted(self) -> npt.NDArray[np.intp]:
-        """The rows' order; equal ones by their ids."""
+        """Return the sorted order of the rows; equal ones by id."""
         ids = self._rows["id"]
         order = np.lexsort((ids, self._key()))
         if self._order == Qt.SortOrder.DescendingOrder:
-            # Reversed, with equal ones still by ascending id.
+            # Descending, but equal ones by ascending id.
             rank = np.unique(self._key(), return_inverse=True)[1]
             order = np.lexsort((ids, -rank))
         return order
@@ -202,35 +203,35 @@ class SegmentsModel(QAbstractTableModel):
         return np.asarray(rows[_FIELDS[column]])
 
     def _sort_name(self, id: int) -> str:
-        # Those with a name come first; the others in the order of their numbers.
+        # Named segments come first, the others by id.
         own = self._document.names.names.get(id)
         return f"0{own.casefold()}" if own is not None else f"1{id:012d}"
 
-    # --- what a view asks for
+    # --- the model's interface
 
     def id(self, row: int) -> int:
-        """The segment of a row."""
+        """Return the id of the segment in a row."""
         return self._ids[row]
 
     def row(self, id: int) -> int | None:
-        """The row of a segment, if it is there."""
+        """Return the row of a segment; None if it is not listed."""
         return self._place.get(id)
 
     @property
     def ids(self) -> list[int]:
-        """Segments from top to bottom."""
+        """Ids of the segments from top to bottom."""
         return list(self._ids)
 
     def name(self, id: int) -> str:
-        """What the segment is called."""
+        """Return the name of a segment."""
         return self._document.names.names.get(id, f"segment {id}")
 
     def colour(self, id: int) -> RGB:
-        """Its colour in the overlay."""
+        """Return the colour of a segment in the overlay."""
         return colour_of(self._document, id)
 
     def drift(self, row: np.void) -> Drift | None:
-        """How far a segment is from what it was; None where that is not known."""
+        """Return how far a segment has drifted since it was first seen; None if that is not known."""
         return self._origins.drift(row)
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
@@ -243,7 +244,7 @@ class SegmentsModel(QAbstractTableModel):
         if orientation != Qt.Orientation.Horizontal:
             return None
         if role == Role.DisplayRole:
-            # The mark of the sorted column would touch the word.
+            # The arrow of the sorted column would touch the text.
             return f"{HEADERS[section]} " if section in _RIGHT else HEADERS[section]
         if role == Role.ToolTipRole:
             return _TIPS[section]
@@ -252,7 +253,7 @@ class SegmentsModel(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        # Asked for every cell that is painted.
+        # Called for every cell that is painted: keep it fast.
         column = index.column()
         if column < 0:
             return Qt.ItemFlag.NoItemFlags
@@ -267,33 +268,33 @@ class SegmentsModel(QAbstractTableModel):
             return self._text(id)[column] if column != COLOUR or self._colour_codes else None
         if role == _ALIGNMENT:
             return _SIDE[column]
-        if role == _INK:
+        if role == _FOREGROUND:
             pale = self._pale(id, column)
             return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText) if pale else None
         if role == _CHECK and column == SHOWN:
             return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
         if role == _DECORATION and column in (SHOWN, COLOUR):
             return self._swatch(id, column)
-        if role == _DECORATION and column == NAME and id in self._in:
-            return self._disc(self._in[id][0].colour)
+        if role == _DECORATION and column == NAME and id in self._objects_of:
+            return self._disc(self._objects_of[id][0].colour)
         if role == _EDIT and column == NAME:
             return self._document.names.names.get(id, "")
         if role == LOCKED:
             return id in self._document.pending.locked
         if role == _TIP:
             return self._tip(id, column)
-        if role == _SPOKEN and column == NAME and id in self._document.pending.locked:
+        if role == _ACCESSIBLE and column == NAME and id in self._document.pending.locked:
             return f"{self.name(id)}, locked"
-        if role == _SPOKEN and column == COLOUR:
+        if role == _ACCESSIBLE and column == COLOUR:
             return self._text(id)[column]
         return None
 
     def _tip(self, id: int, column: int) -> str:
         if self._document.saving and column in (SHOWN, NAME):
             return SAVING
-        locked = ", locked: it neither splits nor merges by itself" if id in self._document.pending.locked else ""
-        things = "".join(f", in object '{thing.name}'" for thing in self._in.get(id, ()))
-        return f"{self.name(id)}, id {id}{things}, mean colour {self._text(id)[COLOUR]}{locked}"
+        locked = ", locked: the model neither splits nor merges it" if id in self._document.pending.locked else ""
+        objects = "".join(f", in object '{object_.name}'" for object_ in self._objects_of.get(id, ()))
+        return f"{self.name(id)}, id {id}{objects}, mean colour {self._text(id)[COLOUR]}{locked}"
 
     def _pale(self, id: int, column: int) -> bool:
         names = self._document.names
@@ -306,13 +307,13 @@ class SegmentsModel(QAbstractTableModel):
         return self._swatches[key]
 
     def _disc(self, colour: RGB) -> QIcon:
-        """The mark of an object."""
+        """Return the icon of an object."""
         if colour not in self._discs:
             self._discs[colour] = disc_icon(QColor(*colour))
         return self._discs[colour]
 
     def _text(self, id: int) -> tuple[str | None, ...]:
-        """What the cells of a segment say, from left to right."""
+        """Return the texts of a segment's cells, from left to right."""
         if id not in self._texts:
             row = self._rows[self._place[id]]
             drift = self.drift(row)
@@ -341,13 +342,13 @@ class SegmentsModel(QAbstractTableModel):
             else:
                 return False
         except StudioError as error:
-            self._document.failed.emit(f"Segment {id} cannot be called that: {error}.")
+            self._document.failed.emit(f"Cannot rename segment {id}: {error}.")
             return False
         return True
 
 
 def _longest(rows: Rows) -> tuple[str, ...]:
-    """A text as long as the longest number in each column, where they can be of any length."""
+    """Return the longest number of each column whose numbers can be of any length."""
     id, pixels, age = (str(int(rows[name].max())) for name in ("id", "pixels", "age"))
     centre = f"{float(rows['column'].max()):.0f}, {float(rows['row'].max()):.0f}"
     return "", id, f"segment {id}", pixels, "", age, "", centre, ""
@@ -363,7 +364,7 @@ def _mean(row: np.void) -> RGB:
 
 
 def runs(rows: list[int]) -> list[tuple[int, int]]:
-    """First and last of each run of successive numbers.
+    """Return the first and the last of each run of consecutive numbers.
 
     >>> runs([1, 2, 3, 7])
     [(1, 3), (7, 7)]

@@ -1,4 +1,4 @@
-"""The dock of statistics: the run over time, the lives of segments, events, and the frame at hand, in tabs."""
+"""The Statistics panel: tabs with the run over time, lives of segments, events and the current frame."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from scstream_app.ui.panels.plots.plot_helpers import LOWEST
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 from scstream_app.ui.panels.plots.time_plots import TimePlots
 
-#: At most two updates a second, and of the plots that are seen: painting them keeps the window busy for 10 to 20 ms.
+#: Seconds between two updates of the visible plots: painting them keeps the window busy for 10 to 20 ms.
 _PAUSE = 0.5
 
 
 class StatisticsPanel(QWidget):
-    """Tabs of plots. A click jumps to the frame, or selects the segment."""
+    """Tabs of plots. A click in a plot goes to the frame or selects the segment."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -47,7 +47,7 @@ class StatisticsPanel(QWidget):
         for signal in (document.marks_changed, document.display.look_changed):
             signal.connect(self._turn.ask)
         for signal in (document.closed, document.opened):
-            signal.connect(self._begin_anew)
+            signal.connect(self._reset)
         self._paint()
 
     def _plots(self) -> dict[str, StatisticsPage]:
@@ -60,7 +60,7 @@ class StatisticsPanel(QWidget):
         }
 
     def sizeHint(self) -> QSize:
-        """Room enough for all plots."""
+        """A size with room for all plots."""
         return QSize(480, 12 * LOWEST)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -74,8 +74,8 @@ class StatisticsPanel(QWidget):
             self._paint()
 
     @Slot()
-    def _begin_anew(self) -> None:
-        """Nothing of one clip, nor where in it somebody looked, is to be seen when another is open."""
+    def _reset(self) -> None:
+        """Reset plots and their zoom when another clip opens."""
         for plots in self._plots().values():
             plots.reset()
         self._refresh()

@@ -94,6 +94,8 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(self.document, self.statusBar())
         self._bind_actions()
         self._connect()
+        self._connect_sessions()
+        self._connect_welcome()
         self.panels.restore(settings if self.preferences["remember_layout"] else None)
         self._apply_preferences()
         self._refresh()
@@ -201,6 +203,16 @@ class MainWindow(QMainWindow):
         for panel in (self.segments, self.objects):
             panel.message.connect(self.viewer.show_toast)
         self.timeline.menu_requested.connect(self._show_timeline_menu)
+        self.actions_.keys_changed.connect(self._update_keys)
+        document.undo.undoTextChanged.connect(self._update_undo)
+        document.undo.redoTextChanged.connect(self._update_undo)
+        self._update_keys()
+        self.controls.restart_requested.connect(self.rerun.again)
+        self.preferences.changed.connect(self._on_preference)
+        self.feed.changed.connect(self._on_feed)
+        self.feed.recorded.connect(self._on_recorded)
+
+    def _connect_sessions(self) -> None:
         self.models.wanted.connect(self.opening.open_with_model)
         for part in (self.models, self.opening, self.saving, self.cleanup):
             part.message.connect(self.message.show_message)
@@ -215,20 +227,14 @@ class MainWindow(QMainWindow):
         self.opening.began.connect(self._on_began)
         self.opening.discarded.connect(self.welcome.refresh)
         self.cleanup.done.connect(self.welcome.refresh)
-        self.actions_.keys_changed.connect(self._update_keys)
-        document.undo.undoTextChanged.connect(self._update_undo)
-        document.undo.redoTextChanged.connect(self._update_undo)
-        self._update_keys()
+
+    def _connect_welcome(self) -> None:
         self.welcome.dropped.connect(self.opening.open_dropped)
         self.welcome.chosen.connect(self.opening.open_address)
         self.welcome.session_chosen.connect(self.opening.open_session_text)
         self.welcome.deletion_requested.connect(self.cleanup.ask_about)
         self.welcome.stale.connect(self._fill_welcome)
         self.welcome.action_requested.connect(self._trigger)
-        self.controls.restart_requested.connect(self.rerun.again)
-        self.preferences.changed.connect(self._on_preference)
-        self.feed.changed.connect(self._on_feed)
-        self.feed.recorded.connect(self._on_recorded)
 
     # --- preferences
 
@@ -344,6 +350,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _refresh(self) -> None:
+        """Update the menus and the title after a change of the document's state."""
         self.actions_.enable(self._why_disabled)
         self._update_undo()
         self.actions_["pause_segmenting"].setChecked(self.document.state is State.PAUSED)

@@ -355,7 +355,7 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     ground = np.median(locked)
     assert (np.abs(locked[:, -18:-15] - ground) < 30).all()
     tip = view.model().data(index_of(panel, 1, NAME), Qt.ItemDataRole.ToolTipRole)
-    assert "locked: it neither splits nor merges by itself" in tip
+    assert "locked: the model neither splits nor merges it" in tip
 
 
 # --- swatches

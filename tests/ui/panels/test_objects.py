@@ -60,7 +60,7 @@ def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
     panel.add_selected()
     go_on(story_document, qtbot, 4)
     answer(panel, qtbot, "kite")
-    assert "begins at frame 1" in notices[-1].text
+    assert "starts at frame 1" in notices[-1].text
     assert panel.findChild(QTreeWidget).topLevelItem(0).text(2) == "1"
     found = []
     for index in range(5):
@@ -92,7 +92,7 @@ def test_segments_that_went_meanwhile_make_an_object_of_the_frames_before(
         answer(panel, qtbot, "kite")
     (notice,) = heard.args
     assert isinstance(notice, Notice)
-    assert notice.text == "There is nothing left of segment 2 by now."
+    assert notice.text == "Nothing is left of segment 2 on this frame."
     assert story_document.display.members() == {"kite": frozenset()}
     go_on(story_document, qtbot, 3)
     assert story_document.display.members() == {"kite": {2}}
@@ -127,7 +127,7 @@ def test_an_object_that_begins_late_says_so(panel: ObjectsPanel, story_document:
     story_document.display.select([1])
     panel.add_selected()
     answer(panel, qtbot, "kite")
-    assert "begins here, at frame 3" in notices[-1].text
+    assert "starts here, at frame 3" in notices[-1].text
 
 
 def test_a_name_that_begins_like_another_is_a_new_object(

@@ -18,6 +18,7 @@ from helpers.export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.plots.lifetimes import important
 from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
 from scstream_app.ui.panels.statistics import StatisticsPanel
@@ -56,9 +57,9 @@ def record(index: int, milliseconds: dict[str, float], rows: int = 3, **measures
 
 
 def test_a_frame_has_the_plots_painted_once(panel: StatisticsPanel, story_document: Document) -> None:
-    # Its own turn may come at any moment, and be painted as well.
-    panel._turn.come.disconnect()
-    paints = Counter(QEvent.Type.Paint, panel.time._view.viewport())
+    # The panel's own refresh may come at any moment, and paint as well.
+    panel.findChild(PanelRefresh).come.disconnect()
+    paints = Counter(QEvent.Type.Paint, panel.time.curves["segments"].getViewWidget().viewport())
     before = paints.count
     # With it all axes get another range.
     story_document.summary.add(record(9, {"decode": 2.0, "engine": 900.0, "write": 4.0}, rows=70, churn=0.9))

@@ -179,7 +179,7 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     qtbot.keyClicks(window.segments.findChild(QLineEdit), "surf")
     assert [model_id(table, row) for row in range(table.model().rowCount())] == [id]
     add_to_object(window, qtbot, "surfer")
-    assert toast(window) == f"Segment {id}: in object 'surfer' already."
+    assert toast(window) == f"Segment {id}: already in object 'surfer'."
     qtbot.keyClick(window, Qt.Key.Key_Delete)
     assert toast(window) == f"Segment {id} removed from object 'surfer'."
     qtbot.keyClick(window, Qt.Key.Key_Delete)
