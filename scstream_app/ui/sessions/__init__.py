@@ -1,1 +1,1 @@
-"""Opening, saving, recovering and closing clips and sessions."""
+"""Commands that open, save, recover and close clips and sessions."""

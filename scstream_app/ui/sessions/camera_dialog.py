@@ -1,4 +1,4 @@
-"""Choosing a camera: by name, with what it shows now, and in which size and rate."""
+"""Dialog to choose a camera, its resolution and its frame rate, with a preview."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.mailbox import Mailbox
 
 _SIZE = QSize(480, 300)
-#: Seconds between attempts to end a reading.
+#: Seconds between attempts to interrupt a blocking read.
 _GLANCE = 0.05
-_NONE = "No camera was found.\nConnect one, allow this program to use it, and refresh."
+_NONE = "No camera found.\nConnect one, allow this program to use it, and click Refresh."
 
 
 class Preview(QObject):
-    """Looks through a camera on a thread of its own, until it is stopped and has let go of it.
+    """Reads pictures from a camera on its own thread until it is stopped and the camera is released.
 
-    ``looked`` says that there is a picture in the mailbox `newest`; ``offered`` carries the camera's modes, ``failed``
-    why there is no picture, and ``ended`` comes when the camera is free again.
+    ``looked`` is emitted when there is a new picture in the mailbox `newest`; ``offered`` carries the camera's modes,
+    ``failed`` an error message. ``ended`` is emitted when the camera is released.
     """
 
     offered = Signal(object)
@@ -53,11 +53,11 @@ class Preview(QObject):
     failed = Signal(str)
     ended = Signal()
 
-    # A camera is for one at a time: the next one waits until the last one has let go.
+    # Only one reader can open a camera: the next preview waits until the previous one has released it.
     _latest: Preview | None = None
 
     def __init__(self, address: str, modes_of: int | None) -> None:
-        # It may outlive the dialog, and must not be deleted by its own thread.
+        # The object may outlive the dialog, and its own thread must not delete it.
         super().__init__(QApplication.instance())
         self.newest: Mailbox[Picture] = Mailbox()
         self._address, self._modes_of = address, modes_of
@@ -65,32 +65,32 @@ class Preview(QObject):
         self._source: Source | None = None
         self._before, Preview._latest = Preview._latest, self
         self._thread = Thread(target=self._run, name="scstream-preview", daemon=True)
-        self.ended.connect(self._go)
+        self.ended.connect(self._delete)
 
     def start(self) -> None:
-        """Begin; whoever wants to hear of it is connected by now."""
+        """Start the thread; connect to the signals before."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Let go of the camera soon; ``ended`` follows."""
+        """Request the release of the camera; ``ended`` follows."""
         self._stopped.set()
-        Thread(target=self._wake, name="scstream-preview-end", daemon=True).start()
+        Thread(target=self._interrupt, name="scstream-preview-end", daemon=True).start()
 
-    def _wake(self) -> None:
+    def _interrupt(self) -> None:
         while self._thread.is_alive():
             source = self._source
             if source is not None:
-                # Again and again: a reading that was just about to begin has not heard it.
+                # Repeat: a read that was about to start misses the first interrupt.
                 source.interrupt()
             self._thread.join(_GLANCE)
 
     def join(self) -> None:
-        """Wait until it has let go."""
+        """Wait until the camera is released."""
         self._thread.join()
 
     @Slot()
-    def _go(self) -> None:
-        # The thread may still be telling others that it has ended: they would not hear it from what is deleted.
+    def _delete(self) -> None:
+        # The thread may still be emitting ``ended``; a deleted object would not deliver it.
         self._thread.join()
         self.deleteLater()
 
@@ -104,14 +104,14 @@ class Preview(QObject):
             if not self._stopped.is_set():
                 with open_source(self._address) as source:
                     self._source = source
-                    self._look(source)
+                    self._read(source)
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
             self.failed.emit(f"Cannot open the camera: {type(error).__name__}: {error}.")
         self.ended.emit()
 
-    def _look(self, source: Source) -> None:
+    def _read(self, source: Source) -> None:
         while not self._stopped.is_set():
             try:
                 frame = source.read()
@@ -125,10 +125,10 @@ class Preview(QObject):
 
 
 class _Search(QObject):
-    """Finds out which cameras there are, which may take a moment; ``found`` carries the search's number and them.
+    """Lists the cameras on a thread; ``found`` carries the number of the search and the cameras.
 
-    There is one for the whole program: searches outlive dialogs, and one that is made for a search and deleted after it
-    can make the next one's signal get lost.
+    One object serves the whole program: searches outlive dialogs, and deleting the object after a search can lose the
+    signal of the next one.
     """
 
     found = Signal(int, object)
@@ -144,7 +144,7 @@ class _Search(QObject):
         return there or cls(app)
 
     def start(self) -> int:
-        """Begin a search; its number."""
+        """Start a search and return its number."""
         self._count += 1
         Thread(target=self._run, args=(self._count,), name="scstream-cameras", daemon=True).start()
         return self._count
@@ -154,9 +154,9 @@ class _Search(QObject):
 
 
 class CameraDialog(QDialog):
-    """Lets a person choose; ``chosen`` carries the camera's address when its preview has let go of it.
+    """Dialog with camera, mode and preview. ``chosen`` carries the camera's address when its preview has released it.
 
-    ``fallback`` is the address that is chosen by leaving the dialog otherwise, if any.
+    Cancelling the dialog chooses ``fallback``, if given.
     """
 
     chosen = Signal(str)
@@ -168,7 +168,7 @@ class CameraDialog(QDialog):
         self._preview: Preview | None = None
         self._fallback, self._leaving = fallback, ""
         self.cameras = self._box("Camera", self._on_camera)
-        self.modes = self._box("Size and rate", self._on_mode)
+        self.modes = self._box("Resolution", self._on_mode)
         self.refresh = QPushButton("Refresh")
         self.refresh.setAutoDefault(False)
         self.refresh.clicked.connect(self.search)
@@ -200,19 +200,19 @@ class CameraDialog(QDialog):
         row.addWidget(self.refresh)
         form = QFormLayout()
         form.addRow("Camera", row)
-        form.addRow("Size and rate", self.modes)
+        form.addRow("Resolution", self.modes)
         column = QVBoxLayout(self)
         column.addWidget(self.picture)
         column.addLayout(form)
         column.addWidget(self.buttons)
         column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetFixedSize)
 
-    # --- what a person does
+    # --- user input
 
     @Slot()
     def search(self) -> None:
-        """Look which cameras there are."""
-        self._say("Looking for cameras …")
+        """Search for cameras."""
+        self._show_text("Looking for cameras …")
         self._allow(False)
         self.refresh.setEnabled(False)
         self._searching = self._search.start()
@@ -221,11 +221,11 @@ class CameraDialog(QDialog):
     def _on_camera(self, place: int) -> None:
         self.modes.clear()
         self.modes.addItem("Automatic", "")
-        self._look(modes_of=self.cameras.itemData(place))
+        self._start_preview(modes_of=self.cameras.itemData(place))
 
     @Slot(int)
     def _on_mode(self, place: int) -> None:
-        self._look()
+        self._start_preview()
 
     @Slot()
     def _on_open(self) -> None:
@@ -233,7 +233,7 @@ class CameraDialog(QDialog):
 
     @Slot()
     def reject(self) -> None:
-        """Choose nothing: what there is to fall back to follows when the preview has let go."""
+        """Cancel; a fallback address is chosen when the preview has released the camera."""
         if self._fallback and not self._leaving:
             self._leave_for(self._fallback)
         elif not self._leaving:
@@ -245,22 +245,22 @@ class CameraDialog(QDialog):
         if self._preview is None:
             self._leave()
         else:
-            self._say("Letting go of the preview …")
+            self._show_text("Closing the preview …")
             self._preview.stop()
 
     @property
     def address(self) -> str:
-        """What was chosen, as `open_source` takes it."""
+        """Address of the chosen camera and mode, for `open_source`."""
         return f"camera:{self.cameras.currentData()}{self.modes.currentData() or ''}"
 
     def done(self, result: int) -> None:
-        """Let go of the camera, however the dialog is left."""
+        """Release the camera, however the dialog is closed."""
         if self._preview is not None:
             self._preview.stop()
             self._preview = None
         super().done(result)
 
-    # --- what happens
+    # --- updates
 
     @Slot(int, object)
     def _on_found(self, number: int, cameras: list[CameraInfo]) -> None:
@@ -273,9 +273,9 @@ class CameraDialog(QDialog):
             self.cameras.addItem(camera.name, camera.index)
         self._allow(bool(cameras))
         if not cameras:
-            self._stop_looking()
+            self._stop_preview()
             self.modes.clear()
-            self._say(_NONE)
+            self._show_text(_NONE)
             return
         self.cameras.setCurrentIndex(max(self.cameras.findData(before), 0))
         self._on_camera(self.cameras.currentIndex())
@@ -285,9 +285,9 @@ class CameraDialog(QDialog):
         self.cameras.setEnabled(allowed)
         self.modes.setEnabled(allowed)
 
-    def _look(self, modes_of: int | None = None) -> None:
-        self._stop_looking()
-        self._say("Opening …")
+    def _start_preview(self, modes_of: int | None = None) -> None:
+        self._stop_preview()
+        self._show_text("Opening …")
         preview = self._preview = Preview(self.address, modes_of)
         preview.offered.connect(self._on_offered)
         preview.looked.connect(self._on_looked)
@@ -295,7 +295,7 @@ class CameraDialog(QDialog):
         preview.ended.connect(self._on_ended)
         preview.start()
 
-    def _stop_looking(self) -> None:
+    def _stop_preview(self) -> None:
         if self._preview is not None:
             self._preview.stop()
             self._preview = None
@@ -326,7 +326,7 @@ class CameraDialog(QDialog):
     @Slot(str)
     def _on_failed(self, message: str) -> None:
         if self.sender() is self._preview and not self._leaving:
-            self._say(message)
+            self._show_text(message)
 
     @Slot()
     def _on_ended(self) -> None:
@@ -339,16 +339,16 @@ class CameraDialog(QDialog):
         self.chosen.emit(self._leaving)
         self.accept()
 
-    def _say(self, text: str) -> None:
+    def _show_text(self, text: str) -> None:
         self.picture.setMargin(8)
         self.picture.setText(text)
 
 
 def choose_camera(document: Document, parent: QWidget, chosen: Callable[[str], None]) -> None:
-    """Ask for a camera; ``chosen`` gets its address.
+    """Show the camera dialog; ``chosen`` is called with the address.
 
-    A camera that is on is let go of first, since it may be the one that is wanted, and a camera is for one at a time.
-    If none is chosen, it is that one again.
+    Closes a camera that is open first, since only one reader can open a camera. If the user cancels, the same camera is
+    opened again.
     """
     facts = document.facts
     on = facts.address if facts is not None and document.live and is_camera(facts.address) else ""

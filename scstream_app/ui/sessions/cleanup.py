@@ -1,4 +1,4 @@
-"""Deleting sessions of the library that nobody has saved: those that are old, and all or one when a person wants it."""
+"""Deletion of unsaved sessions: automatically when they are old, or by the user."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from scstream_app.session.library import Library, discard
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.job_queue import JobQueue
 
-_DELETING, _COUNTING = "Deleting sessions that nobody has saved", "Looking for sessions that nobody has saved"
+_DELETING, _COUNTING = "Deleting unsaved sessions", "Looking for unsaved sessions"
 
 
 class Cleanup(QObject):
-    """``done`` comes when sessions have gone; ``message`` carries a line for people, and whether it is an error.
+    """Deletes unsaved sessions on a background thread.
+
+    ``done`` is emitted after a deletion; ``message`` carries a text for the user and its kind, "error" or "notice".
 
     Parameters
     ----------
     library : callable
-        Gives the library at present.
+        Returns the current library.
     """
 
     done = Signal()
@@ -34,51 +36,49 @@ class Cleanup(QObject):
         self._library, self._chores, self._window = library, chores, window
 
     def clear_old(self, days: float) -> None:
-        """Delete those that nobody has touched for so many days, without a word."""
+        """Delete unsaved sessions that were not changed for this many days."""
         self._chores.do(partial(self._library().delete_stale, days), lambda _count: self.done.emit(), what=_DELETING)
 
     def ask(self) -> None:
-        """Delete all of them, if a person agrees when it is known how many there are."""
+        """Delete all unsaved sessions after the user confirms their number."""
         library = self._library()
         self._chores.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
 
     def _ask_to_clear(self, count: int) -> None:
-        question = f"Delete {_unsaved(count)} and what was marked there? The one that is open stays."
+        question = f"Delete {_unsaved(count)} with all marks? The open session is kept."
         if not count:
             self.message.emit("There are no unsaved sessions to delete.", "notice")
         elif confirm(self._window, question, "Delete"):
-            self._chores.do(self._library().delete_stale, self._tell, what=_DELETING)
+            self._chores.do(self._library().delete_stale, self._report, what=_DELETING)
 
     @Slot(str, str)
-    def ask_about(self, path: str, told: str) -> None:
-        """Delete one of them, if a person agrees; ``told`` says which it is, its clip in the first line."""
+    def ask_about(self, path: str, description: str) -> None:
+        """Delete one unsaved session after the user confirms; ``description`` is its list entry, clip name first."""
         session = Path(path)
-        asking = partial(self._ask_to_delete, session, told)
+        asking = partial(self._ask_to_delete, session, description)
         self._chores.do((session / PICTURES).exists, asking, what=_COUNTING)
 
-    def _ask_to_delete(self, path: Path, told: str, recorded: bool) -> None:
-        name, _, more = told.partition("\n")
+    def _ask_to_delete(self, path: Path, description: str, recorded: bool) -> None:
+        name, _, more = description.partition("\n")
         which = f"'{name}' ({', '.join(more.splitlines())})" if more else f"'{name}'"
-        besides = "its pictures, which are nowhere else" if recorded else "what was marked there"
-        if confirm(self._window, f"Delete the unsaved session of {which} and {besides}?", "Delete"):
-            self._chores.do(partial(_delete, path), partial(self._tell_one, name), what=_DELETING)
+        content = "its recorded pictures, which exist nowhere else" if recorded else "its marks"
+        if confirm(self._window, f"Delete the unsaved session of {which} and {content}?", "Delete"):
+            self._chores.do(partial(_delete, path), partial(self._report_one, name), what=_DELETING)
 
-    def _tell_one(self, name: str, gone: bool) -> None:
+    def _report_one(self, name: str, gone: bool) -> None:
         if gone:
-            self.message.emit(f"The unsaved session of '{name}' is deleted.", "notice")
+            self.message.emit(f"Deleted the unsaved session of '{name}'.", "notice")
         else:
-            self.message.emit(
-                f"The session of '{name}' cannot be deleted: it is open elsewhere, or was saved.", "error"
-            )
+            self.message.emit(f"Cannot delete the session of '{name}': it is open elsewhere, or was saved.", "error")
         self.done.emit()
 
-    def _tell(self, count: int) -> None:
-        self.message.emit(f"{_unsaved(count)} deleted.", "notice")
+    def _report(self, count: int) -> None:
+        self.message.emit(f"Deleted {_unsaved(count)}.", "notice")
         self.done.emit()
 
 
 def _delete(path: Path) -> bool:
-    """Delete a session; whether it is gone."""
+    """Delete a session and return whether it is gone."""
     discard(path)
     return not path.exists()
 

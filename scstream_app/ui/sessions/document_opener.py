@@ -1,4 +1,4 @@
-"""Opening something in place of what is open, which stays, goes, or is asked about."""
+"""Replace the open document, keeping or discarding the current session."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from scstream_app.ui.sessions.recent_files import RecentFiles
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
 
-#: Milliseconds of segmenting that nobody wants to wait for twice.
+#: Sessions that took longer than this to segment are kept, in milliseconds.
 _WORTH = 120_000.0
 _ALL = 1 << 62
 
 
 class DocumentOpener(QObject):
-    """Has the document show sources and sessions.
+    """Opens sources and sessions in the document.
 
-    ``leaving`` comes before what is open is closed, ``began`` when the document was asked for another. ``choosing``
-    comes before a clip is opened with settings that may still be changed, ``discarded`` when a session that nobody
-    wants is gone; ``message`` carries a line for people, and whether it is an error.
+    ``leaving`` is emitted before the current document is closed, ``began`` when the document opens another one,
+    ``choosing`` before a clip is opened whose settings may still be changed, ``discarded`` when an unwanted session was
+    deleted. ``message`` carries a text for the user and its kind, "error" or "notice".
 
     Parameters
     ----------
     library : callable
-        Gives the library where new sessions go.
+        Returns the library for new sessions.
     may_leave : callable
-        Asked before what is open is closed: whether that may be.
+        Returns whether the current document may be closed.
 
     Attributes
     ----------
     turn : int
-        How many times something was opened.
+        Number of openings so far.
     moving : Path or None
-        A session that is not to be opened, because it is just being put elsewhere.
+        Session that is being moved and must not be opened.
     changing : bool
-        Whether what is open goes because something else comes in its place.
+        Whether the current document is being replaced.
     """
 
     leaving = Signal()
@@ -82,7 +82,7 @@ class DocumentOpener(QObject):
 
     @Slot(str)
     def open_address(self, address: str) -> None:
-        """Open whatever a person means: a video, images, a camera, a URL, or a session."""
+        """Open an address: a video, images, a camera, a URL, or a session."""
         if Path(address).suffix == SUFFIX:
             self.open_session(Path(address))
             return
@@ -96,13 +96,13 @@ class DocumentOpener(QObject):
 
     @Slot(list)
     def open_dropped(self, addresses: list[str]) -> None:
-        """Open what was dropped: one thing, or several images as a sequence."""
+        """Open dropped files: a single one, or several images as a sequence."""
         if addresses:
             self.open_address("\n".join(addresses))
 
     @Slot(str, object)
     def open_with_model(self, address: str, model: VideoSegmenter) -> None:
-        """Segment a clip with what another one has taught."""
+        """Segment a clip with the model of another clip."""
         path = self._new_path(address)
         if path is not None and self._may_leave():
             self._leave()
@@ -117,7 +117,7 @@ class DocumentOpener(QObject):
         if facts is None:
             return
         address = facts.address if session is None else session.source_address
-        # A recording's pictures are called the same in every one.
+        # The picture file has the same name in every recording.
         recorded = session is not None and session.recorded
         path = self._new_path(session.path.name if session is not None and recorded else address)
         if path is not None and self._may_leave():
@@ -127,13 +127,13 @@ class DocumentOpener(QObject):
 
     @Slot(str)
     def open_session_text(self, path: str) -> None:
-        """The same as `open_session`."""
+        """Open the session with this path; see `open_session`."""
         self.open_session(Path(path))
 
     def open_session(self, path: Path, moved: bool = False) -> None:
-        """Show a session, and go on with it if it is not complete; one that is open already stays as it is.
+        """Open a session and resume its segmentation; do nothing if it is open already.
 
-        ``moved`` says that it is the one that the document set aside.
+        ``moved`` marks the session that the document has set aside for saving.
         """
         session = self._document.session
         here = session is not None and _same(session.path, path)
@@ -141,12 +141,12 @@ class DocumentOpener(QObject):
             return
         self._addresses.remember(str(path))
         if self.moving is not None and _same(self.moving, path):
-            self.message.emit(f"'{path.name}' is just being saved.", "notice")
+            self.message.emit(f"'{path.name}' is being saved.", "notice")
             return
         if here and not moved and self._document.state is not State.STOPPED:
             return
         if not moved:
-            self._leave(stays=here)
+            self._leave(same=here)
         self._document.open_session(path, moved)
         self._begin(None)
 
@@ -161,27 +161,27 @@ class DocumentOpener(QObject):
         self.began.emit()
 
     def _new_path(self, address: str) -> Path | None:
-        """Where the session of a source is to be. If there can be none, this is said, and what is open stays."""
+        """Path for a new session of a source; on failure report the error and return None."""
         try:
             return self._library().new_path(address)
         except StudioError as error:
             self.message.emit(str(error), "error")
             return None
 
-    # --- what was open
+    # --- closing
 
     def close(self) -> None:
-        """Close what is open, and open nothing else; its session goes only if nobody has seen a frame of it."""
+        """Close the document; delete its session only if no frame of it was shown."""
         self.leaving.emit()
         self._close(self._unseen())
 
-    def _leave(self, stays: bool = False) -> None:
-        """Close what is open, since something else comes; its session goes if it is not worth keeping."""
+    def _leave(self, same: bool = False) -> None:
+        """Close the document for another one; delete its session if it is not worth keeping."""
         self.leaving.emit()
         self.changing = True
         session = self._document.session
-        gone = None if stays else self._unseen()
-        if session is not None and not stays and self._worthless(session):
+        gone = None if same else self._unseen()
+        if session is not None and not same and self._worthless(session):
             gone = session.path
         self._close(gone)
 
@@ -189,33 +189,32 @@ class DocumentOpener(QObject):
         self._document.close()
         if gone is not None:
             self._unwanted.append(gone)
-            # The worker may still write.
+            # The worker may still write to it.
             self._document.run.when_idle(self.clear_up)
 
     def clear_up(self) -> None:
-        """Delete the sessions that nobody wants; one that is still open is left alone."""
+        """Delete the unwanted sessions; a session that is still open is skipped."""
         unwanted, self._unwanted = self._unwanted, []
         for path in unwanted:
-            what = "Deleting a session that nobody has saved"
+            what = "Deleting an unsaved session"
             self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
 
     def _unseen(self) -> Path | None:
-        """The session that was made last if it is called off before anybody has seen a frame; not one being saved."""
+        """Path of the session created last if it is closed before its first frame; None while it is being saved."""
         document = self._document
-        # It may not be open yet.
+        # The session may not be open yet.
         other = document.session is not None and document.session.path != self._made
         if other or document.state is State.EMPTY or document.saving or len(document.summary):
             return None
         return self._made
 
     def _worthless(self, session: Session) -> bool:
-        """Whether a session is a new one that nobody saved or did anything with, and quickly made again."""
+        """Whether a session is new, unsaved, without user changes, and quick to compute again."""
         document = self._document
-        # A session that was opened again was left, and found worth coming back to; pictures of a recording are
-        # nowhere else.
+        # A reopened session was worth coming back to; a recording has the only copy of its pictures.
         if session.path != self._made or session.recorded or document.exporting or not is_unsaved(session.path):
             return False
-        # One that is just being saved is wanted, also if that fails.
+        # A session that is being saved is wanted, even if saving fails.
         if document.saving:
             return False
         if undo_commands.has_marked(document) or document.objects or document.names != Names():

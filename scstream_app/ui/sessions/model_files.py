@@ -1,4 +1,4 @@
-"""Portable models: what a session has learnt, as a small file, and another clip segmented with it."""
+"""Menu commands for portable models: save the model of a session, segment another clip with it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ModelFiles(QObject):
         self._document, self._window = document, window
 
     def save(self) -> None:
-        """Ask where, and write the newest model of the session that is open."""
+        """Ask for a file and save the newest model of the open session."""
         session, facts = self._document.session, self._document.facts
         if session is None or facts is None:
             return
@@ -51,10 +51,10 @@ class ModelFiles(QObject):
             self.message.emit(str(error), "error")
             return
         size = target.stat().st_size / 1024.0
-        self.message.emit(f"The model as it was after frame {frame} is in '{target}' ({size:.0f} KB).", "notice")
+        self.message.emit(f"Saved the model after frame {frame} in '{target}' ({size:.0f} KB).", "notice")
 
     def use_this(self) -> None:
-        """Ask for a clip, and segment it with the newest model of the session that is open."""
+        """Ask for a clip and segment it with the newest model of the open session."""
         session = self._document.session
         if session is not None:
             try:
@@ -63,7 +63,7 @@ class ModelFiles(QObject):
                 self.message.emit(str(error), "error")
 
     def use_file(self) -> None:
-        """Ask for a model and for a clip, and segment the one with the other."""
+        """Ask for a model file and a clip, and segment the clip with the model."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Open Model", str(Path.home()), _FILTER)
         if path:
             try:

@@ -1,4 +1,4 @@
-"""Asking a person what is to be opened: a video, images, a camera, an address, a session."""
+"""Dialogs that ask for a video, images, a camera, a URL or a session to open."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _URL_WIDTH = 560
 
 
 class OpenDialogs(QObject):
-    """The dialogs behind the menu's entries that open something; what is chosen is opened."""
+    """Shows the dialogs of the Open commands and opens what the user chooses."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class OpenDialogs(QObject):
         self._recording, self._window = recording, window
 
     def video(self) -> None:
-        """Ask for a file."""
+        """Ask for a video file."""
         path, _ = QFileDialog.getOpenFileName(self._window, "Open Video", self._folder(), VIDEO_FILTER)
         if path:
             self._opening.open_address(path)
@@ -47,12 +47,12 @@ class OpenDialogs(QObject):
             self._opening.open_address(path)
 
     def camera(self) -> None:
-        """Ask for a camera. One that is on has to be let go of for that, and what is recorded of it ends."""
+        """Ask for a camera. An open camera is closed first, which ends its recording."""
         if self._recording.end("Choose"):
             choose_camera(self._document, self._window, self._opening.open_address)
 
     def url(self) -> None:
-        """Ask for an address in a network."""
+        """Ask for a URL."""
         url = ask_url(self._window)
         if url is not None:
             self._opening.open_address(url)
@@ -69,7 +69,7 @@ class OpenDialogs(QObject):
 
 
 def ask_url(parent: QWidget) -> str | None:
-    """The address that somebody types in; None if nobody does."""
+    """Ask for an address; returns None if the user cancels or types nothing."""
     dialog = QInputDialog(parent)
     dialog.setWindowTitle("Open URL")
     dialog.setLabelText("Address of a video or stream:")

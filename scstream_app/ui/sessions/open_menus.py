@@ -1,4 +1,4 @@
-"""Submenus that open something at once: what was opened lately, and the sample clips."""
+"""Submenus with recent files and sample clips."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from scstream_app.ui.sessions.recent_files import RecentFiles
 
 
 class OpenMenu(QMenu):
-    """Entries that each stand for an address; ``chosen`` carries that of the one that was clicked."""
+    """Menu whose entries are addresses; ``chosen`` carries the address of the clicked entry."""
 
     chosen = Signal(str)
 
@@ -24,8 +24,8 @@ class OpenMenu(QMenu):
         self.setToolTipsVisible(True)
         self.triggered.connect(self._on_triggered)
 
-    def _offer(self, text: str, address: str, tip: str) -> None:
-        # In a menu an ampersand would underline the letter after it.
+    def _add(self, text: str, address: str, tip: str) -> None:
+        # An ampersand in a menu underlines the next letter.
         action = self.addAction(text.replace("&", "&&"))
         action.setData(address)
         action.setToolTip(tip)
@@ -37,7 +37,7 @@ class OpenMenu(QMenu):
 
 
 class RecentMenu(OpenMenu):
-    """What was opened lately, newest first, and a way to forget it, after which comes ``cleared``."""
+    """Recently opened files and sessions, newest first, and "Clear"; ``cleared`` follows a click on it."""
 
     cleared = Signal()
 
@@ -51,10 +51,10 @@ class RecentMenu(OpenMenu):
     def _fill(self) -> None:
         self.clear()
         recent = self._addresses.recent()
-        for address, name in zip(recent, _told_apart(recent), strict=True):
-            self._offer(name, address, address.partition("\n")[0])
+        for address, name in zip(recent, _distinct_names(recent), strict=True):
+            self._add(name, address, address.partition("\n")[0])
         if not recent:
-            self.addAction("Nothing Yet").setEnabled(False)
+            self.addAction("No Recent Files").setEnabled(False)
         self.addSeparator()
         clear = self.addAction("Clear")
         clear.setEnabled(bool(recent))
@@ -67,7 +67,7 @@ class RecentMenu(OpenMenu):
 
 
 class SamplesMenu(OpenMenu):
-    """The clips that come with the program."""
+    """Menu of the sample clips that come with the program."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__("Sample Clips", parent)
@@ -79,11 +79,11 @@ class SamplesMenu(OpenMenu):
     def _fill(self) -> None:
         self.clear()
         for sample in sample_clips():
-            self._offer(sample.title, str(sample.path), sample.about or sample.title)
+            self._add(sample.title, str(sample.path), sample.about or sample.title)
 
 
-def _told_apart(addresses: list[str]) -> list[str]:
-    """Short names; those that would be the same say in which folder each is."""
+def _distinct_names(addresses: list[str]) -> list[str]:
+    """Short names of addresses; equal names get their folder appended."""
     names = [short_name(address) for address in addresses]
     times = Counter(names)
     folders = [Path(address.partition("\n")[0]).parent.name for address in addresses]

@@ -1,4 +1,4 @@
-"""What was opened lately: kept from one start to the next, but for passwords."""
+"""List of recently opened files and sessions, stored in the settings without passwords."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _KEY = "recent"
 class RecentFiles:
     """Addresses of sources and paths of sessions, newest first.
 
-    A session that nobody has saved is not among them: those have a list of their own.
+    Unsaved sessions are not included; they have a list of their own.
     """
 
     def __init__(self, settings: QSettings) -> None:
@@ -26,14 +26,14 @@ class RecentFiles:
         self._whole: dict[str, str] = {}
 
     def recent(self) -> list[str]:
-        """What was opened lately, newest first."""
+        """Recent addresses, newest first."""
         value = self._settings.value(_KEY)
-        # One of them comes back as itself, none as nothing.
+        # QSettings returns a list of one as a string, and an empty list as None.
         kept = value if isinstance(value, list) else [value] if value else []
         return [public_address(str(address)) for address in kept if not _is_unsaved_session(str(address))]
 
     def remember(self, address: str) -> None:
-        """Put an address first. A password in it is known until the program ends, and never written."""
+        """Put an address first. Its password stays in memory until the program ends and is never written."""
         if _is_unsaved_session(address):
             return
         shown = public_address(address)
@@ -43,23 +43,23 @@ class RecentFiles:
         self._settings.setValue(_KEY, kept[:_MOST])
 
     def forget(self, address: str) -> None:
-        """Take an address out: there is nothing any more."""
+        """Remove an address that no longer exists."""
         self._settings.setValue(_KEY, [other for other in self.recent() if other != public_address(address)])
 
     def clear(self) -> None:
-        """Forget all of them."""
+        """Remove all addresses."""
         self._settings.remove(_KEY)
 
     def whole(self, address: str) -> str:
-        """The address with the password that it was last opened with."""
+        """Address including the password it was last opened with."""
         return self._whole.get(address, address)
 
     def folder(self) -> Path:
-        """Where files were opened last."""
+        """Folder of the file opened last."""
         return next(iter(self.folders()), Path.home())
 
     def folders(self, sessions_first: bool = False) -> list[Path]:
-        """Where files were opened lately, newest first; or the folders of sessions before those of clips."""
+        """Folders of recent files, newest first; optionally the folders of sessions before those of clips."""
         firsts = [address.partition("\n")[0] for address in self.recent()]
         if sessions_first:
             firsts.sort(key=lambda first: not first.endswith(SUFFIX))

@@ -1,4 +1,4 @@
-"""Recording a live source, as a person meets it: one button, a question before anything else ends it, and a report."""
+"""Commands that start and stop the recording of a live source."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from scstream_app.ui.qt.message_bar import MessageBar
 
 
 class RecordingControl(QObject):
-    """Begins and ends recordings. ``wanted`` carries the path of one that a person wants to see.
+    """Starts and stops recordings. ``wanted`` carries the path of a recording that the user wants to open.
 
     Parameters
     ----------
     library : callable
-        Gives the library where recordings go.
+        Returns the library for new recordings.
     message : MessageBar
-        Where it is said what became of them.
+        Reports finished and failed recordings.
     """
 
     wanted = Signal(object)
@@ -38,7 +38,7 @@ class RecordingControl(QObject):
         feed.recorded.connect(self._on_recorded)
 
     def toggle(self) -> None:
-        """Begin, or end."""
+        """Start or stop recording."""
         facts = self._document.facts
         if self._feed.recorder is not None:
             self._feed.stop()
@@ -48,27 +48,27 @@ class RecordingControl(QObject):
             except StudioError as error:
                 self._message.show_message(f"Cannot record. {error}", "error")
 
-    def may_end(self, deed: str) -> bool:
-        """Whether what ends a recording, if one is being made, may be done; ``deed`` is what the button says of it."""
-        question = "A recording is being made, and would end here. What has been recorded is kept."
-        return not self._feed.recording or confirm(self._window, question, f"Stop Recording and {deed}")
+    def may_end(self, action: str) -> bool:
+        """Ask before an action that ends a running recording; ``action`` is the verb on the button."""
+        question = "This ends the running recording. The recorded frames are kept."
+        return not self._feed.recording or confirm(self._window, question, f"Stop Recording and {action}")
 
-    def end(self, deed: str) -> bool:
-        """Ask as `may_end` does, and end it; False if it is to go on."""
-        may = self.may_end(deed)
+    def end(self, action: str) -> bool:
+        """Ask as `may_end` does, then stop recording; False if the user cancels."""
+        may = self.may_end(action)
         if may:
             self._feed.stop()
         return may
 
     @Slot(object)
     def _on_recorded(self, recorded: RecordingResult) -> None:
-        left_out = f" {recorded.dropped} frames came too fast to be written and were left out." * bool(recorded.dropped)
-        open_ = ("Open It", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
+        skipped = f" {recorded.dropped} frames came too fast to be written and were skipped." * bool(recorded.dropped)
+        open_ = ("Open Recording", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
         if recorded.failure:
-            kept = f" Its {recorded.frames} frames are kept." * bool(recorded.frames)
-            self._message.show_message(f"Recording has stopped. {recorded.failure}{kept}{left_out}", "error", open_)
+            kept = f" The {recorded.frames} recorded frames are kept." * bool(recorded.frames)
+            self._message.show_message(f"Recording stopped. {recorded.failure}{kept}{skipped}", "error", open_)
         elif open_ is None:
-            self._message.show_message("Nothing was recorded: no frame came.", "notice")
+            self._message.show_message("Nothing was recorded because no frame arrived.", "notice")
         else:
-            text = f"{recorded.frames} frames were recorded in '{recorded.path}'.{left_out}"
+            text = f"Recorded {recorded.frames} frames in '{recorded.path}'.{skipped}"
             self._message.show_message(text, "notice", open_)

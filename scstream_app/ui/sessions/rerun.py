@@ -1,4 +1,4 @@
-"""Segmenting a clip again: what a person marked belongs to the ids there are, and that is said before they go."""
+"""Segment the open clip again with other settings, after a warning that marks are not transferred."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.sessions.document_opener import DocumentOpener
 
-#: Objects that are told by their names; of more, how many there are.
+#: Objects listed by name; of more objects only their number is shown.
 _MOST_NAMED = 3
 
 
 class Rerun(QObject):
-    """Has the opening segment the same source again; asks first if something would not come along.
+    """Segments the open source again; asks first if the user's marks would be left behind.
 
-    What a person marked is about ids, and a run with other settings gives its own: nobody can tell which of them would
-    be the same thing. So it stays where it means something. ``began`` comes before anything is asked.
+    Names, colours, objects and locks refer to segment ids, and another run gives other ids. So marks stay with the old
+    session. ``began`` is emitted before the question.
     """
 
     began = Signal()
@@ -42,48 +42,48 @@ class Rerun(QObject):
 
     def _may_restart(self) -> bool:
         document = self._document
-        objects = [thing.name for thing in document.objects]
-        marked = marks_text(objects, document.names, document.pending.locked, document.pending.shaped)
-        if not marked:
+        objects = [marked.name for marked in document.objects]
+        marks = marks_text(objects, document.names, document.pending.locked, document.pending.shaped)
+        if not marks:
             return True
-        question = f"Segments may get other ids when the clip is segmented again. {marked} cannot come along."
+        question = f"Segments may get other ids in the new run. {marks} cannot be transferred."
         return confirm(self._window, f"{question} {self._where()}", "Segment Again")
 
     def _where(self) -> str:
-        """What becomes of the marks."""
+        """Text about where the marks are kept."""
         session = self._document.session
         if session is None:
-            return "What you marked is kept nowhere else, unless you record the source."
+            return "Marks are kept only if you record the source."
         if is_unsaved(session.path):
-            listed = "It is kept, and listed under 'Not finished or not saved' when nothing is open."
-            return f"What you marked stays with the session that is open now. {listed}"
-        return f"What you marked stays with the session that is open now, '{session.path}'."
+            listed = "It is listed under 'Unsaved sessions' on the welcome page."
+            return f"They stay with the session that is open now. {listed}"
+        return f"They stay with the session that is open now, '{session.path}'."
 
 
 def marks_text(objects: Sequence[str], names: Names, locked: Collection[int] = (), shaped: Collection[str] = ()) -> str:
-    """What a person marked and did by hand, in words that begin a sentence; nothing if nothing was.
+    """Describe the user's marks and edits as the subject of a sentence; empty if there are none.
 
     >>> marks_text(["kite", "sea"], Names({0: "sky"}))
     "Your objects 'kite' and 'sea' and the names, colours and visibility of segments"
     >>> marks_text(["kite"], Names(), locked={1, 2}, shaped={"split", "merge"})
-    "Your object 'kite', 2 locks and merges and splits by hand"
+    "Your object 'kite', 2 locks and merges and splits made manually"
     >>> marks_text([], Names(), locked={1})
     'One lock'
     >>> marks_text([], Names())
     ''
     """
-    told = [_told_objects(objects)] if objects else []
+    parts = [_objects_text(objects)] if objects else []
     if names != Names():
-        told.append("the names, colours and visibility of segments")
+        parts.append("the names, colours and visibility of segments")
     if locked:
-        told.append("one lock" if len(locked) == 1 else f"{len(locked)} locks")
+        parts.append("one lock" if len(locked) == 1 else f"{len(locked)} locks")
     if shaped:
-        told.append(f"{' and '.join(f'{kind}s' for kind in sorted(shaped))} by hand")
-    text = " and ".join([", ".join(told[:-1]), told[-1]]) if len(told) > 1 else "".join(told)
+        parts.append(f"{' and '.join(f'{kind}s' for kind in sorted(shaped))} made manually")
+    text = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
     return text[:1].upper() + text[1:]
 
 
-def _told_objects(objects: Sequence[str]) -> str:
+def _objects_text(objects: Sequence[str]) -> str:
     quoted = [f"'{name}'" for name in objects]
     if len(quoted) > _MOST_NAMED:
         return f"your {len(quoted)} objects"

@@ -1,4 +1,4 @@
-"""Saving a session: putting it where a person wants it to stay."""
+"""Save and Save As: move a session to a folder that the user chooses."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from scstream_app.ui.qt.job_queue import JobQueue
 from scstream_app.ui.sessions.document_opener import DocumentOpener
 from scstream_app.ui.sessions.recent_files import RecentFiles
 
-#: What the library puts behind a clip's name to tell unsaved sessions apart.
+#: Time stamp that the library appends to the clip's name.
 _STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d( \(\d+\))?$")
 
 
 class SessionSaver(QObject):
-    """Asks where, and moves the session there.
+    """Asks for a folder and moves the session there.
 
-    Everything stands as before meanwhile and afterwards. ``began`` comes before the session is closed for that,
-    ``saved`` when it has its place; ``message`` carries a line for people, and whether it is an error.
+    The view stays as it is during the move. ``began`` is emitted before the session is closed for the move, ``saved``
+    after it; ``message`` carries a text for the user and its kind, "error" or "notice".
     """
 
     began = Signal()
@@ -43,23 +43,25 @@ class SessionSaver(QObject):
         self._window = window
 
     def save(self) -> None:
-        """Everything is on the disk already; a session that has no place of its own gets one."""
+        """Ask for a folder if the session is unsaved; otherwise only confirm, since changes are written at once."""
         session = self._document.session
         if session is not None and is_unsaved(session.path):
             self.save_as()
         elif session is not None:
-            self._tell(session.path)
+            self._report_saved(session.path)
 
     def save_as(self) -> None:
-        """Ask where a person wants the session, and go on with it there."""
+        """Ask for a path, move the session there and continue."""
         session = self._document.session
         if session is None:
             return
         if self._document.exporting:
-            self.message.emit("An export still reads this session. Save it when that is done.", "error")
+            self.message.emit(
+                "Cannot save during an export of this session. Wait until the export has finished.", "error"
+            )
             return
         suggested = str(self._suggested(session))
-        # The name may still get a suffix: whether it is taken is asked afterwards.
+        # The name may still get a suffix, so the program asks itself before overwriting.
         quiet = QFileDialog.Option.DontConfirmOverwrite
         kinds = f"Sessions (*{SUFFIX})"
         path, _ = QFileDialog.getSaveFileName(self._window, "Save Session", suggested, kinds, "", quiet)
@@ -69,21 +71,21 @@ class SessionSaver(QObject):
                 self.move_session(target)
 
     def _suggested(self, session: Session) -> Path:
-        """The clip's name, where sessions or files were last: a person's own folder, and a name that is still free."""
+        """Free path with the clip's name in the folder that was used last, or in the user's own folder."""
         folders = self._addresses.folders(sessions_first=True)
         folder = next((folder for folder in folders if usable(folder)), own_folder())
         stem = session.path.stem
-        # Recordings come from the same camera: when each was made tells them apart.
+        # Recordings of one camera differ only in their time stamps.
         if is_unsaved(session.path) and not session.recorded:
             stem = _STAMP.sub("", stem)
         return _free(folder, stem, session.path)
 
     def _confirmed(self, target: Path) -> bool:
-        question = f"'{target}' is there already. Replace it? What it holds will be gone."
+        question = f"'{target}' already exists. Replace it? Its content will be deleted."
         return confirm(self._window, question, "Replace")
 
     def move_session(self, target: Path) -> None:
-        """Put the session elsewhere and open it there; segmentation goes on where it was."""
+        """Move the session and open it there; segmentation resumes."""
         session = self._document.session
         if session is None:
             return
@@ -94,7 +96,7 @@ class SessionSaver(QObject):
         self.began.emit()
         self._opening.moving = path
         self._document.set_aside()
-        self.message.emit(f"Saving in '{target}'…", "notice")
+        self.message.emit(f"Saving in '{target}' …", "notice")
         self._document.run.when_idle(partial(self._move, path, target, self._opening.turn))
 
     def _keep(self, path: Path) -> None:
@@ -104,7 +106,7 @@ class SessionSaver(QObject):
             self.message.emit(str(error), "error")
         else:
             self._addresses.remember(str(path))
-            self._tell(path)
+            self._report_saved(path)
 
     def _move(self, path: Path, target: Path, turn: int) -> None:
         self._chores.do(
@@ -116,28 +118,28 @@ class SessionSaver(QObject):
 
     def _moved(self, path: Path, target: Path, turn: int) -> None:
         self._addresses.forget(str(path))
-        # Also if something else is open by now.
+        # Also if another document is open by now.
         self._addresses.remember(str(target))
-        self._go_on(target, turn)
-        self._tell(target)
+        self._reopen(target, turn)
+        self._report_saved(target)
 
     def _not_moved(self, path: Path, turn: int, message: str) -> None:
-        self._go_on(path, turn)
+        self._reopen(path, turn)
         self.message.emit(message, "error")
 
-    def _go_on(self, path: Path, turn: int) -> None:
-        """Open the session again, unless a person has closed it or opened something else meanwhile."""
+    def _reopen(self, path: Path, turn: int) -> None:
+        """Open the session again, unless the user has closed it or opened another one."""
         self._opening.moving = None
         if turn == self._opening.turn and self._document.saving:
             self._opening.open_session(path, moved=True)
 
-    def _tell(self, path: Path) -> None:
+    def _report_saved(self, path: Path) -> None:
         self.message.emit(f"Saved in '{path}'.", "notice")
         self.saved.emit()
 
 
 def _free(folder: Path, stem: str, own: Path) -> Path:
-    """A path in a folder that nothing has but the session itself."""
+    """Path in a folder that is free or belongs to the session itself."""
     path, count = folder / f"{stem}{SUFFIX}", 1
     while path != own and os.path.lexists(path):
         count += 1

@@ -1,4 +1,4 @@
-"""Closing the window: what is being done ends, what is to be kept is written, and a person sees what is waited for."""
+"""Orderly shutdown: wait for workers and file operations, and show what is pending."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.qt.job_queue import JobQueue
 from scstream_app.ui.sessions.document_opener import DocumentOpener
 
-#: Seconds that sources and disks which hang are waited for, all together. Files that are being moved are waited for
-#: till the end.
+#: Total seconds to wait for sources and disks that do not respond. Files that are being moved are waited for without
+#: limit.
 _PATIENCE = 30.0
-#: Seconds from which on it is said how long the wait will be.
+#: Seconds after which the dialog shows the remaining time.
 _UNUSUAL = 5.0
-#: Seconds in which a thread that is at nothing has ended for certain.
+#: Seconds in which an idle thread ends for certain.
 _GRACE = 1.0
-#: Milliseconds before a person is told, and between looks at what is left.
-_UNTOLD, _GLANCE = 300, 30
-#: Pixels of a line.
+#: Milliseconds before the dialog appears, and between checks of what is pending.
+_QUIET, _CHECK = 300, 30
+#: Maximum width of a line in pixels.
 _WIDEST = 560
 
 
 class Shutdown:
-    """Ends everything behind a window.
+    """Stops the workers, feeds and job queues of a window.
 
     Parameters
     ----------
-    files : Chores
-        Whatever moves and deletes files: waited for till the end.
-    lists : Chores
-        Whatever only looks for files.
+    files : JobQueue
+        Moves and deletes files; waited for without limit.
+    lists : JobQueue
+        Lists files.
     """
 
     def __init__(
@@ -53,18 +53,18 @@ class Shutdown:
         self._begin = 0.0
 
     def finish(self) -> bool:
-        """Return when all has ended, or what hangs was waited for long enough; True if nothing does.
+        """Wait until everything has ended or the time is up; returns whether everything has ended.
 
-        The window answers meanwhile, and takes no orders.
+        The window keeps painting meanwhile but takes no input.
         """
         self._begin = monotonic()
         self._opening.close()
         self._feed.stop()
         ShutdownDialog(self.left, self._window).wait()
-        # Who is at nothing ends at once; who hangs has had the time there is for all of them.
+        # Idle threads end at once; the others have used up the common time limit.
         rest = max(self._rest(), _GRACE)
         ended = self._document.shut_down(round(1000.0 * rest))
-        # Of a worker that did not end in time; a session that is to be moved or discarded waits for that.
+        # Deliver the end of a worker that was late: a session to be moved or discarded waits for it.
         for receiver in (self._document, self._document.run):
             QApplication.sendPostedEvents(receiver, QEvent.Type.MetaCall.value)
         self._opening.clear_up()
@@ -75,7 +75,7 @@ class Shutdown:
         return ended and listed
 
     def left(self) -> list[str]:
-        """What is still being done, in words."""
+        """Descriptions of the pending work."""
         hanging = self._document.at_work()
         if self._feed.recorder is not None:
             hanging.append(f"Writing the recording: {self._feed.recorder.waiting} frames left")
@@ -84,21 +84,23 @@ class Shutdown:
         if rest <= 0.0:
             hanging = []
         elif hanging and rest < _PATIENCE - _UNUSUAL:
-            hanging.append(f"What does not answer is given up in {ceil(rest)} s. All that was written is kept.")
+            hanging.append(
+                f"Work that does not respond is given up in {ceil(rest)} s. Everything written so far is kept."
+            )
         return [*self._files.under_way, *hanging]
 
     def _rest(self) -> float:
-        """Seconds that what hangs is still waited for."""
+        """Seconds left of the time limit."""
         return _PATIENCE - (monotonic() - self._begin)
 
 
 class ShutdownDialog(QDialog):
-    """Says what is still being done, and goes when nothing is.
+    """Dialog that lists the pending work and closes when there is none.
 
     Parameters
     ----------
     left : callable
-        Gives what is still being done, in words.
+        Returns descriptions of the pending work.
     """
 
     def __init__(self, left: Callable[[], Sequence[str]], parent: QWidget) -> None:
@@ -112,9 +114,9 @@ class ShutdownDialog(QDialog):
         font.setBold(True)
         title.setFont(font)
         self._text = QLabel()
-        self._text.setAccessibleName("What is still being done")
+        self._text.setAccessibleName("Pending work")
         bar = QProgressBar()
-        # How long it takes is not known.
+        # The duration is unknown.
         bar.setRange(0, 0)
         bar.setTextVisible(False)
         column = QVBoxLayout(self)
@@ -122,51 +124,51 @@ class ShutdownDialog(QDialog):
             column.addWidget(widget)
         self.setMinimumWidth(360)
         self._timer = QTimer(self)
-        self._timer.setInterval(_GLANCE)
+        self._timer.setInterval(_CHECK)
         self._timer.timeout.connect(self._look)
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Displayed lines."""
         return self._text.text()
 
     def wait(self) -> None:
-        """Return when nothing is left; what takes only a moment is waited for without a word."""
+        """Return when nothing is pending; the dialog appears only if that takes more than a moment."""
         self._look()
         if self._left():
-            self._wait_untold()
+            self._wait_quietly()
         if self._left():
             self._timer.start()
             self.exec()
             self._timer.stop()
         self.deleteLater()
 
-    def _wait_untold(self) -> None:
+    def _wait_quietly(self) -> None:
         loop, timer = QEventLoop(), QTimer()
-        QTimer.singleShot(_UNTOLD, loop, loop.quit)
+        QTimer.singleShot(_QUIET, loop, loop.quit)
 
         def look() -> None:
             if not self._left():
                 loop.quit()
 
         timer.timeout.connect(look)
-        timer.start(_GLANCE)
+        timer.start(_CHECK)
         loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
 
     @Slot()
     def _look(self) -> None:
         lines = self._left()
         if lines:
-            told = self._text.fontMetrics().elidedText
+            elided = self._text.fontMetrics().elidedText
             middle = Qt.TextElideMode.ElideMiddle
-            self._text.setText("\n".join(told(line, middle, _WIDEST) for line in dict.fromkeys(lines)))
+            self._text.setText("\n".join(elided(line, middle, _WIDEST) for line in dict.fromkeys(lines)))
             self.adjustSize()
         elif self.isVisible():
             self.accept()
 
     @Slot()
     def reject(self) -> None:
-        """Nobody can leave it before all is done."""
+        """Ignore Escape: the dialog closes only when nothing is pending."""
 
     def closeEvent(self, event: QCloseEvent) -> None:
         event.ignore()

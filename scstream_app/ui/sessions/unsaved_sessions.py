@@ -1,4 +1,4 @@
-"""Sessions that nobody has saved, as the welcome page tells them: several may be of the same clip."""
+"""Descriptions of the unsaved sessions for the welcome page."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scstream_app.errors import StudioError
 from scstream_app.session.library import Library
 from scstream_app.session.storage import files, marks
 
-#: What is written to as long as a session is worked on.
+#: Files that change while a session is in use.
 _WRITTEN = ("manifest.json", "frames.jsonl", "objects.json", "names.json")
 
 
 def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
-    """What to say of each session that nobody has saved, the one written to last first, and its path.
+    """Description and path of each unsaved session, the one changed last first.
 
-    It takes as long as disks do: nothing for the interface's thread.
+    Reads files; do not call on the interface thread.
     """
     now = datetime.now()
     found = []
@@ -29,7 +29,7 @@ def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
 
 
 def time_text(when: datetime, now: datetime) -> str:
-    """When something was, for people.
+    """Format a time for the user.
 
     >>> time_text(datetime(2026, 3, 1, 9, 5), datetime(2026, 3, 1, 20, 0))
     'today 09:05'
@@ -40,19 +40,19 @@ def time_text(when: datetime, now: datetime) -> str:
 
 
 def _written(path: Path) -> datetime:
-    """When something was last written to a session."""
+    """Time of the last change of a session."""
     last = 0.0
     for name in _WRITTEN:
-        # It may be deleted just now.
+        # The session may be deleted meanwhile.
         with suppress(OSError):
             last = max(last, (path / name).stat().st_mtime)
     return datetime.fromtimestamp(last)
 
 
 def _objects(path: Path) -> list[str]:
-    """A line with the names of what was marked in a session; none if nothing was, or nobody can read it."""
+    """A line with the names of the session's objects; empty if there are none or they cannot be read."""
     file = path / "objects.json"
     with suppress(StudioError, OSError):
         objects = marks.objects_from_json(files.parse(files.read(file, marks.LIMIT), file.name))
-        return [", ".join(thing.name for thing in objects)] if objects else []
+        return [", ".join(marked.name for marked in objects)] if objects else []
     return []

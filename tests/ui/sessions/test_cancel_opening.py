@@ -1,4 +1,4 @@
-"""Opening that is called off leaves nothing, and what is opened while something else ends is told at once."""
+"""Tests of cancelled openings, and of clips opened while the previous one is still closing."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compiling(monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> Iterator[C
 
 @pytest.fixture
 def settling(window: MainWindow) -> Iterator[Event]:
-    """The first frame shows its first preview, and goes no further until this is set."""
+    """Event that the first frame waits for after its first preview."""
     go = Event()
     window.document.run.worker.previewed.connect(lambda: go.wait(LONG / 1000), Qt.ConnectionType.DirectConnection)
     yield go
@@ -58,7 +58,7 @@ def left(tmp_path: Path) -> list[Path]:
     return list((tmp_path / "library").iterdir())
 
 
-# --- nothing is left
+# --- cancelled openings
 
 
 @pytest.mark.parametrize("state", [State.WARMING, State.SETTLING])
@@ -83,7 +83,7 @@ def test_a_clip_that_is_closed_before_it_is_open_leaves_nothing(
     made = Event()
     window.document.run.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
     window.open_address(str(clip))
-    # Nothing is delivered to the window's thread meanwhile.
+    # No events reach the window's thread meanwhile.
     assert made.wait(LONG / 1000)
     close(window, qtbot)
     qtbot.waitUntil(lambda: not (window.document.run.busy or left(tmp_path)), timeout=LONG)
@@ -132,10 +132,10 @@ def test_a_session_that_is_closed_before_it_is_open_again_stays(window: MainWind
     assert len(Session.open(path)) == 12
 
 
-# --- while the engine is compiled for something that was closed
+# --- while the engine is compiled for a closed clip
 
 
-def test_a_clip_that_has_to_wait_for_the_compiler_says_so_at_once(
+def test_waiting_for_the_compiler_is_shown_at_once(
     window: MainWindow,
     qtbot: QtBot,
     clip: Path,
@@ -162,7 +162,7 @@ def test_a_clip_that_has_to_wait_for_the_compiler_says_so_at_once(
     assert not any(pages)
 
 
-def test_that_it_is_compiled_is_told_to_who_waits_long(
+def test_compiling_is_shown_when_it_takes_long(
     window: MainWindow,
     qtbot: QtBot,
     clip: Path,
@@ -176,7 +176,7 @@ def test_that_it_is_compiled_is_told_to_who_waits_long(
     close(window, qtbot)
     window.open_address(str(other))
     qtbot.waitUntil(lambda: any("compiled" in text for text in said_below(window)), timeout=LONG)
-    # Else the window would wait for it when it is closed.
+    # Otherwise closing the window would wait for it.
     compiling.go.set()
 
 

@@ -1,4 +1,4 @@
-"""Leaving what is open, by every way out: a name that is being typed is kept, and so is what somebody may want."""
+"""Tests of closing a document: a name being typed and a session worth keeping are kept."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def other(tmp_path: Path) -> Path:
 
 
 def done(window: MainWindow, qtbot: QtBot, frames: int = 6, but: Path | None = None) -> Path:
-    """Wait until so many frames are segmented and shown in a session; its path."""
+    """Wait until a session has this many frames and shows them; returns its path."""
     document = window.document
     qtbot.waitUntil(
         lambda: document.state is State.DONE and document.display.index == frames - 1 and document.session.path != but,
@@ -42,12 +42,12 @@ def done(window: MainWindow, qtbot: QtBot, frames: int = 6, but: Path | None = N
     return document.session.path
 
 
-# --- a name that is being typed
+# --- names being typed
 
 
 @pytest.fixture
 def typing(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
-    """Somebody types a name, and has not pressed Enter; the path of the session."""
+    """Type a name without pressing Enter; returns the path of the session."""
     window.open_address(str(clip))
     path = done(window, qtbot)
     table = window.segments.findChild(QTableView)
@@ -92,17 +92,17 @@ def test_a_name_that_is_being_typed_is_kept(
     assert names(typing) == {0: "sky"}
 
 
-def test_segmenting_again_tells_of_a_name_that_is_being_typed(window: MainWindow, qtbot: QtBot, typing: Path) -> None:
+def test_segmenting_again_mentions_a_name_being_typed(window: MainWindow, qtbot: QtBot, typing: Path) -> None:
     with answering(qtbot, "Segment Again") as asked:
         window.actions_["restart"].trigger()
-    assert "The names, colours and visibility of segments cannot come along" in asked[0]
+    assert "The names, colours and visibility of segments cannot be transferred" in asked[0]
     done(window, qtbot, but=typing)
     assert window.document.names.names == {}
     assert window.close()
     assert names(typing) == {0: "sky"}
 
 
-# --- a session that nobody has saved
+# --- unsaved sessions
 
 
 def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(
@@ -132,7 +132,7 @@ def test_a_name_that_was_undone_is_reason_to_keep_it(
 
 @pytest.fixture
 def stopped(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Its first frame could not be segmented; the path of the session."""
+    """Session whose first frame cannot be segmented; returns its path."""
 
     def fail(*_: object) -> None:
         raise StudioError("the share is gone")

@@ -1,4 +1,4 @@
-"""Models that go from one clip to another: saved, loaded, used."""
+"""Tests of portable models: save, load, and segment another clip."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    """The same scene at another size."""
+    """The same scene in another size."""
     return write_video(tmp_path / "other.mp4", moving_square(FRAMES, 96, 128))
 
 
@@ -64,7 +64,7 @@ def test_another_clip_gets_the_ids_of_this_one(
     session = segmented(window, qtbot, other)
     ids = session.ids(0)
     assert ids.shape == (96, 128)
-    # Sky and ground are where they were, and keep their ids.
+    # Sky and ground keep their positions and ids.
     for row in (0, -1):
         assert ids[row, -1] == before[row, -1]
     assert session.manifest.settings.decay == 1.5
@@ -96,7 +96,7 @@ def test_such_a_session_can_be_resumed(window: MainWindow, qtbot: QtBot, other: 
     path = whole.path
     window.document.close()
     qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
-    # As after a crash: everything behind the first frame's snapshot is gone.
+    # As after a crash: everything after the first snapshot is gone.
     for snapshot in (path / "models").glob("*.npz"):
         if snapshot.name != "000000.npz":
             snapshot.unlink()
@@ -122,7 +122,7 @@ def test_what_is_no_model_is_refused(
 
 
 def torn(path: Path, frames: int) -> None:
-    """Leave a session as a process does that was killed after so many frames, before any snapshot."""
+    """Leave a session as a process killed after this many frames, before any snapshot."""
     for snapshot in (path / "models").glob("0*.npz"):
         snapshot.unlink()
     manifest = (path / "manifest.json").read_text()

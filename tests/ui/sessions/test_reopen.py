@@ -1,4 +1,4 @@
-"""A session that is opened again comes back where it was left."""
+"""Tests of reopened sessions: they show the frame, view and selection of the last time."""
 
 from __future__ import annotations
 
@@ -6,21 +6,28 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFileDialog, QSpinBox
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from helpers.held_worker import Holding
+from scstream_app.errors import StudioError
 from scstream_app.session import Bookmark, Session
 from scstream_app.session.storage import bookmark
+from scstream_app.ui.document.bookmarks import Bookmarks, BookmarkWriter
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
+
+
+def write_bookmarks_at_once(window: MainWindow) -> None:
+    """Shorten the delay after which a change of the view is written."""
+    bookmarks = window.document.findChild(Bookmarks)
+    bookmarks.findChild(QTimer).setInterval(1)
 
 
 @pytest.fixture
@@ -29,7 +36,7 @@ def clip(tmp_path: Path) -> Path:
 
 
 def rests(window: MainWindow, qtbot: QtBot, index: int) -> None:
-    """Wait until all is segmented and this frame on the screen."""
+    """Wait until all frames are segmented and this one is shown."""
     document = window.document
     qtbot.waitUntil(
         lambda: document.state is State.DONE and not document.saving and document.display.index == index, timeout=LONG
@@ -37,7 +44,7 @@ def rests(window: MainWindow, qtbot: QtBot, index: int) -> None:
 
 
 def arranged(window: MainWindow, qtbot: QtBot, clip: Path) -> frozenset[int]:
-    """Segment a clip, go to its frame 3, look at mean colours, and select what is in the middle."""
+    """Segment a clip, go to frame 3, show mean colours and select the segment in the middle."""
     window.open_address(str(clip))
     rests(window, qtbot, 11)
     qtbot.keyClick(window, Qt.Key.Key_Home)
@@ -52,7 +59,7 @@ def arranged(window: MainWindow, qtbot: QtBot, clip: Path) -> frozenset[int]:
 
 
 def reopened(window: MainWindow, qtbot: QtBot, path: Path, index: int) -> None:
-    """Open a session, after the menu was set to another view than the one it was left in."""
+    """Open a session after choosing another view."""
     window.document.display.set_look(view="overlay")
     window.open_address(str(path))
     rests(window, qtbot, index)
@@ -75,7 +82,7 @@ def test_a_session_that_was_saved_comes_back_where_it_was_left(
     assert window.transport.findChild(QSpinBox, "frame").value() == 3
 
 
-def test_one_that_nobody_saved_comes_back_as_well(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+def test_an_unsaved_session_comes_back_as_well(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     arranged(window, qtbot, clip)
     path = window.document.session.path
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
@@ -86,9 +93,9 @@ def test_one_that_nobody_saved_comes_back_as_well(window: MainWindow, qtbot: QtB
 def test_after_a_crash_it_is_where_it_was_a_moment_before(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    window.document.bookmarks._soon.setInterval(1)
+    write_bookmarks_at_once(window)
     chosen = arranged(window, qtbot, clip)
-    # Nothing is closed: another process sees what a crash would leave.
+    # The session stays open: another process sees what a crash would leave.
     read = Session.open(window.document.session.path)
     qtbot.waitUntil(
         lambda: read.bookmark is not None and (read.bookmark.frame, read.bookmark.selected) == (3, chosen),
@@ -98,14 +105,14 @@ def test_after_a_crash_it_is_where_it_was_a_moment_before(
 
 
 class HangingDisk:
-    """Keeps every bookmark waiting until it is ``free``.
+    """Disk that blocks every bookmark until it is ``free``.
 
     Attributes
     ----------
     begun : list of int
-        Frames of the bookmarks that reached it.
+        Frames of the bookmarks to write.
     waited : list of bool
-        For each that is written, whether it was freed meanwhile: not if whoever frees it waits for it.
+        For each bookmark, whether the disk became free before the timeout.
     """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,10 +130,10 @@ class HangingDisk:
 
 @pytest.fixture
 def disk(window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HangingDisk]:
-    """One that has just begun to hang, with frame 4 to be kept."""
+    """Disk that hangs while it writes the bookmark of frame 4."""
     arranged(window, qtbot, clip)
     disk = HangingDisk(monkeypatch)
-    window.document.bookmarks._soon.setInterval(1)
+    write_bookmarks_at_once(window)
     qtbot.keyClick(window, Qt.Key.Key_Right)
     qtbot.waitUntil(lambda: bool(disk.begun), timeout=LONG)
     yield disk
@@ -149,18 +156,18 @@ def test_a_disk_that_hangs_leaves_the_window_answering(window: MainWindow, qtbot
 def test_where_a_session_is_left_counts_whatever_is_still_being_kept(
     window: MainWindow, qtbot: QtBot, disk: HangingDisk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper, path = window.document.bookmarks._keeper, window.document.session.path
+    path = window.document.session.path
     for index in (5, 6):
         qtbot.keyClick(window, Qt.Key.Key_Right)
         rests(window, qtbot, index)
-    # The disk answers only when the window has begun to wait for it.
-    cancel = keeper.cancel
+    # The disk becomes free only when the window waits for it.
+    cancel = BookmarkWriter.cancel
 
-    def cancelled() -> None:
-        cancel()
+    def cancelled(writer: BookmarkWriter) -> None:
+        cancel(writer)
         disk.free.set()
 
-    monkeypatch.setattr(keeper, "cancel", cancelled)
+    monkeypatch.setattr(BookmarkWriter, "cancel", cancelled)
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     assert window.document.session is None
     assert disk.begun[1:] == [6], "what waited meanwhile is not written"
@@ -168,22 +175,12 @@ def test_where_a_session_is_left_counts_whatever_is_still_being_kept(
     reopened(window, qtbot, path, 6)
 
 
-def test_a_session_that_was_left_is_left_alone(
-    window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_closed_session_takes_no_bookmark(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     arranged(window, qtbot, clip)
-    session, keeper = window.document.session, window.document.bookmarks._keeper
+    session = window.document.session
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
-    write, tried = keeper._write, Event()
-
-    def noted(*task: Any) -> None:
-        write(*task)
-        tried.set()
-
-    monkeypatch.setattr(keeper, "_write", noted)
-    # One that was on its way when the session was closed.
-    keeper.start(session, Bookmark(7, "overlay"))
-    qtbot.waitUntil(tried.is_set, timeout=LONG)
+    with pytest.raises(StudioError):
+        session.bookmark = Bookmark(7, "overlay")
     assert session.bookmark.frame == 3
 
 
@@ -193,7 +190,7 @@ def test_a_session_that_was_left_is_left_alone(
         None,
         {"frame": "three", "view": "mean_colour", "selected": []},
         {"frame": 0, "view": "of another program", "selected": [0, 12345]},
-        # One that files can be made of, but that no menu offers.
+        # A view of exported files that no menu offers.
         {"frame": 0, "view": "mask", "selected": []},
     ],
     ids=["none", "damaged", "foreign", "hidden"],

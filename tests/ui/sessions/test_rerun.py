@@ -1,4 +1,4 @@
-"""Segmenting again: what does not come along is said before it is done."""
+"""Tests of segmenting again: the question names the marks that are not transferred."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LONG = 20_000
 
 @pytest.fixture
 def opened(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
-    """A clip that is segmented."""
+    """Window with a segmented clip."""
     window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(6))))
     done(window, qtbot)
     return window
@@ -37,13 +37,13 @@ def done(window: MainWindow, qtbot: QtBot, but: Path | None = None) -> None:
     )
 
 
-def test_objects_that_stay_with_the_old_session_are_told_before(opened: MainWindow, qtbot: QtBot) -> None:
+def test_objects_that_stay_with_the_old_session_are_named(opened: MainWindow, qtbot: QtBot) -> None:
     first = opened.document.session.path
     undo_commands.make_object(opened.document, "kite", [0])
     with answering(qtbot, "Segment Again") as asked:
         opened.actions_["restart"].trigger()
-    assert "Your object 'kite' cannot come along" in asked[0]
-    assert "'Not finished or not saved'" in asked[0]
+    assert "Your object 'kite' cannot be transferred" in asked[0]
+    assert "'Unsaved sessions'" in asked[0]
     done(opened, qtbot, but=first)
     assert opened.document.objects == ()
     assert [thing.name for thing in Session.open(first).objects] == ["kite"]
@@ -59,12 +59,12 @@ def test_the_button_of_the_controls_asks_as_well_and_no_means_no(opened: MainWin
     button = next(button for button in opened.controls.findChildren(QPushButton) if button.text() == "Restart")
     with answering(qtbot, "Cancel") as asked:
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    assert "The names, colours and visibility of segments cannot come along" in asked[0]
+    assert "The names, colours and visibility of segments cannot be transferred" in asked[0]
     assert opened.document.session is session
     assert opened.document.names == Names({0: "sea"})
 
 
-def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) -> None:
+def test_a_saved_session_is_named_by_its_path(opened: MainWindow, qtbot: QtBot) -> None:
     (opened.document.session.path / "unsaved").unlink()
     undo_commands.make_object(opened.document, "kite", [0])
     with answering(qtbot, "Cancel") as asked:
@@ -74,7 +74,7 @@ def test_a_saved_session_is_told_by_its_place(opened: MainWindow, qtbot: QtBot) 
 
 @pytest.fixture
 def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
-    """A clip with frames still to come."""
+    """Window with a clip that is not fully segmented yet."""
     document = window.document
     Holding(document.run.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(40, width=120))))
@@ -84,17 +84,17 @@ def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     return window
 
 
-def test_locks_are_told(paused: MainWindow, qtbot: QtBot) -> None:
+def test_locks_are_named(paused: MainWindow, qtbot: QtBot) -> None:
     session = paused.document.session
     paused.document.display.select({0})
     paused.actions_["lock"].trigger()
     with answering(qtbot, "Cancel") as asked:
         paused.actions_["restart"].trigger()
-    assert "again. One lock cannot come along. What you marked stays with the session" in asked[0]
+    assert "run. One lock cannot be transferred. They stay with the session" in asked[0]
     assert paused.document.session is session
 
 
-def test_merges_are_told_also_of_a_session_that_was_opened_again(paused: MainWindow, qtbot: QtBot) -> None:
+def test_merges_of_a_reopened_session_are_named(paused: MainWindow, qtbot: QtBot) -> None:
     document = paused.document
     document.display.select(sorted(document.summary.lives)[:2])
     paused.actions_["merge"].trigger()
@@ -106,7 +106,7 @@ def test_merges_are_told_also_of_a_session_that_was_opened_again(paused: MainWin
     qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index is not None, timeout=LONG)
     with answering(qtbot, "Cancel") as asked:
         paused.actions_["restart"].trigger()
-    assert "2 locks and merges by hand cannot come along" in asked[0]
+    assert "2 locks and merges made manually cannot be transferred" in asked[0]
 
 
 def test_nothing_is_asked_where_nothing_was_marked(

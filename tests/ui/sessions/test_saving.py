@@ -1,4 +1,4 @@
-"""Opening, saving and leaving sessions: what a person did is never lost, and what nobody wants does not pile up."""
+"""Tests of opening, saving and closing sessions: user changes are kept, unwanted sessions are deleted."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from scstream_app.ui.sessions.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
-#: A test may run at midnight.
+#: Matches a time of today or, if the test runs at midnight, of yesterday.
 WHEN = r"(today|\d{4}-\d\d-\d\d) \d\d:\d\d"
 
 
@@ -50,7 +50,7 @@ def long(tmp_path: Path) -> Path:
 
 
 def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
-    """Wait until a clip is wholly segmented; its session's path."""
+    """Wait until a clip is fully segmented; returns the path of its session."""
 
     def done() -> bool:
         document = window.document
@@ -67,7 +67,7 @@ def opened(window: MainWindow, qtbot: QtBot, clip: Path, count: int = 6) -> Path
 
 
 def begun(window: MainWindow, qtbot: QtBot, clip: Path) -> Path:
-    """Wait until a clip is being segmented; its session's path."""
+    """Wait until a clip is being segmented; returns the path of its session."""
     Holding(window.document.run.worker, 2)
     window.open_address(str(clip))
     qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
@@ -137,7 +137,7 @@ def test_what_is_opened_while_another_is_being_saved_stays_open(
     answer_save(monkeypatch, target)
     window.actions_["save"].trigger()
     window.open_address(str(path))
-    assert window.message.text == f"'{path.name}' is just being saved."
+    assert window.message.text == f"'{path.name}' is being saved."
     opened(window, qtbot, other, 4)
     go_on.set()
     qtbot.waitUntil(lambda: window.message.text == f"Saved in '{target}'.", timeout=LONG)
@@ -146,22 +146,22 @@ def test_what_is_opened_while_another_is_being_saved_stays_open(
     assert str(target) in window.addresses.recent()
 
 
-# --- what is shown stays
+# --- the view after saving
 
 
 def tab_of(window: MainWindow, title: str) -> QTabBar:
-    """The bar of tabs that has this one."""
+    """Tab bar with this tab."""
     return next(bar for bar in window.findChildren(QTabBar) if title in [bar.tabText(n) for n in range(bar.count())])
 
 
 def front(window: MainWindow) -> str:
-    """The tab that is in front."""
+    """Title of the current tab."""
     bar = tab_of(window, "Objects")
     return bar.tabText(bar.currentIndex())
 
 
 def as_it_stands(window: MainWindow) -> dict[str, object]:
-    """Everything that a person sees and could miss afterwards."""
+    """Everything that the user sees and would miss after saving."""
     document, player, viewer = window.document, window.player, window.viewer
     return {
         "frame": document.display.index,
@@ -180,7 +180,7 @@ def as_it_stands(window: MainWindow) -> dict[str, object]:
 
 
 def arrange(window: MainWindow, qtbot: QtBot) -> None:
-    """Go to a frame in the midst, choose a view and a tab, select a segment, zoom, mark a range, and undo something."""
+    """Go to a middle frame, choose a view and a tab, select a segment, zoom, mark a range, and undo something."""
     bar = tab_of(window, "Objects")
     objects = next(n for n in range(bar.count()) if bar.tabText(n) == "Objects")
     qtbot.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(objects).center())
@@ -202,9 +202,17 @@ def arrange(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def settled(window: MainWindow) -> bool:
-    """Whether the picture on the screen is the one that was wished for last."""
-    shown = window.document.display.shown
-    return shown is not None and shown.look == window.document.display.full_look(shown.result.index)
+    """Whether the shown picture has the requested view, selection and hidden segments."""
+    document, shown = window.document, window.document.display.shown
+    if shown is None:
+        return False
+    requested = (
+        document.display.look.view,
+        document.display.selection,
+        document.display.isolated,
+        document.names.hidden,
+    )
+    return (shown.look.view, shown.look.selected, shown.look.isolated, shown.look.hidden) == requested
 
 
 @pytest.mark.parametrize("works", [True, False], ids=["saved", "failed"])
@@ -223,7 +231,7 @@ def test_everything_stands_as_before_when_it_is_saved(
         qtbot.keyClick(window.viewer, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
     assert wait_for(window, qtbot, "clip.mp4", 6) == (target if works else path)
     window.message.clear()
-    # The bar above the picture gives its room back.
+    # The message bar gives its room back to the picture.
     qtbot.waitUntil(lambda: window.viewer.size() == size, timeout=LONG)
     assert as_it_stands(window) == before
     assert left == []
@@ -269,7 +277,7 @@ def test_a_view_that_was_chosen_just_before_is_shown_when_it_is_saved(
     opened(window, qtbot, clip)
     qtbot.waitUntil(lambda: settled(window), timeout=LONG)
     answer_save(monkeypatch, tmp_path / "mine")
-    # Before it can be drawn.
+    # Before the frame can be drawn.
     window.actions_["view_boundaries"].trigger()
     window.actions_["save"].trigger()
     assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "mine.scstream"
@@ -298,7 +306,7 @@ def test_paused_segmentation_stays_paused_when_it_is_saved(
 
 
 def hold_moving(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """Sessions are not moved before this is set."""
+    """Event that moves of sessions wait for."""
     go_on, real = threading.Event(), session_saver.move_session
     monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     return go_on
@@ -354,7 +362,7 @@ def test_a_session_that_could_not_be_saved_stays_though_another_clip_was_opened(
     assert frames_of(path) == 6
 
 
-def test_a_session_that_cannot_be_opened_where_it_was_saved_is_told(
+def test_a_saved_session_that_cannot_be_opened_is_reported(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(window, qtbot, clip)
@@ -366,10 +374,10 @@ def test_a_session_that_cannot_be_opened_where_it_was_saved_is_told(
     assert "there is no such folder" in window.message.text
 
 
-# --- the title
+# --- window title
 
 
-def test_the_title_says_what_is_open_and_whether_it_was_saved(
+def test_the_title_shows_what_is_open_and_whether_it_was_saved(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (window.windowTitle(), window.isWindowModified()) == ("ScStream Studio", False)
@@ -387,7 +395,7 @@ def test_the_title_says_what_is_open_and_whether_it_was_saved(
     assert (window.windowTitle(), window.isWindowModified()) == ("ScStream Studio", False)
 
 
-def test_the_title_says_that_it_was_saved_where_it_is(
+def test_the_title_shows_that_it_was_saved_in_place(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = opened(window, qtbot, clip)
@@ -400,7 +408,7 @@ def test_the_title_says_that_it_was_saved_where_it_is(
 
 
 def proposed(window: MainWindow, monkeypatch: pytest.MonkeyPatch, action: str = "save") -> Path:
-    """What the dialog proposes, which is then left."""
+    """Path that the Save dialog proposes; the dialog is cancelled."""
     asked: list[str] = []
     with monkeypatch.context() as patched:
         patched.setattr(QFileDialog, "getSaveFileName", lambda *words: (asked.append(words[2]), ("", ""))[1])
@@ -420,7 +428,7 @@ def test_the_clips_name_is_proposed_where_a_session_was_last_saved(
     assert proposed(window, monkeypatch, "save_as") == tmp_path / "work" / "clip.scstream"
     opened(window, qtbot, other, 4)
     assert proposed(window, monkeypatch) == tmp_path / "work" / "other.scstream"
-    # A name that is taken is not proposed.
+    # The dialog does not propose an existing name.
     opened(window, qtbot, clip)
     assert proposed(window, monkeypatch) == tmp_path / "work" / "clip (2).scstream"
 
@@ -518,10 +526,10 @@ def test_a_session_can_be_saved_where_it_is(
     assert frames_of(path) == 6
 
 
-# --- what stays and what goes
+# --- kept and deleted sessions
 
 
-def test_a_clip_that_nobody_did_anything_with_goes(window: MainWindow, qtbot: QtBot, clip: Path, other: Path) -> None:
+def test_an_untouched_session_is_deleted(window: MainWindow, qtbot: QtBot, clip: Path, other: Path) -> None:
     path = opened(window, qtbot, clip)
     opened(window, qtbot, other, 4)
     qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
@@ -533,7 +541,7 @@ def test_a_clip_that_another_was_opened_before_it_was_open_leaves_nothing(
     made = threading.Event()
     window.document.run.worker.opened.connect(lambda *_: made.set(), Qt.ConnectionType.DirectConnection)
     window.open_address(str(clip))
-    # Nothing is delivered to the window's thread meanwhile.
+    # No events reach the window's thread meanwhile.
     assert made.wait(LONG / 1000)
     path = opened(window, qtbot, other, 4)
     qtbot.waitUntil(lambda: list((tmp_path / "library").iterdir()) == [path], timeout=LONG)
@@ -614,7 +622,7 @@ def test_a_session_that_was_opened_again_stays(
 
 
 def item_of(window: MainWindow, qtbot: QtBot, path: Path) -> None:
-    """Click on a session on the welcome page."""
+    """Click a session on the welcome page."""
     entries = window.welcome.unsaved
     qtbot.waitUntil(lambda: entries.isVisible() and entries.count() == 1, timeout=LONG)
     item = entries.item(0)
@@ -631,10 +639,10 @@ def test_opening_what_is_open_changes_nothing(window: MainWindow, qtbot: QtBot, 
     assert frames_of(path) == 6
 
 
-# --- where sessions go
+# --- library folder
 
 
-def test_a_library_that_cannot_be_used_is_said_and_what_is_open_stays(
+def test_an_unusable_library_is_reported_and_the_document_stays(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, tmp_path: Path
 ) -> None:
     path = opened(window, qtbot, clip)
@@ -679,7 +687,7 @@ def test_sessions_are_listed_without_being_opened_or_waited_for(
     assert threads[0] is not threading.main_thread()
 
 
-def test_nothing_is_listed_on_a_page_that_nobody_sees(
+def test_a_hidden_welcome_page_lists_nothing(
     window: MainWindow, qtbot: QtBot, clip: Path, other: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(window, qtbot, clip)
@@ -689,7 +697,7 @@ def test_nothing_is_listed_on_a_page_that_nobody_sees(
     assert listed == []
 
 
-def test_sessions_of_the_same_clip_are_told_apart(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+def test_sessions_of_the_same_clip_differ_in_the_list(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     first = opened(window, qtbot, clip)
     name_one(window)
     window.open_address(str(clip))
@@ -777,7 +785,7 @@ def test_a_password_is_neither_kept_nor_shown_but_used_again(
     assert asked == [address] * 3
 
 
-def test_an_address_that_makes_no_sense_is_said(window: MainWindow, qtbot: QtBot) -> None:
+def test_an_invalid_address_is_reported(window: MainWindow, qtbot: QtBot) -> None:
     window.open_address("http://me:secret@[10")
     qtbot.waitUntil(window.message.isVisible, timeout=LONG)
     assert "Cannot open" in window.message.text

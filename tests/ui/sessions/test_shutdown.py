@@ -1,4 +1,4 @@
-"""Closing the window though something hangs: one wait, told what for, and nothing that was written is lost."""
+"""Tests of closing the window while a source or disk hangs: one time limit, and written data is kept."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from helpers.held_worker import Holding
 from scstream_app.session import Session
+from scstream_app.session.storage import later_measures
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.document import renderer, undo_commands, worker
 from scstream_app.ui.document.state import State
@@ -25,7 +26,7 @@ LONG = 20_000
 
 
 class Hanging:
-    """A source that hangs when it is opened, until a test lets it go on."""
+    """Source that hangs while it is opened, until the test sets ``go``."""
 
     def __init__(self) -> None:
         self.go, self.begun = Event(), Event()
@@ -38,7 +39,7 @@ class Hanging:
 
 @pytest.fixture
 def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -> Iterator[Hanging]:
-    """Given up soon; it goes on after the test, so that no thread is left."""
+    """Hanging source with short time limits; it continues after the test, so that its thread ends."""
     monkeypatch.setattr(shutdown, "_PATIENCE", 1.0)
     monkeypatch.setattr(shutdown, "_UNUSUAL", 0.0)
     monkeypatch.setattr(shutdown, "_GRACE", 0.1)
@@ -50,7 +51,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch, window: MainWindow, qtbot: QtBot) -
 
 @pytest.fixture
 def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
-    """A session of which some frames are segmented, closed."""
+    """Closed session with some segmented frames."""
     document = window.document
     Holding(document.run.worker, 3)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
@@ -62,8 +63,8 @@ def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def told(window: MainWindow) -> Iterator[set[str]]:
-    """Every line that is said while the window closes."""
+def lines(window: MainWindow) -> Iterator[set[str]]:
+    """All lines that the shutdown dialog shows."""
     lines: set[str] = set()
 
     def look() -> None:
@@ -83,7 +84,7 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
     qtbot: QtBot,
     session: Path,
     hanging: Hanging,
-    told: set[str],
+    lines: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(worker, "open_source", hanging)
@@ -95,21 +96,21 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
     assert not window.isVisible()
     assert not window.ended
     assert not hanging.go.is_set()
-    assert "Ending the segmentation" in told
-    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
-    # Nobody holds it any more.
+    assert "Ending the segmentation" in lines
+    assert any("is given up in 1 s. Everything written so far is kept." in line for line in lines)
+    # The lock is released.
     with Session.open(session, writable=True) as kept:
         assert len(kept) == frames
         assert [thing.name for thing in kept.objects] == ["kite"]
         assert kept.bookmark is not None
 
 
-def test_a_frame_that_cannot_be_read_holds_nobody_up(
+def test_closing_does_not_wait_for_an_unreadable_frame(
     window: MainWindow,
     qtbot: QtBot,
     session: Path,
     hanging: Hanging,
-    told: set[str],
+    lines: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(renderer, "open_source", hanging)
@@ -117,36 +118,38 @@ def test_a_frame_that_cannot_be_read_holds_nobody_up(
     qtbot.waitUntil(lambda: hanging.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
     assert window.close()
     assert not window.ended
-    assert "Reading a frame" in told
+    assert "Reading a frame" in lines
     assert len(Session.open(session)) == 60
 
 
-def test_a_disk_that_does_not_say_what_is_on_it_holds_nobody_up(
-    window: MainWindow, qtbot: QtBot, hanging: Hanging, told: set[str], monkeypatch: pytest.MonkeyPatch
+def test_closing_does_not_wait_for_a_hanging_folder_listing(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, lines: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main_window, "left_behind", lambda _library: hanging(""))
+    monkeypatch.setattr(main_window, "unsaved_sessions", lambda _library: hanging(""))
     window.welcome.refresh()
     qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
     assert window.close()
     assert not window.ended
-    assert "Looking for sessions" in told
+    assert "Looking for sessions" in lines
 
 
 @pytest.fixture
-def held(window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging) -> Iterator[Hanging]:
-    """A session at rest, with a writer that a disk does not answer."""
+def held(
+    window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Hanging]:
+    """Open session that a writer to a hanging disk keeps locked."""
     window.open_address(str(session))
     qtbot.waitUntil(
         lambda: window.document.state is State.DONE and not window.document.measure_worker.busy, timeout=LONG
     )
     kept = window.document.session
 
-    def write() -> None:
-        with kept._writing():
-            hanging.begun.set()
-            assert hanging.go.wait(LONG / 1000)
+    def hang(*_: object) -> None:
+        hanging.begun.set()
+        assert hanging.go.wait(LONG / 1000)
 
-    writer = Thread(target=write)
+    monkeypatch.setattr(later_measures, "append", hang)
+    writer = Thread(target=kept.note_measured, args=({},))
     writer.start()
     assert hanging.begun.wait(LONG / 1000)
     yield hanging
@@ -154,12 +157,12 @@ def held(window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging) -> I
     writer.join()
 
 
-def test_a_session_that_somebody_holds_holds_nobody_up(window: MainWindow, held: Hanging, told: set[str]) -> None:
+def test_closing_does_not_wait_for_a_locked_session(window: MainWindow, held: Hanging, lines: set[str]) -> None:
     assert window.close()
     assert not held.go.is_set()
     assert not window.ended
-    assert "Closing the session" in told
-    assert any("is given up in 1 s. All that was written is kept." in line for line in told)
+    assert "Closing the session" in lines
+    assert any("is given up in 1 s. Everything written so far is kept." in line for line in lines)
 
 
 def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
@@ -174,7 +177,7 @@ def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
         assert len(kept) == 60
 
 
-def test_a_session_that_somebody_holds_is_saved_when_it_can_be(
+def test_a_locked_session_is_saved_when_the_lock_is_released(
     window: MainWindow, qtbot: QtBot, held: Hanging, tmp_path: Path
 ) -> None:
     target = tmp_path / "kept.scstream"
@@ -197,8 +200,8 @@ def test_a_clip_that_hangs_before_its_first_frame_leaves_nothing(
     assert list((tmp_path / "library").iterdir()) == []
 
 
-def test_where_nothing_hangs_all_has_ended(window: MainWindow, session: Path, told: set[str]) -> None:
+def test_where_nothing_hangs_all_has_ended(window: MainWindow, session: Path, lines: set[str]) -> None:
     window.open_address(str(session))
     assert window.close()
     assert window.ended
-    assert not any("given up" in line for line in told)
+    assert not any("given up" in line for line in lines)

@@ -407,7 +407,7 @@ def test_recording_keeps_what_is_shown(scene: Scene) -> None:
     with Session.open(path) as session:
         model = session.load_snapshot(0)
     assert set(model.statistics_["id"]) == set(scene.results[0].statistics["id"])
-    assert f"6 frames were recorded in '{path}'" in window.message.text
+    assert f"Recorded 6 frames in '{path}'" in window.message.text
     scene.show(2)
 
 
@@ -439,7 +439,7 @@ def test_a_recording_is_opened_played_and_left_alone(scene: Scene) -> None:
     scene.show(6)
     path = stop_recording(scene)
     scene.rig.let_go()
-    offer = next(button for button in window.message.findChildren(QToolButton) if button.text() == "Open It")
+    offer = next(button for button in window.message.findChildren(QToolButton) if button.text() == "Open Recording")
     scene.qtbot.mouseClick(offer, Qt.MouseButton.LeftButton)
     scene.wait(lambda: window.document.state is State.DONE and window.document.display.index == 0)
     assert not window.live_bar.isVisible()
@@ -667,7 +667,7 @@ def test_closing_the_camera_asks_before_it_ends_the_recording(scene: Scene) -> N
         scene.window.actions_["close"].trigger()
     (path,) = sessions(scene.window)
     check(path, scene.results)
-    assert "4 frames were recorded" in scene.window.message.text
+    assert "Recorded 4 frames" in scene.window.message.text
 
 
 def test_a_full_disk_ends_the_recording_and_not_the_camera(scene: Scene) -> None:
@@ -681,7 +681,7 @@ def test_a_full_disk_ends_the_recording_and_not_the_camera(scene: Scene) -> None
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert window.feed.recorder is None
-    assert "Recording has stopped." in window.message.text
+    assert "Recording stopped." in window.message.text
     assert "File too large" in window.message.text
     assert not window.actions_["record"].isChecked()
     scene.show(3)
@@ -793,7 +793,7 @@ def test_without_cameras_the_dialog_explains_what_to_do(
     monkeypatch.setattr(camera_dialog, "list_cameras", lambda: [])
     rig.let_go()
     qtbot.mouseClick(dialog.refresh, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "No camera was found" in dialog.picture.text(), timeout=LONG)
+    qtbot.waitUntil(lambda: "No camera found" in dialog.picture.text(), timeout=LONG)
     assert not dialog.buttons.button(QDialogButtonBox.StandardButton.Open).isEnabled()
 
 

@@ -120,7 +120,7 @@ def test_the_file_menu_opens_what_was_opened_lately_and_forgets_it(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     menu = submenu(window, qtbot, "Open Recent")
-    assert texts(menu) == ["Nothing Yet", "Clear"]
+    assert texts(menu) == ["No Recent Files", "Clear"]
     assert not any(action.isEnabled() for action in menu.actions() if not action.isSeparator())
     menu.close()
     (tmp_path / "b & c").mkdir()
@@ -502,7 +502,7 @@ def test_closing_says_that_a_session_is_still_being_deleted(
     first = window.document.session.path
     drop(window.viewer, [write_video(tmp_path / "other.mp4", moving_square(4))])
     qtbot.waitUntil(lambda: gate.begun.is_set() and window.document.state is State.DONE, timeout=LONG)
-    assert close_and_watch(window, qtbot, gate) == "Deleting a session that nobody has saved"
+    assert close_and_watch(window, qtbot, gate) == "Deleting an unsaved session"
     assert not first.exists()
 
 

@@ -88,11 +88,11 @@ def test_the_del_key_deletes_one_when_a_person_agrees(
     go_to(entries, left[1], qtbot)
     told = entries.currentItem().text().partition("\n")[2]
     asked = answer(qtbot, "Delete", lambda: qtbot.keyClick(entries, Qt.Key.Key_Delete))
-    assert asked == f"Delete the unsaved session of 'frames' ({told}) and what was marked there?"
+    assert asked == f"Delete the unsaved session of 'frames' ({told}) and its marks?"
     assert "5 frames" in told
     qtbot.waitUntil(lambda: entries.count() == 1, timeout=LONG)
     assert [path.exists() for path in left] == [True, False]
-    assert window.message.text == "The unsaved session of 'frames' is deleted."
+    assert window.message.text == "Deleted the unsaved session of 'frames'."
     assert window.welcome.isVisible()
 
 
@@ -119,7 +119,7 @@ def test_pictures_of_a_recording_are_asked_about(entries: QListWidget, left: lis
     (left[0] / PICTURES).touch()
     go_to(entries, left[0], qtbot)
     asked = answer(qtbot, "Cancel", lambda: qtbot.keyClick(entries, Qt.Key.Key_Delete))
-    assert asked.endswith("and its pictures, which are nowhere else?")
+    assert asked.endswith("and its recorded pictures, which exist nowhere else?")
     assert left[0].exists()
 
 
