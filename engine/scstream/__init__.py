@@ -8,9 +8,10 @@ if TYPE_CHECKING:
     from scstream.errors import ModelFileError
     from scstream.mixture import Cluster, Mixture
     from scstream.model import ScStream
-    from scstream.parameters import Parameters, VideoParameters
     from scstream.pixels.first_frame import Preview
+    from scstream.pixels.parameters import VideoParameters
     from scstream.sampler.genealogy import Event, Genealogy, TrackedObject
+    from scstream.sampler.parameters import Parameters
     from scstream.video import VideoSegmenter
     from scstream.warmup import warm_up
 
@@ -40,7 +41,8 @@ _HOME = {
     **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "sampler.genealogy"),
     **dict.fromkeys(("Cluster", "Mixture"), "mixture"),
     "ModelFileError": "errors",
-    **dict.fromkeys(("Parameters", "VideoParameters"), "parameters"),
+    "Parameters": "sampler.parameters",
+    "VideoParameters": "pixels.parameters",
     "Preview": "pixels.first_frame",
     "ScStream": "model",
     "VideoSegmenter": "video",

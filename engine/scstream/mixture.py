@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scstream.components.base import Array
-from scstream.parameters import Parameters
 from scstream.sampler.genealogy import Event, Genealogy
+from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
 
 

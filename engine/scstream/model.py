@@ -19,9 +19,9 @@ from scstream.checks import check_time, check_weight
 from scstream.components import Component, Gaussian, Multinomial
 from scstream.components.base import Array
 from scstream.mixture import Cluster, Mixture
-from scstream.parameters import Parameters
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
+from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import Points, mode_densities
 from scstream.threads import thread_limit

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from scstream.checks import check_integer, check_number
 from scstream.components import BY_NAME, Component
 from scstream.errors import ModelFileError
-from scstream.parameters import Parameters
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.history import History
+from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import State
 

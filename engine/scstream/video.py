@@ -17,10 +17,10 @@ from scstream.components import Gaussian
 from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
-from scstream.parameters import VideoParameters
 from scstream.pixels.colour import to_public_axes, to_rgb
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
+from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.scaling import enlarge, reduce_frame, scaled_size
 from scstream.pixels.statistics import STATISTICS
 from scstream.pixels.tiles import Tiles

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from scstream.components import Gaussian
 from scstream.kernels import PIXEL_D
-from scstream.parameters import VideoParameters
 from scstream.pixels.mask_cut import cut_along
+from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.scaling import enlarge, reduce_frame
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.sampler import Progress, Sampler

@@ -7,8 +7,8 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
-from scstream.parameters import Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.parameters import Parameters
 from scstream.sampler.sweep import State, sum_subclusters
 
 #: `Mover._entering` skips records in which a cluster has fewer points than this.

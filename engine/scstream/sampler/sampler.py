@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components.base import Component
-from scstream.parameters import Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
+from scstream.sampler.parameters import Parameters
 from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.

@@ -15,8 +15,8 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.components.base import Array, Component, Labels
-from scstream.parameters import Parameters
 from scstream.sampler.history import History
+from scstream.sampler.parameters import Parameters
 
 
 @dataclass(slots=True)

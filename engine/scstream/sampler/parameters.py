@@ -1,4 +1,4 @@
-"""Parameters of the two estimators, checked when they are set."""
+"""Parameters of the sampler, checked when they are set."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from scstream.checks import check_choice, check_integer, check_number
-from scstream.pixels.colour import COLOURS
 from scstream.sampler.forgetting import KERNELS, Kernel
 from scstream.threads import cores
 
@@ -85,22 +84,3 @@ class Parameters:
     def n_threads(self) -> int:
         """Number of threads to use: `threads`, or one for each core."""
         return self.threads or cores()
-
-
-@dataclass(frozen=True, kw_only=True)
-class VideoParameters(Parameters):
-    """Parameters of the sampler and of how frames become points; `VideoSegmenter` describes each."""
-
-    alpha: float = 1000.0
-    decay: float = 2.9
-    colour: str = "rgb"
-    scale: float = 1.0
-    detail: float = 1.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("colour", self.colour, COLOURS)
-        check_number("scale", self.scale, 0.0, 1.0, strict=True)
-        check_number("detail", self.detail, 0.0, strict=True)
-        for name in ("scale", "detail"):
-            object.__setattr__(self, name, float(getattr(self, name)))
