@@ -18,8 +18,7 @@ from helpers.export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.refresh_scheduler import PanelRefresh
-from scstream_app.ui.panels.plots.lifetimes import important
+from scstream_app.ui.panels.plots.lifetimes import longest_lives
 from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
 from scstream_app.ui.panels.statistics import StatisticsPanel
 
@@ -279,11 +278,11 @@ def test_the_most_important_lives_and_those_asked_for() -> None:
         summary.lives[id] = Life(id, 0, died=id + 1)
     summary.lives[200] = Life(200, 50, parent=89)
     summary.lives[201] = Life(201, 50, died=50)
-    chosen = [life.id for life in important(summary, 60, always=[0])]
+    chosen = [life.id for life in longest_lives(summary, 60, always=[0])]
     assert len(chosen) == 60
     assert 0 in chosen
     assert chosen.index(200) == chosen.index(89) + 1
-    assert 201 not in [life.id for life in important(summary, 1000)]
+    assert 201 not in [life.id for life in longest_lives(summary, 1000)]
 
 
 def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
@@ -348,7 +347,7 @@ def test_new_events_are_appended_and_forgotten_ones_go(panel: StatisticsPanel, s
     [
         ("Over time", "from the first segmented frame on"),
         ("Lives", "from the first segmented frame on"),
-        ("Events", "Nothing has happened yet"),
+        ("Events", "No events yet"),
         ("Sizes", "when it has been segmented"),
         ("Colours", "when it has been segmented"),
     ],

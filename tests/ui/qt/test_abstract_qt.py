@@ -19,7 +19,7 @@ from scstream_app.ui.qt.fields import Field
 @pytest.mark.parametrize(
     ("kind", "missing"),
     [
-        (StatisticsPage, "_filled, _take_in"),
+        (StatisticsPage, "_has_content, _update_content"),
         (Field, "put, value"),
         (BackgroundWorker, "_work"),
         (ModelEditCommand, "_do, _reverse"),
@@ -36,10 +36,10 @@ def test_what_lacks_a_method_cannot_be_made(kind: Any, missing: str) -> None:
 
 def test_what_has_all_methods_is_a_widget_or_a_command_as_any(document: Document, qtbot: QtBot) -> None:
     class Whole(StatisticsPage):
-        def _take_in(self) -> None:
+        def _update_content(self) -> None:
             self.taken = True
 
-        def _filled(self) -> bool:
+        def _has_content(self) -> bool:
             return False
 
     class Kept(ModelEditCommand):

@@ -1,1 +1,1 @@
-"""The plots of the statistics dock, a file for each tab."""
+"""Plots and tables of the statistics dock, one module per tab."""

@@ -1,4 +1,4 @@
-"""The list of events: what happened when, and how likely it was."""
+"""Table of events: frame, description and log Hastings ratio."""
 
 from __future__ import annotations
 
@@ -24,62 +24,62 @@ Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole
 
 _FRAME, _WHAT, _RATIO = range(3)
-_HEADERS = ("Frame", "What happened", "Log ratio")
+_HEADERS = ("Frame", "Event", "Log ratio")
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_NOTHING = "Nothing has happened yet: births, splits, merges and deaths of segments will be listed here."
+_NOTHING = "No events yet. Births, splits, merges and deaths of segments are listed here."
 
 
 class EventsModel(QAbstractTableModel):
-    """The trace's events, the earliest first; new ones are appended."""
+    """Table model of the events of a run, earliest first; new events are appended."""
 
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._kind: Kind | None = None
-        # Places in the trace's log.
+        # Positions in the event log.
         self._rows = array("q")
         self._taken = self._forgotten = 0
         self._of: RunSummary | None = None
 
     def choose(self, kind: Kind | None) -> None:
-        """List only events of this kind; None: all."""
+        """List only events of this kind; None lists all."""
         self._kind = kind
         self._of = None
         self.catch_up()
 
     def catch_up(self) -> None:
-        """Take in what is new."""
+        """Add new events."""
         summary = self._document.summary
         log = summary.events
-        # Of an endless stream the oldest go.
+        # The log of an endless stream drops its oldest events.
         if summary is not self._of or log.forgotten != self._forgotten:
             self.beginResetModel()
             self._of, self._taken, self._forgotten = summary, len(log), log.forgotten
-            self._rows = self._listed(log, 0)
+            self._rows = self._positions(log, 0)
             self.endResetModel()
             return
-        new = self._listed(log, self._taken)
+        new = self._positions(log, self._taken)
         self._taken = len(log)
         if new:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
             self._rows += new
             self.endInsertRows()
 
-    def _listed(self, log: EventLog, first: int) -> array[int]:
+    def _positions(self, log: EventLog, first: int) -> array[int]:
         places = range(first, len(log))
         return array("q", (n for n in places if self._kind is None or log.kind(n) is self._kind))
 
     def entry(self, row: int) -> Entry | None:
-        """The frame and the event of a row; None if it has been forgotten since the last `catch_up`."""
+        """Frame and event of a row; None if the log has dropped it since the last `catch_up`."""
         assert self._of is not None
         log = self._of.events
         place = self._rows[row] - (log.forgotten - self._forgotten)
         return log[place] if place >= 0 else None
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (signature of Qt)
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (signature of Qt)
         return 0 if parent.isValid() else len(_HEADERS)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
@@ -103,19 +103,19 @@ class EventsModel(QAbstractTableModel):
 
 
 class EventsTable(StatisticsPage):
-    """The events with a choice of their kind. A click shows the frame and selects the segments concerned."""
+    """Table of events with a filter by kind. A click shows the frame and selects the segments of the event."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _NOTHING)
         self.model = EventsModel(document, self)
         self._kinds = QComboBox()
-        self._kinds.setAccessibleName("Kind of events")
+        self._kinds.setAccessibleName("Kind of event")
         self._kinds.addItem("All events", None)
         for kind, title in event_text.TITLES.items():
             self._kinds.addItem(title, kind)
         self._kinds.currentIndexChanged.connect(self._on_kind)
         self.table = self._make_table()
-        self._put(self.table, choice=self._kinds)
+        self._set_content(self.table, choice=self._kinds)
 
     def _make_table(self) -> QTableView:
         table = QTableView()
@@ -137,15 +137,15 @@ class EventsTable(StatisticsPage):
         table.clicked.connect(self._go)
         return table
 
-    def _take_in(self) -> None:
+    def _update_content(self) -> None:
         self.model.catch_up()
 
-    def _filled(self) -> bool:
+    def _has_content(self) -> bool:
         return bool(self._document.summary.events)
 
     @Slot(int)
     def _on_kind(self, place: int) -> None:
-        # Qt hands back the plain text of what it was given.
+        # Qt returns the enum's value as a plain string.
         kind = self._kinds.itemData(place)
         self.model.choose(None if kind is None else Kind(kind))
 
@@ -154,6 +154,6 @@ class EventsTable(StatisticsPage):
         entry = self.model.entry(index.row()) if index.isValid() else None
         if entry is not None:
             frame, event = entry
-            # In this order: selecting redraws the frame on the screen, which would overtake the wish for another.
+            # Select before showing: selecting redraws the current frame, which would replace the pending one.
             self._document.display.select(event.ids)
             self._document.display.show(frame)

@@ -1,4 +1,4 @@
-"""The frame at hand: sizes and colours of its segments."""
+"""Plots of the current frame: histogram of segment sizes, and scatter plot of segment colours."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.plot_helpers import BLUE, Array, ink, paint_axes, short, statistics_of
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
-#: Ellipses in the scatter plot.
+#: Maximum number of ellipses in the scatter plot.
 _MOST_ELLIPSES = 60
-#: The channels that are drawn across and up.
+#: Pairs of channels on the horizontal and vertical axis.
 _PAIRS = ((0, 1), (0, 2), (1, 2))
 _CIRCLE = np.append(np.linspace(0.0, 2.0 * np.pi, 33), np.nan)
 _AXES = {
@@ -28,40 +28,40 @@ _AXES = {
 
 
 class SizesPlot(StatisticsPage):
-    """How many segments of the frame at hand have which size."""
+    """Histogram of the segment sizes of the current frame."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__(document, "The sizes of a frame's segments are counted here when it has been segmented.")
+        super().__init__(document, "The sizes of a frame's segments appear here when it has been segmented.")
         self._view = pg.GraphicsLayoutWidget()
-        self._view.setAccessibleName("Sizes of segments")
+        self._view.setAccessibleName("Segment sizes")
         self.plot = self._view.addPlot()
         self.plot.setMenuEnabled(False)
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
-        self.plot.setLabel("bottom", "pixels of a segment, on this frame")
+        self.plot.setLabel("bottom", "size in pixels")
         self.plot.setLabel("left", "segments")
         self.plot.getAxis("bottom").enableAutoSIPrefix(False)
         self.bars = pg.BarGraphItem(x=[], height=[], width=0.9, brush=BLUE, pen=None)
         self.plot.addItem(self.bars)
-        self._put(self._view)
+        self._set_content(self._view)
 
-    def _filled(self) -> bool:
+    def _has_content(self) -> bool:
         return bool(len(statistics_of(self._document)))
 
-    def _take_in(self) -> None:
-        """Count the segments of the frame at hand: those of 1 pixel, of 2 and 3, of 4 to 7, ..."""
+    def _update_content(self) -> None:
+        """Count the segments of 1 pixel, of 2 and 3, of 4 to 7, ..."""
         counts = doublings(statistics_of(self._document)["pixels"])
         self.bars.setOpts(x=np.arange(len(counts)), height=counts)
         self.plot.getAxis("bottom").setTicks([[(n, short(2**n)) for n in range(0, len(counts), 1 + len(counts) // 9)]])
         self.plot.setXRange(-0.6, max(len(counts), 1) - 0.4, padding=0.0)
 
     def paint(self) -> None:
-        """Follow the application's palette."""
+        """Apply the application's palette."""
         paint_axes(self._view, [self.plot])
 
 
 def doublings(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """How many numbers are 1, how many 2 or 3, how many 4 to 7 and so on; smaller ones are left out.
+    """Count the numbers that are 1, 2 to 3, 4 to 7, and so on; smaller numbers are ignored.
 
     >>> doublings(np.array([0, 1, 2, 3, 9])).tolist()
     [1, 2, 0, 1]
@@ -71,16 +71,16 @@ def doublings(pixels: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
 
 
 class ColoursPlot(StatisticsPage):
-    """The segments of the frame at hand in two channels of colour, with an ellipse of two standard deviations each."""
+    """Scatter plot of the current frame's segments in two colour channels, with ellipses of two standard deviations."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__(document, "The colours of a frame's segments are drawn here when it has been segmented.")
+        super().__init__(document, "The colours of a frame's segments appear here when it has been segmented.")
         self._axes = QComboBox()
         self._axes.setAccessibleName("Colour channels")
         for across, up in _PAIRS:
             self._axes.addItem("", (across, up))
         self._view = pg.GraphicsLayoutWidget()
-        self._view.setAccessibleName("Colours of segments")
+        self._view.setAccessibleName("Segment colours")
         self.plot = self._view.addPlot()
         self.plot.setMenuEnabled(False)
         self.plot.getAxis("left").setWidth(52)
@@ -89,17 +89,17 @@ class ColoursPlot(StatisticsPage):
         self.spots = pg.ScatterPlotItem(hoverable=True, tip=None)
         for item in (self.ellipses, self.chosen, self.spots):
             self.plot.addItem(item)
-        self._put(self._view, choice=self._axes)
+        self._set_content(self._view, choice=self._axes)
         self._axes.currentIndexChanged.connect(self.refresh)
         self.spots.sigClicked.connect(self._on_click)
 
     def reset(self) -> None:
         self.plot.enableAutoRange()
 
-    def _filled(self) -> bool:
+    def _has_content(self) -> bool:
         return bool(len(statistics_of(self._document)))
 
-    def _take_in(self) -> None:
+    def _update_content(self) -> None:
         document, rows = self._document, statistics_of(self._document)
         colour = document.settings.colour
         across, up = self._axes.currentData()
@@ -128,7 +128,7 @@ class ColoursPlot(StatisticsPage):
         self.chosen.setData(*_ellipses(means[selected], covariances[selected]))
 
     def paint(self) -> None:
-        """Follow the application's palette."""
+        """Apply the application's palette."""
         paint_axes(self._view, [self.plot])
         self.ellipses.setPen(ink(80))
         self.chosen.setPen(ink(255, 2.0))
@@ -141,7 +141,7 @@ class ColoursPlot(StatisticsPage):
 
 
 def _ellipses(means: Array, covariances: Array) -> tuple[Array, Array]:
-    """Outlines of two standard deviations, one after the other with nan between them: x and y."""
+    """Outlines (x, y) of two standard deviations, separated by nan."""
     if not len(means):
         return np.empty(0), np.empty(0)
     values, vectors = np.linalg.eigh(covariances)

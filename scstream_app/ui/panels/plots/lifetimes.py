@@ -1,4 +1,4 @@
-"""The lives of segments: a bar for each, under the one it split off from."""
+"""Chart of segment lifetimes: one bar per segment, below its parent."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from scstream_app.ui.panels.plots.plot_helpers import (
     html,
     ink,
     paint_axes,
-    pairs,
+    set_strokes,
 )
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
-#: Lives in the chart.
+#: Maximum number of segments in the chart.
 _MOST_LIVES = 60
 
 
 class LifetimesPlot(StatisticsPage):
-    """A bar for each of the segments that lived longest, under the one it split off from."""
+    """Bars of the longest-lived segments, each below its parent, with lines for splits and merges."""
 
     def __init__(self, document: Document) -> None:
-        super().__init__(document, "A bar for each segment's life is drawn here, from the first segmented frame on.")
+        super().__init__(document, "A bar for each segment's lifetime appears here from the first segmented frame on.")
         self.ids: list[int] = []
         self._view = pg.GraphicsLayoutWidget()
-        self._view.setAccessibleName("Lives of segments")
+        self._view.setAccessibleName("Segment lifetimes")
         self.plot = self._view.addPlot()
         self.plot.setMenuEnabled(False)
         self.plot.setLabel("bottom", "frame")
@@ -47,7 +47,7 @@ class LifetimesPlot(StatisticsPage):
         self.bars = pg.BarGraphItem(x0=[], x1=[], y=[], height=0.7)
         self.branches = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(GREEN, width=1.5))
         self.joins = pg.PlotCurveItem(connect="pairs", pen=pg.mkPen(RED, width=1.5, style=Qt.PenStyle.DotLine))
-        # Behind the bars, of which it leaves an edge to be seen, however low they are.
+        # Behind the bars and higher, so that an edge of it stays visible.
         self.chosen = pg.BarGraphItem(x0=[], x1=[], y=[], height=1.2)
         for item in (self.chosen, self.bars, self.branches, self.joins):
             self.plot.addItem(item)
@@ -56,21 +56,21 @@ class LifetimesPlot(StatisticsPage):
             f"<span style='color:{html(GREEN)}'>│</span> split off &nbsp; "
             f"<span style='color:{html(RED)}'>┊</span> merged into"
         )
-        self._put(self._view, legend=self._legend)
+        self._set_content(self._view, legend=self._legend)
         self.plot.getViewBox().sigYRangeChanged.connect(self._label)
         self._view.scene().sigMouseClicked.connect(self._on_click)
 
     def reset(self) -> None:
         self.plot.enableAutoRange()
 
-    def _filled(self) -> bool:
+    def _has_content(self) -> bool:
         return bool(self.ids)
 
-    def _take_in(self) -> None:
+    def _update_content(self) -> None:
         document = self._document
         summary = document.summary
         end = float(summary.frames[-1] + 1) if len(summary) else 0.0
-        lives = important(summary, _MOST_LIVES, document.display.selection)
+        lives = longest_lives(summary, _MOST_LIVES, document.display.selection)
         self.ids = [life.id for life in lives]
         row = {life.id: n for n, life in enumerate(lives)}
         self.bars.setOpts(
@@ -88,15 +88,17 @@ class LifetimesPlot(StatisticsPage):
             pen=ink(255, 2.0),
             brush=ink(255).color(),
         )
-        pairs(self.branches, [(life.born, row[life.parent], row[life.id]) for life in lives if life.parent in row])
+        set_strokes(
+            self.branches, [(life.born, row[life.parent], row[life.id]) for life in lives if life.parent in row]
+        )
         joined = [(life.died, row[life.id], row[life.merged_into]) for life in lives if life.merged_into in row]
-        pairs(self.joins, [(died, one, other) for died, one, other in joined if died is not None])
+        set_strokes(self.joins, [(died, one, other) for died, one, other in joined if died is not None])
         self.now.setVisible(document.display.index is not None)
         self.now.setValue(document.display.index or 0)
         self._label()
 
     def _label(self) -> None:
-        """Name as many rows as there is room for, the selected ones first."""
+        """Label as many rows as fit, selected segments first."""
         box = self.plot.getViewBox()
         low, high = box.viewRange()[1]
         pixels = box.height() / max(high - low, 1e-9)
@@ -109,7 +111,7 @@ class LifetimesPlot(StatisticsPage):
         self.plot.getAxis("left").setTicks([[(n, short[n]) for n in (*chosen, *others)]])
 
     def paint(self) -> None:
-        """Follow the application's palette."""
+        """Apply the application's palette."""
         paint_axes(self._view, [self.plot])
         self.now.setPen(ink(160))
 
@@ -121,8 +123,8 @@ class LifetimesPlot(StatisticsPage):
                 self._document.display.select([self.ids[row]])
 
 
-def important(summary: RunSummary, most: int, always: Iterable[int] = ()) -> list[Life]:
-    """The lives that lasted longest, and those asked for; each below the one that it split off from."""
+def longest_lives(summary: RunSummary, most: int, always: Iterable[int] = ()) -> list[Life]:
+    """The longest lives and those in ``always``, each after its parent."""
     end = summary.frames[-1] + 1 if len(summary) else 0
     asked = frozenset(always)
 

@@ -1,4 +1,4 @@
-"""A long row of numbers, kept so that any part of it can be drawn with few points."""
+"""Min-max pyramid: a long series of numbers that can be drawn at any zoom with few points."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import numpy.typing as npt
 
 from scstream_app.ui.panels.plots.plot_helpers import Array
 
-#: Numbers that one of the next level stands for, and levels above the numbers themselves.
+#: Numbers per block of the next level, and levels above the numbers themselves.
 _FANOUT, _LEVELS = 4, 6
-#: Room is made in multiples of this, so that every level has whole blocks.
+#: Capacity is a multiple of this, so that every level has whole blocks.
 _UNIT = _FANOUT**_LEVELS
 
 
 class MinMaxPyramid:
-    """Numbers that come one after another, with the least and the greatest of every 4, 16, 64, ... of them.
+    """Growing series with the minimum and maximum of every 4, 16, 64, ... numbers.
 
-    Adding costs what is added, and looking costs what is looked at, however many there are.
+    Adding and drawing take time proportional to the numbers added and drawn, not to the length of the series.
 
-    >>> row = MinMaxPyramid()
-    >>> row.put(0, np.arange(1000.0))
-    >>> places, values = row.part(0, 1000, most=20)
+    >>> series = MinMaxPyramid()
+    >>> series.put(0, np.arange(1000.0))
+    >>> places, values = series.part(0, 1000, most=20)
     >>> len(places), values[:2].tolist(), values[-2:].tolist()
     (32, [0.0, 63.0], [960.0, 999.0])
     """
@@ -28,14 +28,14 @@ class MinMaxPyramid:
     def __init__(self) -> None:
         self._count = 0
         self._lows = [np.full(_UNIT // _FANOUT**level, np.nan) for level in range(_LEVELS + 1)]
-        # A number is the least and the greatest of itself.
+        # At level 0 minimum and maximum are the number itself.
         self._highs = [self._lows[0], *(low.copy() for low in self._lows[1:])]
 
     def __len__(self) -> int:
         return self._count
 
     def put(self, start: int, values: Array) -> None:
-        """Set the numbers from place ``start`` on, new ones or others in place of those that were there."""
+        """Set or append the numbers from index ``start`` on."""
         end = start + len(values)
         self._make_room(end)
         self._count = max(self._count, end)
@@ -56,7 +56,7 @@ class MinMaxPyramid:
         self._highs[0] = self._lows[0]
 
     def part(self, start: int, stop: int, most: int) -> tuple[npt.NDArray[np.int64], Array]:
-        """Places and numbers from ``start`` to before ``stop``: all, or the extremes of at most ``most`` blocks."""
+        """Indices and numbers of the range [start, stop): all, or the extremes of at most ``most`` blocks."""
         start, stop = max(start, 0), min(stop, self._count)
         size, level = 1, 0
         while (stop - start) > most * size and level < _LEVELS:
@@ -68,7 +68,7 @@ class MinMaxPyramid:
         return np.repeat(np.arange(first, last) * size, 2), values.ravel()
 
     def sample(self, most: int) -> tuple[npt.NDArray[np.int64], Array]:
-        """Places and numbers of about so many of them, evenly spread."""
+        """Indices and numbers of about ``most`` evenly spaced samples."""
         step = max(1, -(-self._count // most))
         return np.arange(0, self._count, step), self._lows[0][: self._count : step].copy()
 

@@ -1,4 +1,4 @@
-"""What plots have in common: colours, lines, clicks, and how they follow light and dark."""
+"""Helpers shared by the plots: colours, curves, axes, clicks, number formats and theme."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.void]
 EMPTY: Rows = np.empty(0, STATISTICS)
 
-#: Okabe and Ito's colours, which everybody can tell apart, on light and on dark ground.
+#: Colour-blind safe palette of Okabe and Ito.
 BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
 RED, SKY = (213, 94, 0), (86, 180, 233)
-#: Pixels that a plot over time has at least: with them five fit into a dock of a small screen.
+#: Minimum height of a plot over time in pixels: five of them fit into the dock on a small screen.
 LOWEST = 42
 
-#: Per cent of a colour's brightness, for thin lines on dark ground.
+#: Brightness of thin lines on a dark background, in per cent.
 _LIGHTER = 145
-#: Pixels from one number on an axis to the next, at least.
+#: Minimum distance between two numbers of an axis in pixels.
 _APART = 18.0
-#: Pixels that a number may reach beyond its axis: half of it.
+#: Pixels by which a number may extend beyond its axis: half its height.
 _OVERLAP = 10
-#: From which number on an axis writes which unit, and its letter.
+#: Smallest number written in a unit, the unit, and its letter.
 _UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 
 def statistics_of(document: Document) -> Rows:
-    """Those of the frame at hand; there are none before it has been segmented."""
+    """Statistics of the current frame; empty before it has been segmented."""
     return EMPTY if document.display.shown is None else document.display.shown.result.statistics
 
 
 def colour_of(document: Document, id: int) -> RGB:
-    """A segment's colour in the overlay."""
+    """Colour of a segment in the overlay."""
     own = document.names.colours.get(id)
     if own is not None:
         return own
@@ -52,35 +52,35 @@ def colour_of(document: Document, id: int) -> RGB:
 
 
 def add_curve(plot: Any, colour: RGB) -> Any:
-    """A new curve in a plot; where a value is not known it has a gap."""
+    """Add a curve to a plot; unknown values leave a gap."""
     curve = pg.PlotCurveItem(pen=line_pen(colour), connect="finite")
     plot.addItem(curve)
     return curve
 
 
 def line_pen(colour: RGB) -> Any:
-    """For a curve. It is thin, because thicker ones take twice as long to draw."""
+    """Pen of a curve, one pixel wide: wider lines take twice as long to draw."""
     dark = QGuiApplication.palette().color(QPalette.ColorRole.Base).lightness() < 128
     return pg.mkPen(QColor(*colour).lighter(_LIGHTER) if dark else QColor(*colour), width=1)
 
 
 def add_line(plot: Any, angle: int, style: Qt.PenStyle, colour: RGB = RED) -> Any:
-    """A new straight line through a plot."""
+    """Add a straight line to a plot."""
     line = pg.InfiniteLine(angle=angle, pen=pg.mkPen(*colour, width=1, style=style))
-    # It is not what the plot is about: its place does not widen the axes.
+    # The line must not widen the range of the axes.
     plot.addItem(line, ignoreBounds=True)
     return line
 
 
-def pairs(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
-    """Vertical strokes: x, and from which y to which."""
+def set_strokes(curve: Any, steps: Sequence[tuple[float, float, float]]) -> None:
+    """Draw vertical strokes, each given as (x, y from, y to)."""
     x = np.repeat([float(step[0]) for step in steps], 2)
     y = np.array([[step[1], step[2]] for step in steps], np.float64).ravel()
     curve.setData(x, y)
 
 
 class ShortAxis(pg.AxisItem):  # type: ignore[misc]
-    """An axis for low plots: few numbers, of few characters: 1.62M instead of 1.62e+06."""
+    """Axis for low plots, with few and short numbers: 1.62M instead of 1.62e+06."""
 
     def __init__(self, side: str) -> None:
         super().__init__(side)
@@ -90,7 +90,7 @@ class ShortAxis(pg.AxisItem):  # type: ignore[misc]
         return [(rounded_up(abs(maxVal - minVal) * _APART / max(size, _APART)), 0.0)]
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
-        # A number at the lower end would run into one at the upper end of the plot below.
+        # A number at the lower end would overlap the one at the upper end of the plot below.
         least = minVal + (maxVal - minVal) * _OVERLAP / max(size, _OVERLAP)
         levels = super().tickValues(minVal, maxVal, size)
         return [(spacing, [value for value in values if value >= least]) for spacing, values in levels]
@@ -100,7 +100,7 @@ class ShortAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def clicked(plot: Any, event: Any) -> QPointF | None:
-    """Where in the plot's own units a left click went; None if it went elsewhere."""
+    """Position of a left click in plot coordinates; None if it is outside of the plot."""
     box = plot.getViewBox()
     if event.button() != Qt.MouseButton.LeftButton or not box.sceneBoundingRect().contains(event.scenePos()):
         return None
@@ -109,7 +109,7 @@ def clicked(plot: Any, event: Any) -> QPointF | None:
 
 
 def paint_axes(view: Any, plots: Iterable[Any]) -> None:
-    """Have plots follow the application's palette."""
+    """Apply the application's palette to plots."""
     view.setBackground(QGuiApplication.palette().color(QPalette.ColorRole.Base))
     for plot in plots:
         for side in ("left", "bottom"):
@@ -119,19 +119,19 @@ def paint_axes(view: Any, plots: Iterable[Any]) -> None:
 
 
 def ink(alpha: int, width: float = 1.0) -> Any:
-    """A pen in the colour of text."""
+    """Pen in the text colour."""
     colour = QColor(QGuiApplication.palette().color(QPalette.ColorRole.Text))
     colour.setAlpha(alpha)
     return pg.mkPen(colour, width=width)
 
 
 def html(colour: RGB) -> str:
-    """The colour as HTML writes it."""
+    """Format a colour for HTML."""
     return "#{:02x}{:02x}{:02x}".format(*colour)
 
 
 def rounded_up(number: float) -> float:
-    """The next of 1, 2, 3, 5, 10, 20, 30, 50, ...
+    """Round up to the next of 1, 2, 3, 5, 10, 20, 30, 50, ...
 
     >>> rounded_up(1.2), rounded_up(26.0), rounded_up(0.05)
     (2.0, 30.0, 0.05)
@@ -141,7 +141,7 @@ def rounded_up(number: float) -> float:
 
 
 def brief(value: float, spacing: float) -> str:
-    """A number on an axis with such a distance between its numbers, in few characters.
+    """Format a number of an axis with the given spacing in few characters.
 
     >>> brief(1_620_000.0, 20_000.0), brief(-500_000.0, 500_000.0), brief(2.5, 0.5)
     ('1.62M', '-500k', '2.5')
@@ -152,7 +152,7 @@ def brief(value: float, spacing: float) -> str:
 
 
 def short(number: int) -> str:
-    """A number in few characters.
+    """Format a number in few characters.
 
     >>> short(512), short(2048), short(1 << 20)
     ('512', '2k', '1M')

@@ -1,4 +1,4 @@
-"""What the tabs of the statistics dock have in common: words where there is nothing yet, a choice, a legend."""
+"""Base class of the tabs of the statistics dock."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 
 
 class StatisticsPage(QWidget, metaclass=AbstractQtMeta):
-    """A plot or a table that follows the document; as long as there is nothing in it, words say what will be there.
+    """Plot or table that follows the document; a text explains the tab while it has no data.
 
     Parameters
     ----------
-    nothing : str
-        Those words.
+    empty_text : str
+        Text shown while there is no data.
     """
 
-    def __init__(self, document: Document, nothing: str) -> None:
+    def __init__(self, document: Document, empty_text: str) -> None:
         super().__init__()
         self._document = document
-        words = QLabel(nothing)
-        words.setObjectName("nothing")
-        words.setWordWrap(True)
-        words.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        words.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        words.setMargin(12)
+        label = QLabel(empty_text)
+        label.setObjectName("nothing")
+        label.setWordWrap(True)
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        label.setMargin(12)
         self._pages = QStackedWidget()
-        self._pages.addWidget(words)
+        self._pages.addWidget(label)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
 
-    def _put(self, content: QWidget, choice: QComboBox | None = None, legend: QLabel | None = None) -> None:
-        """Take the plot or table, with a choice of what it shows above and a legend below, where it has them."""
+    def _set_content(self, content: QWidget, choice: QComboBox | None = None, legend: QLabel | None = None) -> None:
+        """Set the plot or table, with an optional choice of what it shows above it and a legend below."""
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 0, 0, 0)
@@ -57,20 +57,20 @@ class StatisticsPage(QWidget, metaclass=AbstractQtMeta):
 
     @Slot()
     def refresh(self) -> None:
-        """Show how things are now."""
-        self._take_in()
-        self._pages.setCurrentIndex(int(self._filled()))
+        """Update the content."""
+        self._update_content()
+        self._pages.setCurrentIndex(int(self._has_content()))
 
     @abstractmethod
-    def _take_in(self) -> None:
-        """Bring what is shown up to date."""
+    def _update_content(self) -> None:
+        """Update the plot or table from the document."""
 
     @abstractmethod
-    def _filled(self) -> bool:
-        """Whether there is anything to be seen."""
+    def _has_content(self) -> bool:
+        """Whether there is data to show."""
 
     def reset(self) -> None:
-        """Something else is open: forget where in the plot a person looked."""
+        """Reset zoom and position for a new document."""
 
     def paint(self) -> None:
-        """Follow the application's palette, where Qt does not do that by itself."""
+        """Apply the application's palette where Qt does not."""

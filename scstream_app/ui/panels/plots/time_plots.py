@@ -1,4 +1,4 @@
-"""The run over time: curves one below the other."""
+"""Curves of the run over time: segments, processing time, log posterior, churn and uncertainty."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ from scstream_app.ui.panels.plots.plot_helpers import (
 )
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
-_NOTHING = "Segments, time, log posterior, churn and uncertainty are drawn here, from the first segmented frame on."
-#: From top to bottom, and what each is about.
+_NOTHING = "Segments, time, log posterior, churn and uncertainty appear here from the first segmented frame on."
+#: Titles of the plots from top to bottom.
 _TITLES = {
     "segments": "segments",
-    "milliseconds": "ms a frame",
+    "milliseconds": "ms per frame",
     "log_posterior": "log posterior",
-    "churn": "churn, %",
-    "uncertainty": "uncertain, %",
+    "churn": "churn %",
+    "uncertainty": "uncertainty %",
 }
 _COLOURS = {"segments": BLUE, "log_posterior": GREEN, "churn": PURPLE, "uncertainty": RED}
-#: From the bottom of the stack to its top.
+#: Stages of a frame, from the bottom of the stack to its top.
 _STAGES = {"decode": SKY, "engine": BLUE, "write": ORANGE}
 _TOP = "write"
-#: Percentile of the milliseconds that there is room for: single frames can take a hundred times as long; and how many
-#: frames it is found from.
+#: Percentile of the milliseconds that sets the axis, since single frames can take a hundred times as long; and the
+#: number of frames it is estimated from.
 _TYPICAL, _SAMPLE = 98.0, 4096
-#: Pixels for the numbers of an axis, and below the lowest plot for those of the frames.
+#: Width of the vertical axes, and height of the frame axis below the lowest plot, in pixels.
 _LEFT, _BELOW = 44, 36
-#: Pixels between two plots.
+#: Distance between two plots in pixels.
 _GAP = 4
-#: Titles are smaller than other text by this.
+#: Size of titles relative to other text.
 _SMALL = 0.9
 
 
 class TimePlots(StatisticsPage):
-    """Segments, milliseconds, log posterior, churn and mean uncertainty, with the frame at hand as a line.
+    """Stacked plots of segments, milliseconds, log posterior, churn and mean uncertainty.
 
-    Beside each stands what it is about, and its value on the frame at hand. All of the run is seen, until a person
-    goes closer with the wheel.
+    A line marks the current frame, and a title beside each plot shows its value there. The plots show the whole run
+    until the user zooms with the wheel.
     """
 
     def __init__(self, document: Document) -> None:
@@ -80,11 +80,11 @@ class TimePlots(StatisticsPage):
         self._view.ci.setContentsMargins(2, 6, 4, 0)
         self.plots: dict[str, Any] = {}
         self.titles: dict[str, Any] = {}
-        self._told: dict[str, tuple[str, str, str]] = {}
+        self._title_texts: dict[str, tuple[str, str, str]] = {}
         for name in _TITLES:
             self._add_plot(name)
         self.curves = {name: add_curve(self.plots[name], colour) for name, colour in _COLOURS.items()}
-        # The tallest is drawn first: the others cover its lower part.
+        # Draw the tallest first; the others cover its lower part.
         for stage, colour in reversed(_STAGES.items()):
             curve = add_curve(self.plots["milliseconds"], colour)
             curve.setFillLevel(0.0)
@@ -95,7 +95,7 @@ class TimePlots(StatisticsPage):
         self.real_time = add_line(self.plots["milliseconds"], 0, Qt.PenStyle.DashLine, RED)
         self.now = {name: add_line(plot, 90, Qt.PenStyle.SolidLine) for name, plot in self.plots.items()}
         self._legend = QLabel()
-        self._put(self._make_scroll(), legend=self._legend)
+        self._set_content(self._make_scroll(), legend=self._legend)
         self.plots["segments"].sigXRangeChanged.connect(self._draw)
         self._view.scene().sigMouseClicked.connect(self._on_click)
 
@@ -105,7 +105,7 @@ class TimePlots(StatisticsPage):
         plot = self._view.addPlot(row=row, col=0, axisItems={"left": ShortAxis("left")})
         plot.getAxis("left").setWidth(_LEFT)
         plot.getAxis("left").enableAutoSIPrefix(False)
-        # One for all of them: axes take half of the time of painting.
+        # One frame axis for all plots: axes take half of the painting time.
         plot.showAxis("bottom", lowest)
         plot.getAxis("bottom").setHeight(_BELOW if lowest else 0)
         plot.getAxis("bottom").enableAutoSIPrefix(False)
@@ -120,14 +120,14 @@ class TimePlots(StatisticsPage):
         self._view.addItem(title, row=row, col=1)
         if row:
             plot.setXLink(self.plots["segments"])
-        # Else the axis of the lowest one would be taken from its height.
+        # Otherwise the frame axis would reduce the height of the lowest plot.
         self._view.ci.layout.setRowMinimumHeight(row, LOWEST - _GAP + (_BELOW if lowest else 0))
         plot.getViewBox().sigRangeChangedManually.connect(self._on_zoomed)
         plot.autoBtn.clicked.connect(self.reset)
         self.plots[name], self.titles[name] = plot, title
 
     def _make_scroll(self) -> QScrollArea:
-        """In a low dock plots are scrolled rather than squeezed."""
+        """Scroll area: in a low dock the plots scroll instead of shrinking."""
         self._view.setMinimumHeight(len(self.plots) * LOWEST + _BELOW)
         scroll = QScrollArea()
         scroll.setWidget(self._view)
@@ -135,35 +135,35 @@ class TimePlots(StatisticsPage):
         scroll.setFrameShape(QFrame.Shape.NoFrame)
         return scroll
 
-    # --- taking in
+    # --- data
 
-    def _filled(self) -> bool:
+    def _has_content(self) -> bool:
         return bool(len(self._document.summary))
 
-    def _take_in(self) -> None:
+    def _update_content(self) -> None:
         summary = self._document.summary
         first = summary.frames[0] if len(summary) else 0
         if summary is not self._of or first != self._first:
-            # Another clip; or the oldest frames of a source without end were forgotten.
+            # Another clip, or the summary of an endless source has dropped its oldest frames.
             self._of, self._first, self._filled_up = summary, first, len(summary.filled)
             self._series = {name: MinMaxPyramid() for name in self.curves}
         self._take(summary, len(self._series["segments"]), len(summary))
         self._take_later(summary)
-        self._show_everything()
+        self._show_whole_run()
         self._draw()
-        self._make_room()
+        self._set_time_range()
         self._mark_now()
-        # At once: while they are painted, new ranges would have everything painted a second time.
+        # Lay out now: range changes during painting would paint everything twice.
         self._view.scene().prepareForPaint()
 
     def _take(self, summary: RunSummary, start: int, stop: int) -> None:
-        """Numbers of the frames from place ``start`` to before place ``stop``."""
+        """Add the numbers of the frames with positions [start, stop)."""
         for name in ("segments", "log_posterior"):
             self._series[name].put(start, summary.between(name, start, stop))
         self._take_measures(summary, start, stop)
         total = np.zeros(stop - start)
         for stage in _STAGES:
-            # A stage that was not timed takes no room.
+            # A stage without a time counts as 0.
             total = total + np.nan_to_num(summary.between(stage, start, stop))
             self._series[stage].put(start, total)
 
@@ -172,23 +172,23 @@ class TimePlots(StatisticsPage):
             self._series[name].put(start, 100.0 * summary.between(name, start, stop))
 
     def _take_later(self, summary: RunSummary) -> None:
-        """What has become known since of frames that were there."""
+        """Add measures of earlier frames that were computed later."""
         late = summary.filled[self._filled_up :]
         self._filled_up += len(late)
         places = [place for place in map(summary.place, late) if place is not None]
         if places:
             self._take_measures(summary, min(places), max(places) + 1)
 
-    # --- what is seen
+    # --- visible range
 
     @Slot()
     def reset(self) -> None:
-        """See all of the run again."""
+        """Show the whole run again."""
         self._whole = True
         for plot in self.plots.values():
             plot.disableAutoRange(axis="x")
             plot.hideButtons()
-        self._show_everything()
+        self._show_whole_run()
 
     @Slot()
     def _on_zoomed(self) -> None:
@@ -196,21 +196,21 @@ class TimePlots(StatisticsPage):
         for plot in self.plots.values():
             plot.showButtons()
 
-    def _show_everything(self) -> None:
+    def _show_whole_run(self) -> None:
         frames = self._document.summary.frames
         if self._whole and len(frames):
             self.plots["segments"].setXRange(frames[0], max(frames[-1], frames[0] + 1), padding=0.02)
 
     @Slot()
     def _draw(self) -> None:
-        """Draw the part of the run that is in sight, with no more points than there are pixels for."""
+        """Draw the visible part of the run, with at most one point per pixel."""
         summary = self._of
         if summary is None or not len(self._series["segments"]):
             for curve in self.curves.values():
                 curve.setData([], [])
             return
         if not len(summary) or summary.frames[0] != self._first:
-            # Frames were forgotten since: the next refresh draws what is left.
+            # The summary has dropped frames; the next refresh draws the rest.
             return
         box = self.plots["segments"].getViewBox()
         (left, right), _ = box.viewRange()
@@ -220,8 +220,8 @@ class TimePlots(StatisticsPage):
             known = np.isfinite(values).any()
             curve.setData(_frames(summary, places), values) if known else curve.setData([], [])
 
-    def _make_room(self) -> None:
-        """Milliseconds at the top of the axis: first frames of scenes have to settle, and go beyond it."""
+    def _set_time_range(self) -> None:
+        """Set the range of the milliseconds; first frames of scenes take longer and may exceed it."""
         facts, summary = self._document.facts, self._document.summary
         places, total = self._series[_TOP].sample(_SAMPLE)
         unusual = [0, *(place for place in map(summary.place, summary.cuts) if place is not None)]
@@ -238,11 +238,11 @@ class TimePlots(StatisticsPage):
         for line in self.now.values():
             line.setVisible(index is not None)
             line.setValue(index or 0)
-        self._tell()
+        self._update_titles()
 
-    # --- words
+    # --- titles
 
-    def _tell(self) -> None:
+    def _update_titles(self) -> None:
         facts = self._document.facts
         parts = [f"<span style='color:{html(colour)}'>■</span> {stage}" for stage, colour in _STAGES.items()]
         if facts is not None:
@@ -251,13 +251,13 @@ class TimePlots(StatisticsPage):
         size = f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
         colour = QGuiApplication.palette().color(QPalette.ColorRole.Text)
         for name, title in self.titles.items():
-            told = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour.name()
-            if told != self._told.get(name):
-                self._told[name] = told
-                title.setText(told[0], size=size, color=colour)
+            text = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour.name()
+            if text != self._title_texts.get(name):
+                self._title_texts[name] = text
+                title.setText(text[0], size=size, color=colour)
 
     def _value(self, name: str) -> str:
-        """What a plot shows of the frame at hand, in few characters."""
+        """Value of a plot on the current frame, in few characters."""
         index, summary = self._document.display.index, self._document.summary
         place = None if index is None else summary.place(index)
         if place is None:
@@ -279,7 +279,7 @@ class TimePlots(StatisticsPage):
             self.curves[name].setPen(line_pen(colour))
         for line in self.now.values():
             line.setPen(ink(160))
-        self._tell()
+        self._update_titles()
 
     def _on_click(self, event: Any) -> None:
         for plot in self.plots.values():
@@ -290,6 +290,6 @@ class TimePlots(StatisticsPage):
 
 
 def _frames(summary: RunSummary, places: npt.NDArray[np.int64]) -> Array:
-    """The frames at these places."""
-    # The view on the trace's own memory is gone before the trace grows again.
+    """Frame indices at these positions of the summary."""
+    # `frombuffer` shares memory with the array, which must be free again before it grows.
     return np.frombuffer(summary.frames, np.int64)[places].astype(np.float64)
