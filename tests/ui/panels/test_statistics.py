@@ -18,6 +18,7 @@ from helpers.export_scenes import merge, split, story
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import Life, RunSummary
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.plots.lifetimes import longest_lives
 from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
 from scstream_app.ui.panels.statistics import StatisticsPanel
