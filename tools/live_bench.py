@@ -117,7 +117,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         window.resize(1500, 950)
         window.show()
         with patch(
-            "scstream_app.ui.document.worker.open_source",
+            "scstream_app.ui.document.workers.segmentation_worker.open_source",
             lambda text: Camera(0, opener=lambda: Loop(frames, arguments.rate)),
         ):
             window.open_address("camera:0")

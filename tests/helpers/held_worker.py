@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from time import sleep
+
 from PySide6.QtCore import Qt
 
 from scstream_app.session import FrameRecord
-from scstream_app.ui.document.worker import Worker
+from scstream_app.ui.document.workers.segmentation_worker import SegmentationWorker
 
 
 class Holding:
     """Keeps a worker from going on after so many frames, until it is paused or told to stop."""
 
-    def __init__(self, worker: Worker, frames: int) -> None:
+    def __init__(self, worker: SegmentationWorker, frames: int) -> None:
         self._worker, self._frames, self._over = worker, frames, False
         worker.noted.connect(self._wait, Qt.ConnectionType.DirectConnection)
 
     def _wait(self, record: FrameRecord) -> None:
         if self._over or record.index + 1 < self._frames:
             return
-        while not (self._worker.paused or self._worker._cancel.wait(0.002)):
-            pass
+        while not (self._worker.paused or self._worker.cancelled):
+            sleep(0.002)
         self._over = True
 
 
-def pause_after_each(worker: Worker) -> None:
+def pause_after_each(worker: SegmentationWorker) -> None:
     """Have it wait after every frame until somebody has it go on."""
     worker.noted.connect(lambda _record: worker.pause(True), Qt.ConnectionType.DirectConnection)

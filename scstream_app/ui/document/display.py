@@ -13,8 +13,8 @@ from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.session import Bookmark, MarkedObject
 from scstream_app.ui.document.look import Look, Shown
-from scstream_app.ui.document.renderer import DrawRequest, Renderer
 from scstream_app.ui.document.state import OpenClip, State
+from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
 
 
 class Display(QObject):

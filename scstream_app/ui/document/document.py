@@ -23,10 +23,10 @@ from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Display
-from scstream_app.ui.document.measure_worker import MeasureWorker
 from scstream_app.ui.document.run import Run
 from scstream_app.ui.document.state import State
-from scstream_app.ui.document.worker import Opened, Task
+from scstream_app.ui.document.workers.measure_worker import MeasureWorker
+from scstream_app.ui.document.workers.segmentation_worker import Opened, Task
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -323,7 +323,7 @@ class Document(QObject):
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
-        session, trouble = opened.session, opened.trouble
+        session, trouble = opened.session, opened.problem
         if self.state is State.EMPTY or self.run.queued:
             # Closed again before it was open.
             self.run.close(session)
@@ -340,7 +340,7 @@ class Document(QObject):
         except StudioError as error:
             trouble = trouble or str(error)
         self.display.renderer.load(session)
-        self.bookmarks.take_view(opened.bookmark)
+        self.bookmarks.restore_view(opened.bookmark)
         self.display.leave_empty_matte()
         self.opened.emit()
         if trouble:
@@ -350,7 +350,7 @@ class Document(QObject):
         self.marks_changed.emit()
         if len(self.summary):
             self.progressed.emit()
-            self.bookmarks.come_back(opened.bookmark)
+            self.bookmarks.restore_frame(opened.bookmark)
         elif self.state is State.OPENING:
             # Something to look at while the engine is made ready.
             self.display.draw(session.manifest.start)

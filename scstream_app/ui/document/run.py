@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from scstream_app.pipeline.pending_edits import PendingEdits
 from scstream_app.session import Session
-from scstream_app.ui.document.session_closer import SessionCloser
-from scstream_app.ui.document.worker import Task, Worker
+from scstream_app.ui.document.workers.segmentation_worker import SegmentationWorker, Task
+from scstream_app.ui.document.workers.session_closer import SessionCloser
 
 
 class Run(QObject):
@@ -27,7 +27,7 @@ class Run(QObject):
 
     Attributes
     ----------
-    worker : Worker
+    worker : SegmentationWorker
         Segments on its own thread.
     compiling : bool
         Whether the worker is compiling the engine, which it cannot interrupt.
@@ -40,7 +40,7 @@ class Run(QObject):
 
     def __init__(self, pending: PendingEdits, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.worker = Worker(pending)
+        self.worker = SegmentationWorker(pending)
         self.compiling = False
         self._closer = SessionCloser()
         self._queued: Task | None = None
@@ -131,9 +131,10 @@ class Run(QObject):
         patience : int
             Milliseconds.
         """
-        if self._closing is not None:
+        closing, self._closing = self._closing, None
+        if closing is not None:
             # A thread that hangs may hold the session. Everything written is on the disk either way.
-            self._closer.close(self._closing)
+            self._closer.close(closing)
         return self._closer.shut_down(patience)
 
     @Slot(int, int)

@@ -102,7 +102,7 @@ class ExportWorker(BackgroundWorker[ExportTask]):
 
     def start(self, task: ExportTask) -> None:
         """Begin; `finished` follows, also after `cancel`."""
-        self._do(task)
+        self._replace(task)
 
     def _work(self, task: ExportTask, cancel: threading.Event) -> None:
         done, told, complete = 0, 0.0, False

@@ -1,10 +1,10 @@
-"""Work on a thread of its own that can be cancelled: what exporting and measuring have in common."""
+"""The base of all worker threads of the window."""
 
 from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from typing import Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
 
@@ -15,64 +15,114 @@ T = TypeVar("T")
 
 
 class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
-    """Does one task at a time, the newest. Heirs say how in `_work`; their signals are emitted on its thread.
+    """Does tasks on a thread of its own, one after another.
+
+    Subclasses implement `_work`, and offer methods that call `_add` or `_replace`. Their signals are emitted on the
+    worker's thread. A worker is never terminated: `_work` checks the event that it gets with each task.
 
     Parameters
     ----------
     name : str
-        Of the thread, which runs from the first task on.
+        Name of the thread, which starts with the first task.
     patience : int
-        Milliseconds that `shut_down` waits at most.
+        Milliseconds for which `shut_down` waits by default.
+    low_priority : bool
+        Whether the window's thread takes precedence.
     """
 
     _begin = Signal(object, object)
 
-    def __init__(self, name: str, patience: int) -> None:
+    # Workers that did not end in time: Qt aborts the program when a running thread is deleted.
+    _hanging: ClassVar[list[BackgroundWorker[Any]]] = []
+
+    def __init__(self, name: str, patience: int, low_priority: bool = True) -> None:
         super().__init__()
-        self._patience = patience
-        self._cancel = threading.Event()
-        self._busy = False
+        self._patience, self._low_priority = patience, low_priority
+        # One event for each task that is queued or running: a queued task can be cancelled before it begins.
+        self._cancels: list[threading.Event] = []
+        self._changed = threading.Condition()
+        self._ended = False
         self._thread = QThread()
         self._thread.setObjectName(name)
         self.moveToThread(self._thread)
         self._begin.connect(self._run)
 
-    # --- called from the window's thread
+    # --- on other threads
 
-    def _do(self, task: T) -> None:
-        """Begin with a task; the one before is not wanted any more."""
-        self.cancel()
-        # One event a task: a task that is cancelled before it begins must not be done either.
-        self._cancel = threading.Event()
-        self._thread.start(QThread.Priority.LowPriority)
-        self._begin.emit(task, self._cancel)
+    def _add(self, task: T) -> None:
+        """Do a task after those before; after `shut_down`, ignore it."""
+        cancel = threading.Event()
+        with self._changed:
+            if self._ended:
+                return
+            self._cancels.append(cancel)
+        self._start_thread()
+        self._begin.emit(task, cancel)
+
+    def _replace(self, task: T) -> None:
+        """Cancel the tasks before, and do this one next."""
+        self._cancel_tasks()
+        self._add(task)
+
+    def _start_thread(self) -> None:
+        if not self._thread.isRunning():
+            priority = QThread.Priority.LowPriority if self._low_priority else QThread.Priority.InheritPriority
+            self._thread.start(priority)
 
     def cancel(self) -> None:
-        """Stop the task at hand within a frame."""
-        self._cancel.set()
+        """Have the running task stop soon, and queued ones not begin."""
+        self._cancel_tasks()
+
+    def _cancel_tasks(self) -> None:
+        with self._changed:
+            for cancel in self._cancels:
+                cancel.set()
 
     @property
     def busy(self) -> bool:
-        """Whether it is at a task, which may be one that was cancelled."""
-        return self._busy
+        """Whether a task is running or queued, even if it is cancelled."""
+        return bool(self._cancels)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether all tasks, running or queued, are cancelled."""
+        with self._changed:
+            return all(cancel.is_set() for cancel in self._cancels)
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait until no task is running or queued; return False if that took longer."""
+        with self._changed:
+            return self._changed.wait_for(lambda: not self._cancels, seconds)
 
     def shut_down(self, patience: int | None = None) -> bool:
-        """Stop, and end the thread; True if it has ended within so many milliseconds, by default its own."""
-        self.cancel()
+        """Cancel all tasks and end the thread; return whether it ended within ``patience`` milliseconds."""
+        with self._changed:
+            self._ended = True
+        self._cancel_tasks()
         self._thread.quit()
-        return self._thread.wait(self._patience if patience is None else patience)
+        ended = self._thread.wait(self._patience if patience is None else patience)
+        if ended:
+            with self._changed:
+                # A thread that ends does not begin queued tasks.
+                self._cancels.clear()
+                self._changed.notify_all()
+        elif self not in self._hanging:
+            self._hanging.append(self)
+        return ended
 
-    # --- on its own thread
+    # --- on the worker's thread
 
     @Slot(object, object)
     def _run(self, task: T, cancel: threading.Event) -> None:
-        self._busy = True
-        lower_priority()
+        if self._low_priority:
+            lower_priority()
         try:
             self._work(task, cancel)
         finally:
-            self._busy = False
+            with self._changed:
+                self._cancels.remove(cancel)
+                self._changed.notify_all()
 
     @abstractmethod
     def _work(self, task: T, cancel: threading.Event) -> None:
-        """Do the task, and look now and then whether it is cancelled."""
+        """Do a task; return soon after ``cancel`` is set, which may be before this is called."""

@@ -1,33 +1,50 @@
-"""Work with files that may take long, done on a thread of its own; the window hears of it when it is over."""
+"""Jobs with files that may take long: done one after another on a thread, with callbacks on the window's thread."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream_app.errors import StudioError
+from scstream_app.ui.qt.background import BackgroundWorker
+
+#: For a thread without jobs.
+_STOP_MILLISECONDS = 10_000
 
 T = TypeVar("T")
+Job = Callable[[], object]
+
+
+class _JobWorker(BackgroundWorker[Job]):
+    def __init__(self) -> None:
+        super().__init__("jobs", _STOP_MILLISECONDS, low_priority=False)
+
+    def add(self, job: Job) -> None:
+        self._add(job)
+
+    def _work(self, task: Job, cancel: threading.Event) -> None:
+        if not cancel.is_set():
+            task()
 
 
 class JobQueue(QObject):
-    """Does one thing after another.
+    """Does jobs one after another.
 
     Attributes
     ----------
     under_way : tuple of str
-        What is being done and what waits for that, in words.
+        Descriptions of the running job and of those that wait.
     """
 
     _over = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="chores")
+        self._worker = _JobWorker()
         self._over.connect(self._call)
         self._ended = False
         self.under_way: tuple[str, ...] = ()
@@ -40,13 +57,22 @@ class JobQueue(QObject):
         *,
         what: str,
     ) -> None:
-        """Have something done. ``then`` gets what comes of it, ``failed`` the message of a StudioError instead.
+        """Queue a job.
 
-        Both are called on the thread of this object. ``what`` says to people what it is.
+        Parameters
+        ----------
+        work : callable
+            Called on the queue's thread.
+        then : callable, optional
+            Called with the job's result, on the thread of this object.
+        failed : callable, optional
+            Called with the message of a StudioError instead, on the thread of this object.
+        what : str
+            Description of the job for the user.
         """
         if not self._ended:
             self.under_way = (*self.under_way, what)
-            self._thread.submit(self._do, work, then, failed)
+            self._worker.add(partial(self._do, work, then, failed))
 
     def _do(
         self,
@@ -59,7 +85,7 @@ class JobQueue(QObject):
         except StudioError as error:
             self._over.emit(None if failed is None else partial(failed, str(error)))
         except Exception as error:
-            self._over.emit(_raising(error))
+            self._over.emit(partial(_raise, error))
         else:
             self._over.emit(None if then is None else partial(then, result))
 
@@ -70,18 +96,16 @@ class JobQueue(QObject):
             action()
 
     def shut_down(self, wait: bool = True) -> None:
-        """Take nothing more on.
+        """Accept no more jobs, and call no more callbacks.
 
-        Wait for what was taken on, or (``wait=False``) drop what has not begun; no callback is called.
+        Wait for all queued jobs; or, with ``wait=False``, drop those that have not begun and leave the running one.
         """
+        if wait and not self._ended:
+            self._worker.join()
         self._ended = True
-        self._thread.shutdown(wait, cancel_futures=not wait)
+        self._worker.shut_down(None if wait else 0)
 
 
-def _raising(error: Exception) -> Callable[[], None]:
-    """A fault of the program is not to be lost on a thread that nobody looks at."""
-
-    def action() -> None:
-        raise error
-
-    return action
+def _raise(error: Exception) -> None:
+    """Raise a fault of the program on the window's thread, which reports it."""
+    raise error

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.ui.document.availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
-from scstream_app.ui.document.split_line import Mask, PendingSplit
+from scstream_app.ui.document.workers.split_line import Mask, PendingSplit
 
 #: Number of frames whose lines are cached: the frame on the screen is a little behind the engine.
 _KEPT = 8
@@ -29,7 +29,7 @@ class SplitPreview(QObject):
         document.state_changed.connect(self._ask)
         document.opened.connect(self._ask)
         document.closed.connect(self._ask)
-        document.run.worker.halved.connect(self._on_halved)
+        document.run.worker.split_found.connect(self._on_halved)
 
     def line(self, shown: Shown) -> Mask | None:
         """Mask (H, W) of the dividing line on the shown frame; None if unknown."""
@@ -51,7 +51,7 @@ class SplitPreview(QObject):
 
     @Slot()
     def _on_halved(self) -> None:
-        found = self._document.run.worker.halves.take()
+        found = self._document.run.worker.split_lines.take()
         if found is not None and found.id == self._wanted():
             self._splits[found.index] = found
             while len(self._splits) > _KEPT:

@@ -23,9 +23,10 @@ from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.session.frame_measures import MeasuringSession
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.ui.document import undo_commands, worker
+from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import segmentation_worker
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
 LONG = 20_000
@@ -383,7 +384,7 @@ def test_what_waits_can_be_withdrawn_though_it_was_saved_meanwhile(
 def test_a_source_that_was_left_before_it_failed_says_nothing(
     document: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, real, said = threading.Event(), worker.open_source, list[str]()
+    gate, real, said = threading.Event(), segmentation_worker.open_source, list[str]()
 
     def slow(address: str) -> Source:
         if address == "slow":
@@ -391,7 +392,7 @@ def test_a_source_that_was_left_before_it_failed_says_nothing(
             raise SourceError("Cannot open it.")
         return real(address)
 
-    monkeypatch.setattr(worker, "open_source", slow)
+    monkeypatch.setattr(segmentation_worker, "open_source", slow)
     document.failed.connect(said.append)
     document.open_source("slow", tmp_path / "slow.scstream")
     document.open_source(clip, tmp_path / "a.scstream")

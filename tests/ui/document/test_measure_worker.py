@@ -23,9 +23,9 @@ from scstream_app.session.run_summary import SETTLED_FRAMES, RunSummary
 from scstream_app.session.run_writer import inherited_births
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.document import measure_worker
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import measure_worker
 from scstream_app.ui.window.status_bar_widgets import SettledLight
 
 LONG = 20_000

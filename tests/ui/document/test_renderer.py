@@ -11,16 +11,17 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import story
+from scstream import video
 from scstream_app.errors import SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import open_source
-from scstream_app.ui.document import renderer as renderer_
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Look
-from scstream_app.ui.document.renderer import DrawRequest, Renderer
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import renderer as renderer_
+from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
 
 LONG = 20.0
 MakeSession = Callable[[Sequence[FrameResult]], Path]
@@ -134,8 +135,13 @@ def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
     results = story((48, 64))
     change = Edit("restart", values={"colour": "lab"})
     results[3] = replace(results[3], edits=(change,), cut=True)
-    used, doubt = [], renderer_._doubt
-    monkeypatch.setattr(renderer_, "_doubt", lambda result, colour: used.append(colour) or doubt(result, colour))
+    used, uncertainty = [], video.uncertainty
+
+    def noting(rgb: object, statistics: object, colour: str, threads: int) -> object:
+        used.append(colour)
+        return uncertainty(rgb, statistics, colour, threads)
+
+    monkeypatch.setattr(video, "uncertainty", noting)
     document.open_session(finished_session(results))
     qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 0)
     document.display.set_look(view="uncertainty")

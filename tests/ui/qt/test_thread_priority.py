@@ -23,7 +23,7 @@ class Asked(BackgroundWorker[list[int]]):
         super().__init__("asked", 10_000)
 
     def ask(self, niceness: list[int]) -> None:
-        self._do(niceness)
+        self._replace(niceness)
 
     def _work(self, task: list[int], cancel: threading.Event) -> None:
         helper = threading.Thread(target=lambda: task.append(niceness_of(threading.get_native_id())))

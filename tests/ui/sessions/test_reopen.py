@@ -17,8 +17,9 @@ from helpers.held_worker import Holding
 from scstream_app.errors import StudioError
 from scstream_app.session import Bookmark, Session
 from scstream_app.session.storage import bookmark
-from scstream_app.ui.document.bookmarks import Bookmarks, BookmarkWriter
+from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers.bookmark_writer import BookmarkWriter
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000

@@ -21,8 +21,9 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session
 from scstream_app.session.library import Library, is_unsaved
 from scstream_app.sources import Source
-from scstream_app.ui.document import undo_commands, worker
+from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
 from scstream_app.ui.sessions import document_opener, session_saver
@@ -758,7 +759,7 @@ def test_a_password_is_neither_kept_nor_shown_but_used_again(
     window: MainWindow, qtbot: QtBot, clip: Path, settings: QSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, asked = "http://me:secret@10.0.0.7/clip.mp4", []
-    real = worker.open_source
+    real = segmentation_worker.open_source
 
     def open_source(text: str) -> Source:
         asked.append(text)
@@ -766,7 +767,7 @@ def test_a_password_is_neither_kept_nor_shown_but_used_again(
         source.address = text
         return source
 
-    monkeypatch.setattr(worker, "open_source", open_source)
+    monkeypatch.setattr(segmentation_worker, "open_source", open_source)
     window.open_address(address)
     first = wait_for(window, qtbot, "clip.mp4", 6)
     window.actions_["restart"].trigger()

@@ -15,8 +15,9 @@ from helpers.held_worker import Holding
 from scstream_app.session import Session
 from scstream_app.session.storage import later_measures
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.document import renderer, undo_commands, worker
+from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import renderer, segmentation_worker
 from scstream_app.ui.sessions import shutdown
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window import main_window
@@ -87,7 +88,7 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
     lines: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(worker, "open_source", hanging)
+    monkeypatch.setattr(segmentation_worker, "open_source", hanging)
     window.open_address(str(session))
     qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.summary) >= 3, timeout=LONG)
     frames = len(window.document.summary)

@@ -29,8 +29,9 @@ from scstream_app.session.library import Library
 from scstream_app.session.storage.pictures import PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import Camera, CameraInfo, CameraMode, open_source
-from scstream_app.ui.document import document, live_feed, undo_commands, worker
+from scstream_app.ui.document import document, live_feed, undo_commands
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.sessions import camera_dialog
 from scstream_app.ui.sessions.camera_dialog import CameraDialog
@@ -46,8 +47,10 @@ PICTURES_OF_CAMERA = moving_square(40, width=160)
 @pytest.fixture
 def rig(monkeypatch: pytest.MonkeyPatch) -> Iterator[CameraRig]:
     rig = CameraRig()
-    real = worker.open_source
-    monkeypatch.setattr(worker, "open_source", lambda text: rig.open(text) if "camera:" in text else real(text))
+    real = segmentation_worker.open_source
+    monkeypatch.setattr(
+        segmentation_worker, "open_source", lambda text: rig.open(text) if "camera:" in text else real(text)
+    )
     yield rig
     rig.let_go()
 
@@ -116,7 +119,7 @@ class Scene:
             self.replug()
             return self.rig.open(text)
 
-        monkeypatch.setattr(worker, "open_source", opened)
+        monkeypatch.setattr(segmentation_worker, "open_source", opened)
 
 
 @pytest.fixture
@@ -187,8 +190,10 @@ def test_files_have_no_live_bar(window: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def test_dropped_frames_are_counted_and_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate, measures = Event(), worker.measure_frame
-    monkeypatch.setattr(worker, "measure_frame", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1])
+    gate, measures = Event(), segmentation_worker.measure_frame
+    monkeypatch.setattr(
+        segmentation_worker, "measure_frame", lambda *given: (gate.wait(LONG / 1000), measures(*given))[1]
+    )
     last = scene.given + 6
     scene.device.feed(*(scene.picture() for _ in range(6)))
     scene.device.settle()
@@ -304,7 +309,7 @@ def test_a_silent_network_stream_is_waited_for(
         stream.address = text
         return stream
 
-    monkeypatch.setattr(worker, "open_source", opened)
+    monkeypatch.setattr(segmentation_worker, "open_source", opened)
     rig.plug_in(PICTURES_OF_CAMERA[0])
     window.open_address("rtsp://example.org/door")
     qtbot.waitUntil(lambda: window.document.state is State.SEGMENTING, timeout=LONG)

@@ -30,9 +30,9 @@ from helpers.menus import menu_called
 from scstream_app.errors import SourceError
 from scstream_app.session import Names, Session
 from scstream_app.session.library import Library
-from scstream_app.ui.document import worker
 from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.sessions import document_opener, recording_control, session_saver
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window import app, help_dialogs, status_bar
@@ -240,7 +240,7 @@ def test_what_takes_long_to_open_can_be_called_off(
     assert not window.actions_["close"].isEnabled()
     try:
         with monkeypatch.context() as patched:
-            patched.setattr(worker, "open_source", open_slowly)
+            patched.setattr(segmentation_worker, "open_source", open_slowly)
             window.open_address("http://127.0.0.1:9/slow.mp4")
             qtbot.waitUntil(lambda: window.document.state is State.OPENING, timeout=LONG)
             assert not window.welcome.isVisible()

@@ -1,4 +1,4 @@
-"""Segmentation on a thread of its own: the pipeline and the session run here, the window only hears of them."""
+"""Segmentation on its own thread: runs the pipeline, writes the session, and reports to the window by signals."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import Signal
 
 import scstream
 from scstream_app.errors import StudioError
@@ -25,37 +25,37 @@ from scstream_app.session.model_transfer import transfer_model
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
+from scstream_app.ui.document.workers.split_line import PendingSplit, SplitWatcher
+from scstream_app.ui.qt.background import BackgroundWorker
 from scstream_app.ui.qt.mailbox import Mailbox
-from scstream_app.ui.qt.thread_priority import lower_priority
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
 _STOP_MILLISECONDS = 30_000
-#: Sweeps over the first frame of a live source, and of every scene of it, at most: they take 30 to 90 ms at 480p, and
-#: what they leave in one segment the next ten frames take apart.
+#: Maximum number of sweeps over the first frame of a live source and of each of its scenes. They take 30 to 90 ms at
+#: 480p; the next ten frames split the segments that are still too large.
 _LIVE_SWEEPS = 8
-#: Seconds between looks at whether a pause is over.
-_GLANCE = 0.02
+#: Seconds between checks whether a pause is over.
+_PAUSE_CHECK = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What there is to segment.
+    """A clip to segment.
 
     Parameters
     ----------
     path : Path
-        Of the session.
+        Path of the session.
     address : str, optional
-        Of the source, for a session that is to be made anew. None: the session is there, and its source known.
+        Address of the source, to create a session. None: the session exists.
     settings : Settings
-        Of a session to be made.
+        Settings of a new session.
     model : VideoSegmenter, optional
-        What a session to be made begins with, as it was left by another clip.
+        Model of another clip with which a new session begins.
     moved : bool
-        Whether it is the session of the task before, which now is elsewhere: what waits to be done to it still does.
+        Whether the session is the one of the task before, at a new path; its pending edits stay.
     """
 
     path: Path
@@ -67,36 +67,43 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A session that is open, what it says of its frames, and where it was left.
+    """An open session, the summary and edits of its frames, and its bookmark.
 
-    ``trouble`` is why some of that cannot be read.
+    ``problem`` says why a part of it cannot be read; it is empty otherwise.
     """
 
     session: Session
     summary: RunSummary
     edits: Sequence[Edit]
     bookmark: Bookmark | None = None
-    trouble: str = ""
+    problem: str = ""
 
 
-class Worker(QObject):
-    """Does one task after another. Its signals are emitted on its own thread.
+class SegmentationWorker(BackgroundWorker[Task]):
+    """Segments clips, one after another.
 
-    ``advanced`` and ``previewed`` say that there is something in the mailboxes `newest` and `preview`: a window that
-    is slow finds only the newest there, and never slows the engine. ``noted`` comes for every frame, and is small.
-    ``opened`` carries what is `Opened`. ``halved`` says that the mailbox `halves` holds where the segment that the
-    window watches would be split.
+    Signals: ``opened`` carries an `Opened`, ``opened_live`` the facts about a live source, which has no session.
+    ``noted`` carries the record of every frame. ``advanced`` and ``previewed`` say that there is something in the
+    mailboxes `newest` and `preview`: a slow window finds only the newest there, and never slows the engine.
+    ``split_found`` says the same of the mailbox `split_lines`. ``finished`` comes at the end of every task: whether
+    the session is complete.
 
-    A live source is segmented without a session: ``opened_live`` carries its facts. Its last frames are in `recent`.
+    Parameters
+    ----------
+    pending : PendingEdits
+        Edits to make before the next frame.
 
     Attributes
     ----------
+    recent : ReplayBuffer
+        The last frames of a live source.
+    split_watcher : SplitWatcher
     on_newest : callable or None
-        Called with every frame of a live source, on the worker's thread, before the window hears of it.
-    recorder : Recorder or None
-        Where the frames of a live source go besides.
+        Called with every frame of a live source, on the worker's thread, before ``advanced``.
+    recorder : LiveRecorder or None
+        Records the frames of a live source.
     dropped : int
-        Frames of a live source that were passed over since its first one, but for those in a pause.
+        Number of frames of a live source that were skipped since its first one, without those during a pause.
     """
 
     opened = Signal(object)
@@ -105,52 +112,47 @@ class Worker(QObject):
     noted = Signal(object)
     advanced = Signal()
     previewed = Signal()
-    halved = Signal()
+    split_found = Signal()
     noticed = Signal(object)
     failed = Signal(str)
     finished = Signal(bool)
 
-    _begin = Signal(object, object)
-
     def __init__(self, pending: PendingEdits) -> None:
-        super().__init__()
+        super().__init__("segmentation", _STOP_MILLISECONDS)
         self._pending = pending
         self.newest: Mailbox[FrameResult] = Mailbox()
         self.preview: Mailbox[Preview] = Mailbox()
-        self.halves: Mailbox[PendingSplit] = Mailbox()
-        self._halver = SplitWatcher()
-        self._cancel, self._aside = threading.Event(), False
-        self._paused = threading.Event()
+        self.split_lines: Mailbox[PendingSplit] = Mailbox()
+        self.split_watcher = SplitWatcher()
+        self._paused, self._aside = threading.Event(), False
         self.recent = ReplayBuffer()
         self.on_newest: Callable[[FrameResult], None] | None = None
         self.recorder: LiveRecorder | None = None
         self.dropped = 0
-        self._thread = QThread()
-        self._thread.setObjectName("segmentation")
-        self.moveToThread(self._thread)
-        self._begin.connect(self._work)
-        self._thread.start(QThread.Priority.LowPriority)
+        self._start_thread()
 
-    # --- called from the window's thread
+    # --- on the window's thread
 
     def begin(self, task: Task) -> None:
-        """Do the task when the one before has ended."""
-        # One event a task: a task that is cancelled before it begins must not be done either.
-        self._cancel, self._aside = threading.Event(), False
-        self._begin.emit(task, self._cancel)
+        """Do a task after the one before."""
+        self._aside = False
+        self._add(task)
 
     def cancel(self, aside: bool = False) -> None:
-        """Stop the task at hand within a frame; `finished` follows.
+        """Stop the task within a frame; ``finished`` follows.
 
-        ``aside`` says that it is taken up again, see `Task.moved`: until then its newest frame can be asked about.
+        Parameters
+        ----------
+        aside : bool
+            Whether the session is opened again (`Task.moved`), so that split lines of its newest frame stay available.
         """
         self._aside = aside
-        self._cancel.set()
+        super().cancel()
         if not aside:
-            self._halver.move_on(None)
+            self.split_watcher.set_newest(None)
 
     def pause(self, paused: bool) -> None:
-        """Wait before the next frame, or no longer."""
+        """Wait before the next frame, or go on."""
         if paused:
             self._paused.set()
         else:
@@ -158,58 +160,54 @@ class Worker(QObject):
 
     @property
     def paused(self) -> bool:
-        """Whether it waits before the next frame."""
+        """Whether the worker waits before the next frame."""
         return self._paused.is_set()
 
     def watch(self, id: int | None) -> None:
-        """Tell with every frame, and while paused, where this segment would be split; None: of none."""
-        self._halver.ask(id)
-
-    def shut_down(self, patience: int = _STOP_MILLISECONDS) -> bool:
-        """Stop for good; True if the thread has ended within so many milliseconds."""
-        self.cancel()
-        self._thread.quit()
-        return self._thread.wait(patience)
+        """Find the split line of a segment with every frame, and while paused; None: of no segment."""
+        self.split_watcher.watch(id)
 
     # --- on the worker's thread
 
-    @Slot(object, object)
     def _work(self, task: Task, cancel: threading.Event) -> None:
-        lower_priority()
         if cancel.is_set():
             self.finished.emit(False)
             return
         ended = False
         try:
             with ExitStack() as stack:
-                session, source = self._open(task, stack)
-                if session is None:
-                    assert source is not None
-                    self._go_live(source, task.settings, task.model)
-                    return
-                opened = _read(session, cancel)
-                self._pending.set_model(_model_state(opened, task.settings.threads))
-                self.opened.emit(opened)
-                if source is None:
-                    source = self._source_of(session, stack)
-                if source is not None:
-                    scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
-                    self._segment(session, source, task.settings.threads)
-                ended = session.manifest.complete
+                ended = self._do(task, cancel, stack)
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
             self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
         finally:
             if not self._aside:
-                self._halver.move_on(None)
+                self.split_watcher.set_newest(None)
             self.finished.emit(ended)
 
-    def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
-        """The session, which stays open when the task has ended: people mark things in it afterwards.
+    def _do(self, task: Task, cancel: threading.Event, stack: ExitStack) -> bool:
+        """Do a task; return whether the session is complete."""
+        session, source = self._open(task, stack)
+        if session is None:
+            assert source is not None
+            self._segment_live(source, task, cancel)
+            return False
+        opened = _read(session, cancel)
+        self._pending.set_model(_model_state(opened, task.settings.threads))
+        self.opened.emit(opened)
+        if source is None:
+            source = self._source_of(session, stack)
+        if source is not None:
+            scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
+            self._segment(session, source, task.settings.threads, cancel)
+        return session.manifest.complete
 
-        A live source has none. A session is there before its source is looked for: that may be gone by now, which is no
-        reason to show nothing.
+    def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
+        """Open the session, and the source of a new one; a live source has no session.
+
+        The session stays open after the task, because the user marks segments in it. The source of an existing session
+        is opened later: the session is shown even if its source is gone.
         """
         if task.address is not None:
             source = stack.enter_context(open_source(task.address))
@@ -226,40 +224,40 @@ class Worker(QObject):
             raise
 
     def _source_of(self, session: Session, stack: ExitStack) -> Source | None:
-        """Where more frames of a session come from; None if there are no more."""
+        """Open the source of an existing session; return None if no more frames come from it."""
         if session.manifest.complete or session.manifest.source.live or session.recorded:
             return None
         return stack.enter_context(open_source(session.source_address))
 
-    def _segment(self, session: Session, source: Source, threads: int | None) -> None:
+    def _segment(self, session: Session, source: Source, threads: int | None, cancel: threading.Event) -> None:
+        def edits(index: int) -> Sequence[Edit]:
+            # Called before every frame: the place to wait during a pause.
+            self._wait_while_paused(cancel)
+            # A run that ends here makes no edits.
+            return () if cancel.is_set() else self._pending.take()
+
         resumption = resume(session, source, threads)
-        results = resumption.run(cancel=self._cancel, edits=self._wanted, on_preview=self._show, on_notice=self._hear)
+        results = resumption.run(cancel=cancel, edits=edits, on_preview=self._show_preview, on_notice=self._on_notice)
         with closing(results):
             for result in results:
                 self._pending.settle(result.edits)
                 self.noted.emit(session.record(result.index))
                 if self.newest.put(result):
                     self.advanced.emit()
-                self._halver.move_on((result, resumption.segmenter))
-                self._halve()
+                self._watch_split(result, resumption.segmenter)
 
-    def _go_live(self, source: Source, settings: Settings, model: VideoSegmenter | None) -> None:
+    def _segment_live(self, source: Source, task: Task, cancel: threading.Event) -> None:
         self.recent.clear()
         self.dropped = 0
-        self._pending.set_model(ModelState(settings))
+        self._pending.set_model(ModelState(task.settings))
         self.opened_live.emit(SourceFacts.of(source))
         scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
-        size = (source.height, source.width)
-        segmenter = settings.segmenter() if model is None else transfer_model(model, 0, size)
-        max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
-        segmenter.change(threads=settings.threads, max_init_sweeps=max_init_sweeps)
+        segmenter = _live_segmenter(source, task)
         uncounted = 0
 
         def stale() -> bool:
             nonlocal uncounted
-            paused = self._paused.is_set()
-            while self._paused.is_set() and not self._cancel.wait(_GLANCE):
-                self._halve()
+            paused = self._wait_while_paused(cancel)
             if paused:
                 uncounted = source.dropped - self.dropped
             return paused
@@ -267,12 +265,12 @@ class Worker(QObject):
         results = segment_frames(
             source,
             segmenter,
-            cancel=self._cancel,
-            scene_cuts=settings.scene_cuts,
+            cancel=cancel,
+            scene_cuts=task.settings.scene_cuts,
             edits=lambda index: self._pending.take(),
             stale=stale,
-            on_preview=self._show,
-            on_notice=self._hear,
+            on_preview=self._show_preview,
+            on_notice=self._on_notice,
         )
         before = None
         with closing(results):
@@ -283,12 +281,18 @@ class Worker(QObject):
                 self.dropped = source.dropped - uncounted
                 self._pending.settle(result.edits)
                 self._pass_on(result, before, segmenter)
-                self._halver.move_on((result, segmenter))
-                self._halve()
+                self._watch_split(result, segmenter)
                 before = result.ids
 
+    def _wait_while_paused(self, cancel: threading.Event) -> bool:
+        """Wait until a pause is over, finding split lines meanwhile; return whether there was one."""
+        paused = self._paused.is_set()
+        while self._paused.is_set() and not cancel.wait(_PAUSE_CHECK):
+            self._find_split()
+        return paused
+
     def _pass_on(self, result: FrameResult, before: IdMap | None, segmenter: VideoSegmenter) -> None:
-        """To the screen first, for whatever is done before makes it late; but what was seen is in the recording."""
+        """Show a live frame as early as possible, but record it before the user sees it."""
         recorder = self.recorder
         if recorder is None:
             self._show_live(result)
@@ -305,31 +309,36 @@ class Worker(QObject):
         if self.newest.put(result):
             self.advanced.emit()
 
-    def _wanted(self, index: int) -> Sequence[Edit]:
-        """Called before every frame: the place to wait while paused, and to fetch what a person did."""
-        while self._paused.is_set() and not self._cancel.wait(_GLANCE):
-            self._halve()
-        # A run that ends here makes none of them.
-        return () if self._cancel.is_set() else self._pending.take()
+    def _watch_split(self, result: FrameResult, segmenter: VideoSegmenter) -> None:
+        self.split_watcher.set_newest((result, segmenter))
+        self._find_split()
 
-    def _halve(self) -> None:
-        found = self._halver.find()
-        if found is not None and self.halves.put(found):
-            self.halved.emit()
+    def _find_split(self) -> None:
+        found = self.split_watcher.find()
+        if found is not None and self.split_lines.put(found):
+            self.split_found.emit()
 
-    def _hear(self, notice: Notice) -> None:
+    def _on_notice(self, notice: Notice) -> None:
         if notice.edit is not None and not self._pending.discard(notice.edit):
             # The window takes back only edits of the user.
             notice = replace(notice, edit=None)
         self.noticed.emit(notice)
 
-    def _show(self, preview: Preview) -> None:
+    def _show_preview(self, preview: Preview) -> None:
         if self.preview.put(preview):
             self.previewed.emit()
 
 
+def _live_segmenter(source: Source, task: Task) -> VideoSegmenter:
+    size = (source.height, source.width)
+    segmenter = task.settings.segmenter() if task.model is None else transfer_model(task.model, 0, size)
+    max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
+    segmenter.change(threads=task.settings.threads, max_init_sweeps=max_init_sweeps)
+    return segmenter
+
+
 def _record_of(result: FrameResult) -> FrameRecord:
-    """What a session would note of a frame, were it written."""
+    """Return the record of a live frame, as a session would write it."""
     return FrameRecord.of(result, (0, 0), (0, len(result.statistics), 0))
 
 
@@ -340,8 +349,8 @@ def _model_state(opened: Opened, threads: int | None) -> ModelState:
 
 
 def _read(session: Session, cancel: threading.Event) -> Opened:
-    """What a session says of its frames: of hours of them that takes seconds, and no window is to wait for it."""
-    summary, edits, trouble = RunSummary(), list[Edit](), ""
+    """Read the records of all frames, which takes seconds for hours of video."""
+    summary, edits, problem = RunSummary(), list[Edit](), ""
     try:
         for record in session.records():
             if cancel.is_set():
@@ -351,7 +360,7 @@ def _read(session: Session, cancel: threading.Event) -> Opened:
         for index, found in session.added_measures():
             summary.fill(index, found)
     except StudioError as error:
-        trouble = str(error)
+        problem = str(error)
     except Exception as error:
-        trouble = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
-    return Opened(session, summary, edits, session.bookmark, trouble)
+        problem = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
+    return Opened(session, summary, edits, session.bookmark, problem)

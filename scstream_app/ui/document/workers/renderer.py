@@ -1,4 +1,4 @@
-"""Drawing frames on a thread of its own: read from the session and its source, or as they come from the engine."""
+"""Drawing frames on its own thread: frames read from a session and its source, or new ones from the engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, QThread, Signal, Slot
+from PySide6.QtCore import Signal
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
@@ -16,6 +16,7 @@ from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.document.look import NO_ID, Look, Shown, draw
+from scstream_app.ui.qt.background import BackgroundWorker
 from scstream_app.ui.qt.mailbox import Mailbox
 
 _STOP_MILLISECONDS = 10_000
@@ -23,10 +24,17 @@ _STOP_MILLISECONDS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class DrawRequest:
-    """A frame to be shown: its index, or the result itself if it is at hand.
+    """A frame to draw.
 
-    ``colour`` is the colour space that it was segmented in. ``following`` says that newer frames, as they come, are
-    going to be wished for alike.
+    Parameters
+    ----------
+    frame : int or FrameResult
+        Index of a frame to read, or the result itself.
+    look : Look
+    colour : str
+        Colour space in which the frame was segmented.
+    following : bool
+        Whether requests for newer frames, with the same look, follow as soon as these are segmented.
     """
 
     frame: int | FrameResult
@@ -35,44 +43,40 @@ class DrawRequest:
     following: bool = False
 
 
-class Renderer(QObject):
-    """Draws what was wished for last; requests that were overtaken are left out.
+class Renderer(BackgroundWorker[None]):
+    """Draws the frame requested last; older requests are skipped.
 
-    ``drawn`` says that a `Shown` is in the mailbox `ready`; ``failed`` why there is none. Neither is ever about another
-    session than the one that was loaded last.
+    ``drawn`` says that a `Shown` is in the mailbox `ready`, ``failed`` why a frame cannot be drawn. Both concern only
+    the session that was loaded last.
     """
 
     drawn = Signal()
     failed = Signal(str)
 
-    _requested = Signal()
-
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("rendering", _STOP_MILLISECONDS, low_priority=False)
         self.ready: Mailbox[Shown] = Mailbox()
         self._requests: Mailbox[DrawRequest] = Mailbox()
-        #: The last request while the newest frames are followed, by which the next one can be guessed.
+        #: The last request while new frames are followed: the next one will be alike.
         self._followed: DrawRequest | None = None
         self._anticipated: DrawRequest | None = None
-        #: Held for moments only, by both threads.
+        #: Guards the requests and the loaded session; held only briefly.
         self._gate = threading.Lock()
         self._session: Session | None = None
+        #: Number of calls of `load`, which tells loaded sessions apart.
         self._loaded = 0
         #: Held while frames are read, which may take seconds: the window's thread never waits for it.
         self._reading = threading.Lock()
+        #: The value of ``_loaded`` to which the source and the last frame belong.
         self._held = 0
         self._source: Source | None = None
         self._last: FrameResult | None = None
-        self._thread = QThread()
-        self._thread.setObjectName("rendering")
-        self.moveToThread(self._thread)
-        self._requested.connect(self._work)
-        self._thread.start()
+        self._start_thread()
 
-    # --- called from the window's thread
+    # --- on the window's thread
 
     def load(self, session: Session | None) -> None:
-        """Read frames of this session from now on; what was wished for, or drawn, of another is forgotten."""
+        """Read frames of this session from now on; requests and drawn frames of the one before are dropped."""
         with self._gate:
             self._session = session
             self._loaded += 1
@@ -85,68 +89,66 @@ class Renderer(QObject):
             finally:
                 self._reading.release()
         else:
-            # Whoever reads lets go of the source afterwards.
-            self._requested.emit()
+            # The renderer's thread closes the source afterwards.
+            self._add(None)
 
     def request(self, request: DrawRequest) -> None:
-        """Draw this next, whatever was wished for before."""
+        """Draw this next, instead of any earlier request."""
         with self._gate:
-            coming, self._anticipated = self._anticipated, None
+            anticipated, self._anticipated = self._anticipated, None
             self._followed = request if request.following else None
-            if request.following and coming is not None and _index(coming) > _index(request):
-                # Who follows the newest frames is not to go back to an older one.
-                request, self._anticipated = replace(request, frame=coming.frame), coming
-            fresh = not _same(request, coming) and self._requests.put(request)
-        if fresh:
-            self._requested.emit()
+            if request.following and anticipated is not None and _index(anticipated) > _index(request):
+                # A display that follows new frames must not go back to an older one.
+                request, self._anticipated = replace(request, frame=anticipated.frame), anticipated
+            added = not _same(request, anticipated) and self._requests.put(request)
+        if added:
+            self._add(None)
 
     @property
     def busy(self) -> bool:
         """Whether a frame is being read, which may take as long as the source does."""
         return self._reading.locked()
 
-    def shut_down(self, patience: int = _STOP_MILLISECONDS) -> bool:
-        """Stop for good; True if the thread has ended within so many milliseconds."""
-        self._thread.quit()
-        ended = self._thread.wait(patience)
+    def shut_down(self, patience: int | None = None) -> bool:
+        """End the thread and close the source; return whether the thread ended within ``patience`` milliseconds."""
+        ended = super().shut_down(patience)
         self.load(None)
         return ended
 
-    # --- called from the worker's thread
+    # --- on the segmentation worker's thread
 
     def anticipate(self, result: FrameResult) -> None:
-        """Draw a frame that the window will request for in a moment, as for the one before: it may be busy until then.
+        """Draw a frame for which the window's request will follow, as it did for the frame before.
 
-        If it requests for anything else, that is drawn in its place.
+        The window may be busy for a while. If it then requests anything else, that is drawn instead.
         """
         with self._gate:
             if self._followed is None:
                 return
             self._anticipated = replace(self._followed, frame=result)
-            fresh = self._requests.put(self._anticipated)
-        if fresh:
-            self._requested.emit()
+            added = self._requests.put(self._anticipated)
+        if added:
+            self._add(None)
 
     # --- on the renderer's thread
 
-    @Slot()
-    def _work(self) -> None:
+    def _work(self, task: None, cancel: threading.Event) -> None:
         with self._gate:
             request, session, loaded = self._requests.take(), self._session, self._loaded
-        shown, trouble = None, ""
+        shown, problem = None, ""
         try:
             shown = self._drawn(request, session, loaded)
         except StudioError as error:
-            trouble = str(error)
+            problem = str(error)
         except Exception as error:
-            trouble = f"Cannot draw the frame: {type(error).__name__}: {error}."
+            problem = f"Cannot draw the frame: {type(error).__name__}: {error}."
         with self._gate:
             if loaded != self._loaded:
                 return
-            fresh = shown is not None and self.ready.put(shown)
-        if trouble:
-            self.failed.emit(trouble)
-        elif fresh:
+            added = shown is not None and self.ready.put(shown)
+        if problem:
+            self.failed.emit(problem)
+        elif added:
             self.drawn.emit()
 
     def _drawn(self, request: DrawRequest | None, session: Session | None, loaded: int) -> Shown | None:
@@ -157,8 +159,8 @@ class Renderer(QObject):
             result = None if request is None else self._result(request.frame, session)
         if request is None or result is None:
             return None
-        doubt = _doubt(result, request.colour) if request.look.view == "uncertainty" else None
-        return draw(result, request.look, doubt)
+        uncertainty = _uncertainty(result, request.colour) if request.look.view == "uncertainty" else None
+        return draw(result, request.look, uncertainty)
 
     def _let_go(self) -> None:
         source, self._source, self._last = self._source, None, None
@@ -181,7 +183,7 @@ class Renderer(QObject):
         return self._picture_alone(self._source, index) if found is None else found
 
     def _picture_alone(self, source: Source, index: int) -> FrameResult | None:
-        """A frame that has not been segmented yet: none of its pixels has an id."""
+        """Return a frame that has not been segmented yet: its pixels have no ids."""
         source.seek(index)
         frame = source.read()
         if frame is None:
@@ -195,14 +197,14 @@ def _index(request: DrawRequest) -> int:
 
 
 def _same(request: DrawRequest, other: DrawRequest | None) -> bool:
-    """Whether there is nothing more to draw; results are told apart by what they are, not by what is in them."""
+    """Return whether two requests give the same picture; results are compared by identity."""
     if other is None or request.frame is not other.frame:
         return False
     return (request.look, request.colour) == (other.look, other.colour)
 
 
-def _doubt(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
-    # The engine takes a while to import, and the window need not wait for it.
+def _uncertainty(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
+    # Importing the engine takes a while, for which the window need not wait.
     from scstream.pixels.uncertainty import uncertainty
 
     return uncertainty(result.picture, result.statistics, colour, os.cpu_count() or 1)

@@ -1,0 +1,1 @@
+"""The threads of a document: segmentation, drawing, measuring, writing bookmarks and closing sessions."""
