@@ -225,7 +225,7 @@ def test_what_was_selected_before_there_is_a_table_is_scrolled_to(crowd: Documen
     qtbot.waitUntil(lambda: table(panel).viewport().height() < 150 and in_sight(panel, 50))
 
 
-def test_nobody_who_scrolled_away_is_pulled_back(crowd: Document, qtbot: QtBot) -> None:
+def test_new_frames_do_not_scroll_back_to_the_selected_rows(crowd: Document, qtbot: QtBot) -> None:
     panel = shown(SegmentsPanel(crowd), qtbot)
     crowd.display.select([50])
     scroll(panel, qtbot, Qt.Key.Key_Home)
@@ -785,7 +785,7 @@ def test_a_part_that_is_taken_out_later_leaves_the_object_from_that_frame_on(
     assert story_document.display.members() == {"kite": {0, 1}}
 
 
-def test_members_told_from_events_are_the_sessions(story_document: Document, qtbot: QtBot) -> None:
+def test_members_from_events_equal_those_of_the_session(story_document: Document, qtbot: QtBot) -> None:
     things = [MarkedObject("a", (0, 0, 0), 0, frozenset({1})), MarkedObject("b", (0, 0, 0), 1, frozenset({0, 2}))]
     story_document.set_objects(things)
     for index in range(5):

@@ -434,7 +434,7 @@ def test_without_uncertain_frames_it_says_so(window: MainWindow, qtbot: QtBot) -
     assert "uncertain" in window.message.text
 
 
-def test_damage_is_told_when_a_session_is_opened(window: MainWindow, qtbot: QtBot) -> None:
+def test_damage_is_reported_when_a_session_is_opened(window: MainWindow, qtbot: QtBot) -> None:
     path = window.document.session.path
     window.document.close()
     qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
@@ -445,7 +445,7 @@ def test_damage_is_told_when_a_session_is_opened(window: MainWindow, qtbot: QtBo
     assert "open the session once more" in window.message.text
 
 
-def test_frames_that_are_missing_are_told(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+def test_missing_frames_are_reported(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     clip = write_video(tmp_path / "holes.mp4", moving_square(10), options={"g": "1", "bf": "0", "crf": "12"})
     blank_packets(clip, [4])
     empty.open_address(str(clip))

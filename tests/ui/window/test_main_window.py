@@ -181,7 +181,7 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> Event:
     return compiling.go
 
 
-def test_preparing_the_engine_is_told_with_how_far_it_is(
+def test_preparing_the_engine_shows_its_progress(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(status_bar, "_LONG", 600_000)
@@ -198,7 +198,7 @@ def test_preparing_the_engine_is_told_with_how_far_it_is(
     assert bar.maximum() == 12
 
 
-def test_that_the_engine_is_compiled_is_told_when_it_takes_long(
+def test_compiling_is_announced_when_it_takes_long(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(status_bar, "_LONG", 1)
@@ -421,7 +421,7 @@ def test_what_is_said_of_a_clip_goes_with_it(window: MainWindow, qtbot: QtBot, c
     assert not window.message.isVisible()
 
 
-def test_what_waited_for_the_next_frame_is_told_when_another_clip_is_opened(
+def test_dropped_edits_are_reported_when_another_clip_is_opened(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path
 ) -> None:
     drop(window.welcome, [write_video(tmp_path / "long.mp4", moving_square(60, width=160))])

@@ -1,4 +1,4 @@
-"""Preferences as a person uses them: open, change, see it happen, restore."""
+"""Preferences as a user changes them: open the dialog, change one, see the effect, restore the defaults."""
 
 from __future__ import annotations
 
@@ -225,9 +225,9 @@ def test_clearing_asks_and_spares_what_is_open(window: MainWindow, qtbot: QtBot,
     opened(window, qtbot, clip)
     other = left_behind(tmp_path / "library", "other", clip, 0)
     dialog = dialog_of(window, qtbot)
-    for deed in ("Cancel", "Delete"):
+    for answer in ("Cancel", "Delete"):
         assert other.exists()
-        with answering(qtbot, deed) as asked:
+        with answering(qtbot, answer) as asked:
             press(dialog, qtbot, "clear")
             qtbot.waitUntil(lambda asked=asked: bool(asked), timeout=LONG)
         assert asked[0].startswith("Delete 1 unsaved")
@@ -255,9 +255,9 @@ def test_defaults_are_restored(window: MainWindow, qtbot: QtBot) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "kept"),
+    ("name", "stored"),
     [("theme", "pink"), ("opacity", "7"), ("opacity", "much"), ("threads", "-3"), ("keep_days", "x")],
 )
-def test_what_makes_no_sense_is_the_default(settings: QSettings, make: MakeWindow, name: str, kept: str) -> None:
-    settings.setValue(PREFERENCES[name].key, kept)
+def test_an_invalid_value_gives_the_default(settings: QSettings, make: MakeWindow, name: str, stored: str) -> None:
+    settings.setValue(PREFERENCES[name].key, stored)
     assert make().preferences[name] == PREFERENCES[name].default
