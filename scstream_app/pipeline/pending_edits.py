@@ -100,14 +100,14 @@ class PendingEdits:
         self._model = ModelState(settings)
         self._entries: list[_Entry] = []
         self._abandoned: AbandonedEdits | None = None
+        self._expected = self._model
 
     # --- the window
 
     @property
     def expected(self) -> ModelState:
         """The state of the model after all edits of the user are made."""
-        with self._lock:
-            return self._model.after(entry.edit for entry in self._entries if entry.by_user)
+        return self._expected
 
     @property
     def locked(self) -> frozenset[int]:
@@ -123,6 +123,7 @@ class PendingEdits:
         """Queue an edit; `expected` ignores edits that the program makes on its own."""
         with self._lock:
             self._entries.append(_Entry(edit, by_user))
+            self._expect()
 
     def withdraw(self, edit: Edit) -> bool:
         """Remove an edit, the last one of equal ones; return False if the run has taken it already."""
@@ -131,6 +132,7 @@ class PendingEdits:
                 if entry.edit == edit and not entry.taken:
                     # By identity: equal entries may be in the queue.
                     self._entries = [other for other in self._entries if other is not entry]
+                    self._expect()
                     return True
             return False
 
@@ -138,12 +140,14 @@ class PendingEdits:
         """Drop all edits because no frame follows; return those of the user."""
         with self._lock:
             entries, self._entries = self._entries, []
+            self._expect()
             return [entry.edit for entry in entries if entry.by_user]
 
     def close(self, settings: Settings) -> None:
         """Drop all edits, and forget the model."""
         with self._lock:
             self._entries, self._model = [], ModelState(settings)
+            self._expect()
 
     def close_session(self, settings: Settings, path: Path, address: str, name: str) -> None:
         """Close, but keep the user's edits in case the same session opens next; see `AbandonedEdits`."""
@@ -152,6 +156,7 @@ class PendingEdits:
             if edits:
                 self._abandoned = AbandonedEdits(path, address, name, edits)
             self._entries, self._model = [], ModelState(settings)
+            self._expect()
 
     def start(self, path: Path, address: str | None = None, moved: bool = False) -> AbandonedEdits | None:
         """Prepare for the next run; return edits of another clip, which are dropped now.
@@ -177,6 +182,7 @@ class PendingEdits:
                 self._entries = [_Entry(edit) for edit in abandoned.edits]
             for entry in self._entries:
                 entry.taken = False
+            self._expect()
             anew = abandoned is not None and address == abandoned.address
             return None if abandoned is None or same or anew or not abandoned.edits else abandoned
 
@@ -186,6 +192,7 @@ class PendingEdits:
         """Set the state of the model at the start of a run."""
         with self._lock:
             self._model = model
+            self._expect()
 
     def take(self) -> tuple[Edit, ...]:
         """Return all edits, the earliest first; they stay in the queue but can no longer be withdrawn."""
@@ -201,12 +208,18 @@ class PendingEdits:
                 entry = self._remove(edit)
                 if entry is not None and entry.by_user:
                     self._model = self._model.after([edit])
+            self._expect()
 
     def discard(self, edit: Edit) -> bool:
         """Remove an edit that the model refused; return whether it is one of the user's."""
         with self._lock:
             entry = self._remove(edit)
+            self._expect()
             return entry is not None and entry.by_user
+
+    def _expect(self) -> None:
+        """Update `expected`, which panels read for every row of a table."""
+        self._expected = self._model.after(entry.edit for entry in self._entries if entry.by_user)
 
     def _remove(self, edit: Edit) -> _Entry | None:
         """Remove the first of equal edits, or else of those of the session that was just closed."""
