@@ -59,6 +59,10 @@ class AbandonedEdits:
     name: str
     edits: list[Edit]
 
+    def describe(self) -> str:
+        """Describe that the edits are dropped."""
+        return f"Pending changes in '{self.name}' ({kinds_text(self.edits)}) were not applied because it was closed."
+
 
 @dataclass(slots=True)
 class _Entry:

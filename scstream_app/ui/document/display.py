@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
+from scstream.pixels.statistics import STATISTICS
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
@@ -15,6 +18,9 @@ from scstream_app.session import Bookmark, MarkedObject
 from scstream_app.ui.document.look import Look, Shown
 from scstream_app.ui.document.state import OpenClip, State
 from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
+
+if TYPE_CHECKING:
+    from scstream import Preview
 
 
 class Display(QObject):
@@ -104,6 +110,13 @@ class Display(QObject):
             # The renderer draws frames of a live source ahead of this call.
             self._requested = None if self.shown is not None and self.shown.result is result else result
             self.draw(result)
+
+    def show_preview(self, preview: Preview) -> None:
+        """Show a first frame while it settles, if the display follows new frames."""
+        if self.follow_newest:
+            frames = self._clip.summary.frames
+            index = frames[-1] + 1 if len(frames) else 0
+            self.draw(FrameResult(index, math.nan, preview.frame, preview.ids, (), np.empty(0, STATISTICS)))
 
     def draw(self, frame: int | FrameResult) -> None:
         """Draw a frame now; a frame that the user requested is still shown afterwards."""

@@ -1,21 +1,16 @@
-"""The document: what the window is about. Widgets read it, ask it to change, and hear of changes by its signals."""
+"""The document: the open clip, which all widgets read and change; its signals announce every change."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
-import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
-from PySide6.QtGui import QUndoStack
 
-from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError, StudioError
 from scstream_app.pipeline.edits import Edit
-from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.pending_edits import PendingEdits, kinds_text
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, MarkedObject, Names, Session, SourceFacts, damage_report
@@ -25,24 +20,17 @@ from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Display
 from scstream_app.ui.document.run import Run
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.undo_stack import UndoStack
 from scstream_app.ui.document.workers.measure_worker import MeasureWorker
 from scstream_app.ui.document.workers.segmentation_worker import Opened, Task
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
-#: Frames of a live source that numbers and events are kept of, and how many more before the oldest go.
+#: Frames of a live source in the summary, and how many more there may be until the oldest are dropped.
 _LIVE_FRAMES, _LIVE_SLACK = 6_000, 600
-#: Milliseconds that each thread is waited for: a kernel that is being compiled cannot be interrupted.
+#: Milliseconds to wait for each thread: the compilation of a kernel cannot be interrupted.
 _PATIENCE = 60_000
-
-
-@runtime_checkable
-class RefersToFrames(Protocol):
-    """An undo command that refers to segments or objects of frames which may be forgotten."""
-
-    def forget_before(self, index: int) -> None:
-        """Refer to what the segments and objects of earlier frames have become on this frame."""
 
 
 class Document(QObject):
@@ -81,7 +69,7 @@ class Document(QObject):
         Whether the session is closed because it is being moved; the display stays as it is.
     measure_worker : MeasureWorker
     bookmarks : Bookmarks
-    undo : QUndoStack
+    undo : UndoStack
     """
 
     opened = Signal()
@@ -97,7 +85,7 @@ class Document(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.undo = QUndoStack(self)
+        self.undo = UndoStack(self)
         self.settings = Settings()
         self._forget()
         self.autostart = True
@@ -156,18 +144,28 @@ class Document(QObject):
     # --- opening and closing
 
     def open_source(self, address: str, path: Path, model: VideoSegmenter | None = None) -> None:
-        """Segment a source with the present settings into a new session at ``path``; what was open is closed.
+        """Close the open clip, and segment a source with the current settings.
 
-        A live source gets no session: its frames are shown and forgotten. ``model`` is what to begin with, where that
-        is not nothing.
+        Parameters
+        ----------
+        address : str
+            Address of the source.
+        path : Path
+            Path of the new session. A live source gets no session: its frames are shown and dropped.
+        model : VideoSegmenter, optional
+            Model to begin with.
         """
         self._start(Task(path, address, self.settings, model))
 
     def open_session(self, path: Path, moved: bool = False) -> None:
-        """Show a session and go on with it if it is not complete; what was open is closed.
+        """Close the open clip, show a session, and go on with its segmentation if it is not complete.
 
-        ``moved`` says that it is the one that was set aside: then all stands as before: what is shown, what waits to
-        be done, and what can be undone.
+        Parameters
+        ----------
+        path : Path
+            Path of the session.
+        moved : bool
+            Whether it is the session that was set aside: then the display, pending edits and undo stack stay.
         """
         self._start(Task(path, settings=self.settings, moved=moved))
 
@@ -184,9 +182,7 @@ class Document(QObject):
     def _on_starting(self, task: Task) -> None:
         dropped = self.pending.start(task.path, task.address, task.moved)
         if dropped is not None:
-            kinds = kinds_text(dropped.edits)
-            text = f"Pending changes in '{dropped.name}' ({kinds}) were not applied because it was closed."
-            self.noticed.emit(Notice("edit", 0, text))
+            self.noticed.emit(Notice("edit", 0, dropped.describe()))
         if not self.saving:
             self._set_state(State.OPENING)
             self.run.pause(task.address is not None and not self.autostart)
@@ -250,11 +246,11 @@ class Document(QObject):
         ended = [thread.shut_down(patience) for thread in threads]
         return self.run.shut_down(patience) and all(ended)
 
-    # --- what a person marked
+    # --- marks, edits and settings
 
     def set_names(self, names: Names) -> None:
-        """Names, colours and visibility of segments."""
-        # First to the disk: what cannot be kept is not to look as if it were.
+        """Set and write names, colours and visibility of segments."""
+        # Written first: marks that cannot be written are not shown.
         self._check_free()
         if self.session is not None:
             self.session.names = names
@@ -263,7 +259,7 @@ class Document(QObject):
         self.display.redraw()
 
     def set_objects(self, objects: Iterable[MarkedObject]) -> None:
-        """Named groups of segments."""
+        """Set and write the objects."""
         wanted = tuple(objects)
         self._check_free()
         if self.session is not None:
@@ -274,7 +270,7 @@ class Document(QObject):
 
     def _check_free(self) -> None:
         if self.saving:
-            raise SessionError("The session is just being saved. Do that again in a moment.")
+            raise SessionError("The session is being saved. Try again in a moment.")
 
     def edit(self, edit: Edit) -> None:
         """Have the model changed before its next frame."""
@@ -307,30 +303,30 @@ class Document(QObject):
             self.noticed.emit(Notice("edit", self.summary.frames[-1] if len(self.summary) else 0, text))
 
     def set_settings(self, settings: Settings) -> None:
-        """The settings that the next source is opened with."""
+        """Set the settings with which the next source is opened."""
         self.settings = settings
         self.settings_changed.emit()
 
     def pause(self, paused: bool) -> None:
-        """Let segmentation wait, or go on."""
+        """Pause the segmentation, or go on."""
         if self.state in (State.SEGMENTING, State.SETTLING, State.PAUSED):
             self.run.pause(paused)
             self._set_state(State.PAUSED if paused else State.SEGMENTING)
             if self.live and not paused:
                 self.display.follow_newest = True
 
-    # --- what the threads say
+    # --- signals of the threads
 
     @Slot(object)
     def _on_opened(self, opened: Opened) -> None:
-        session, trouble = opened.session, opened.problem
+        session, problem = opened.session, opened.problem
         if self.state is State.EMPTY or self.run.queued:
             # Closed again before it was open.
             self.run.close(session)
             return
         saving, self.saving = self.saving, False
         if saving and opened.summary.frames == self.summary.frames:
-            self._come_back(session)
+            self._resume_moved(session)
             return
         self.session, self.facts, self.summary = session, session.manifest.source, opened.summary
         self._first_colour = session.manifest.settings.colour
@@ -338,38 +334,39 @@ class Document(QObject):
         try:
             self.names, self.objects = session.names, session.objects
         except StudioError as error:
-            trouble = trouble or str(error)
+            problem = problem or str(error)
         self.display.renderer.load(session)
         self.bookmarks.restore_view(opened.bookmark)
         self.display.leave_empty_matte()
         self.opened.emit()
-        if trouble:
-            self.failed.emit(trouble)
-        self._tell_damage(session)
+        if problem:
+            self.failed.emit(problem)
+        self._report_damage(session)
         self.settings_changed.emit()
         self.marks_changed.emit()
         if len(self.summary):
             self.progressed.emit()
             self.bookmarks.restore_frame(opened.bookmark)
         elif self.state is State.OPENING:
-            # Something to look at while the engine is made ready.
+            # The user sees the first frame while the engine is compiled.
             self.display.draw(session.manifest.start)
 
-    def _come_back(self, session: Session) -> None:
-        """Go on with a session that was put elsewhere, as if nothing had happened."""
+    def _resume_moved(self, session: Session) -> None:
+        """Go on with a session that was moved; the display stays as it is."""
         self.session, self.facts = session, session.manifest.source
         self.display.renderer.load(session)
-        # What was wished for before, and not drawn yet, was forgotten.
+        # Loading drops the request for a frame that is not drawn yet.
         self.display.redraw()
         self.state_changed.emit()
 
-    def _tell_damage(self, session: Session) -> None:
-        """Say what is not as it should be, and what to do about it."""
-        gone, torn = damage_report.missing_frames_text(self.summary.frames), damage_report.damaged_files_text(session)
-        if gone:
-            self.noticed.emit(Notice("damaged", self.summary.frames[0], gone))
-        if torn:
-            self.failed.emit(torn)
+    def _report_damage(self, session: Session) -> None:
+        """Report missing frames and damaged files of a session."""
+        missing = damage_report.missing_frames_text(self.summary.frames)
+        if missing:
+            self.noticed.emit(Notice("damaged", self.summary.frames[0], missing))
+        damaged = damage_report.damaged_files_text(session)
+        if damaged:
+            self.failed.emit(damaged)
 
     @Slot(object)
     def _on_opened_live(self, facts: SourceFacts) -> None:
@@ -386,7 +383,7 @@ class Document(QObject):
     def _on_warming(self, done: int, total: int) -> None:
         if self.run.queued and not self.saving:
             self._set_state(State.WARMING if done < total else State.OPENING)
-        # One that was put elsewhere goes on as it did.
+        # A moved session keeps its state.
         if not self.is_open or self.state in (State.SEGMENTING, State.PAUSED):
             return
         ready = State.PAUSED if self.run.paused else State.SETTLING
@@ -397,20 +394,20 @@ class Document(QObject):
         if self.is_open and record.index > (self.summary.frames[-1] if len(self.summary) else -1):
             self.summary.add(record)
             if self.live and len(self.summary) > _LIVE_FRAMES + _LIVE_SLACK:
-                self._forget_before(self.summary.frames[-_LIVE_FRAMES])
+                self.forget_before(self.summary.frames[-_LIVE_FRAMES])
             self.preview = None
             if self.state is not State.PAUSED:
                 self._set_state(State.SEGMENTING)
             self.progressed.emit()
 
-    def _forget_before(self, index: int) -> None:
-        """Nothing may grow for ever with a source that has no end; objects stay what they have become."""
+    def forget_before(self, index: int) -> None:
+        """Forget frames of a live source, whose summary would otherwise grow without limit.
+
+        Objects of earlier frames begin at this frame with what their segments have become.
+        """
         self.forgetting.emit(index)
         self.objects = self.summary.objects_at(self.objects, index)
-        for place in range(self.undo.count()):
-            command = self.undo.command(place)
-            if isinstance(command, RefersToFrames):
-                command.forget_before(index)
+        self.undo.forget_before(index)
         self.summary.forget_before(index)
 
     @Slot()
@@ -426,26 +423,22 @@ class Document(QObject):
             self.preview = preview
             if self.state in (State.OPENING, State.WARMING):
                 self._set_state(State.SETTLING)
-            if self.display.follow_newest:
-                self.display.draw(self._draft(preview))
+            self.display.show_preview(preview)
             self.previewed.emit()
-
-    def _draft(self, preview: Preview) -> FrameResult:
-        """What is to be seen of a frame that still settles."""
-        index = self.summary.frames[-1] + 1 if len(self.summary) else 0
-        return FrameResult(index, math.nan, preview.frame, preview.ids, (), np.empty(0, STATISTICS))
 
     @Slot(object)
     def _on_noticed(self, notice: Notice) -> None:
-        if self.is_open and notice.edit is not None:
+        if not self.is_open:
+            return
+        if notice.edit is not None:
+            # The model refused it.
             self._expect(notice.edit)
-        if self.is_open:
-            self.noticed.emit(notice)
+        self.noticed.emit(notice)
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
         left = self.run.queued or self.state is State.EMPTY
-        # That something could not be opened is of no interest to whoever has left it already.
+        # A failure to open a clip does not concern a user who has left it already.
         if not left or self.run.closing:
             self.failed.emit(message)
 
@@ -459,17 +452,11 @@ class Document(QObject):
             self.close()
         elif self.session is not None:
             self._set_state(State.DONE if ended else State.STOPPED)
-            self._survey(self.session)
+            self.measure_worker.measure_missing(self.session, self.summary)
         else:
             self._set_state(State.STOPPED if self.live else State.EMPTY)
         if ended or self.live:
             self._drop_late_edits()
-
-    def _survey(self, session: Session) -> None:
-        """Have measured what nobody has, in the background."""
-        frames = self.summary.unmeasured(session.manifest.source.live)
-        if frames:
-            self.measure_worker.start(session, frames)
 
     @Slot(object, object)
     def _on_measured(self, session: Session, found: Mapping[int, Mapping[str, float]]) -> None:

@@ -27,7 +27,8 @@ from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.event_text import TITLES
-from scstream_app.ui.document.player import Player, timecode
+from scstream_app.ui.document.frame_times import timecode
+from scstream_app.ui.document.player import Player
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.timeline.timeline_layer import BAR, CELL, LANE, LANES, TOP, StaticLayer, Ticks

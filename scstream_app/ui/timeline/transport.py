@@ -12,7 +12,8 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolic
 
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.player import SPEEDS, Player, timecode
+from scstream_app.ui.document.frame_times import timecode
+from scstream_app.ui.document.player import SPEEDS, Player
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.icons import draw_icon
 from scstream_app.ui.qt.readout import Readout

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from helpers.export_scenes import merge, result, split
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.player import SPEEDS, Player, Times
+from scstream_app.ui.document.frame_times import FrameTimes
+from scstream_app.ui.document.player import SPEEDS, Player
 from scstream_app.ui.document.state import State
 
 RATE = 25.0
@@ -227,12 +229,9 @@ def test_it_waits_while_there_is_more_to_come(qtbot, document, player, clock):
 
 def test_after_a_wait_it_goes_on_in_time(qtbot, document, player, clock):
     """The frames that came meanwhile are not overdue."""
-    summary = document.summary
-    tail = summary.frames[20:]
-    columns = {name: column[20:] for name, column in summary._columns.items()}
-    del summary.frames[20:]
-    for column in summary._columns.values():
-        del column[20:]
+    records = list(document.session.records())
+    document.summary = RunSummary()
+    document.summary.extend(records[:20])
     document.state = State.SEGMENTING
     player.seek(18)
     at(qtbot, document, 18)
@@ -241,9 +240,7 @@ def test_after_a_wait_it_goes_on_in_time(qtbot, document, player, clock):
     at(qtbot, document, 19)
     qtbot.waitUntil(lambda: player.waiting)
     clock.now += 60.0
-    summary.frames.extend(tail)
-    for name, column in summary._columns.items():
-        column.extend(columns[name])
+    document.summary.extend(records[20:])
     seen = []
     document.display.shown_changed.connect(lambda: seen.append(document.display.index))
     document.progressed.emit()
@@ -351,7 +348,7 @@ def test_another_document_forgets_the_range(qtbot, document, player):
 
 
 def test_times_that_are_not_known():
-    times = Times(rate=10.0)
+    times = FrameTimes(rate=10.0)
     assert times.at(0) == 0.0
     times.take([0.3, np.nan, 0.1])
     assert [times.at(place) for place in range(4)] == pytest.approx([0.0, 0.1, 0.2, 0.3])

@@ -689,7 +689,7 @@ def test_a_merge_that_is_forgotten_is_not_undone_where_nothing_is_left_of_it(run
     (merge,) = (e for _, e in running.summary.events if e.kind is Kind.MERGE and set(e.ids) == {second, third})
     running.edit(Edit("merge", (largest, merge.ids[0])))
     run_on(running, qtbot, 2)
-    running._forget_before(running.summary.frames[-1])
+    running.forget_before(running.summary.frames[-1])
     running.undo.undo()
     told = (
         f"The merge of {undo_commands.segments_text([second, third])} cannot be undone: the segment is no longer there."
@@ -705,7 +705,7 @@ def test_a_split_that_is_forgotten_says_that_it_cannot_be_undone(running: Docume
     undo_commands.split(running, [first])
     run_on(running, qtbot, 3)
     assert splits_of(running, first)
-    running._forget_before(running.summary.frames[-1])
+    running.forget_before(running.summary.frames[-1])
     running.undo.undo()
     told = f"The split of segment {first} cannot be undone: it is too long ago to know its parts."
     assert notices[-1].text == told

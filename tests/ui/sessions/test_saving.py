@@ -324,7 +324,7 @@ def test_while_it_is_saved_nothing_can_be_marked_and_what_was_undone_stays(
     for id in ("undo", "hide", "group", "save", "export", "save_model", "restart"):
         assert not window.actions_[id].isEnabled()
     undo_commands.rename(window.document, 0, "sky")
-    assert window.message.text == "The session is just being saved. Do that again in a moment."
+    assert window.message.text == "The session is being saved. Try again in a moment."
     assert window.document.names.names == {0: "sea"}
     go_on.set()
     wait_for(window, qtbot, "clip.mp4", 6)

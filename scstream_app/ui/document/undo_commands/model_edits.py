@@ -105,7 +105,7 @@ class ModelEditCommand(QUndoCommand, metaclass=AbstractQtMeta):
         """Send the edit that comes closest to undoing one that was made, and describe it in a notice."""
 
     def forget_before(self, index: int) -> None:
-        """Follow the segments from this frame on instead of from an earlier one; see `document.RefersToFrames`."""
+        """Follow the segments from this frame on instead of from an earlier one; see `undo_stack.RefersToFrames`."""
         if self._frame < index:
             self._there = self._document.summary.followed(self._there, self._frame, index)
             self._frame = index

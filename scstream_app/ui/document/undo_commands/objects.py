@@ -21,7 +21,7 @@ class ObjectsCommand(SwapCommand):
         self.about = about
 
     def forget_before(self, index: int) -> None:
-        """Have objects of earlier frames begin at this frame; see `document.RefersToFrames`."""
+        """Have objects of earlier frames begin at this frame; see `undo_stack.RefersToFrames`."""
         summary = self._document.summary
         self._before, self._after = summary.objects_at(self._before, index), summary.objects_at(self._after, index)
 

@@ -11,6 +11,7 @@ from PySide6.QtCore import Signal
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.session.frame_measures import MeasureJob, measure_frames
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.qt.background import BackgroundWorker
 
 #: The compilation of a kernel cannot be interrupted.
@@ -35,6 +36,12 @@ class MeasureWorker(BackgroundWorker[tuple[Session, Sequence[int]]]):
     def start(self, session: Session, frames: Sequence[int]) -> None:
         """Measure these frames instead of any others."""
         self._replace((session, frames))
+
+    def measure_missing(self, session: Session, summary: RunSummary) -> None:
+        """Measure the frames of which the summary lacks measures, if any."""
+        frames = summary.unmeasured(session.manifest.source.live)
+        if frames:
+            self.start(session, frames)
 
     def _work(self, task: tuple[Session, Sequence[int]], cancel: threading.Event) -> None:
         job = MeasureJob(*task, cancel)
