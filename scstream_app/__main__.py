@@ -1,4 +1,4 @@
-"""The way in: the command `scstream`, and `python -m scstream_app`."""
+"""Entry point of `scstream` and of `python -m scstream_app`."""
 
 import sys
 
@@ -6,7 +6,7 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Run the command. Loading it takes a second or two, and Ctrl-C may come in that time as well."""
+    """Run the command-line program; handles Ctrl-C also during its imports, which take a second or two."""
     try:
         from scstream_app.cli import main as command
 

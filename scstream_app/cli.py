@@ -1,4 +1,4 @@
-"""The command `scstream`."""
+"""The command-line program `scstream`."""
 
 from __future__ import annotations
 
@@ -22,43 +22,50 @@ from scstream_app.export import DEFAULT_FORMATS, ExportOptions
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.terminal.console import forgiving_streams, print_json, reporting, say, status, stopping
+from scstream_app.terminal.console import (
+    cancel_on_interrupt,
+    exit_on_error,
+    fail_safe_streams,
+    print_json,
+    print_message,
+    status,
+)
 from scstream_app.terminal.options import (
     Debug,
     Existing,
     Frames,
     Json,
-    Moved,
     Pattern,
     Quick,
     Quiet,
+    SourceOption,
     Threads,
-    checked,
     examples,
     formats_option,
     parse_formats,
     parse_frames,
+    validated,
     with_settings,
 )
-from scstream_app.terminal.progress import follow, interruptible, prepare, progress_bar, report_run
+from scstream_app.terminal.progress import explain_interruption, progress_bar, report_run, show_progress, start_progress
 
 app = typer.Typer(
     name="scstream",
-    help="Cut any video into segments that keep their identity from frame to frame.\n\n"
-    "[bold]scstream[/] or [bold]scstream SOURCE[/] opens the window; the commands do without one.",
+    help="Segment any video; segments keep their ids from frame to frame.\n\n"
+    "[bold]scstream[/] or [bold]scstream SOURCE[/] opens the window; the commands below need no display.",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-bench_app = typer.Typer(help="The same work on other methods, side by side.", no_args_is_help=True)
+bench_app = typer.Typer(help="Compare the engine with other methods.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted."""
+    """Run the program and return its exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
     given = list(sys.argv[1:] if args is None else args)
-    with forgiving_streams():
-        # A shell that wants to know how a word goes on calls the command without arguments.
+    with fail_safe_streams():
+        # Shell completion calls the program without arguments.
         if not os.environ.get("_SCSTREAM_COMPLETE") and (not given or _is_source(given[0])):
             return _open_window(given)
         try:
@@ -69,7 +76,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _is_source(text: str) -> bool:
-    """Whether the first word is something to open, rather than an option or a command, mistyped or not."""
+    """Whether the first argument is a source, rather than an option or a (possibly misspelt) command."""
     commands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     if text.startswith("-") or text in commands | {"bench"}:
         return False
@@ -79,15 +86,15 @@ def _is_source(text: str) -> bool:
 
 def _open_window(given: Sequence[str]) -> int:
     if len(given) > 1:
-        say(f"The window takes a source and nothing else, got '{given[1]}'. Try 'scstream segment --help'.")
+        print_message(f"The window takes one source and no options, got '{given[1]}'. See 'scstream segment --help'.")
         return 2
     try:
         from scstream_app.ui.window import app as window
     except ImportError as error:
-        say(f"scstream: The window cannot be opened here: {error}.")
+        print_message(f"scstream: Cannot open the window: {error}.")
         return 1
     if not window.has_display():
-        say("There is no display here: segment without a window with 'scstream segment SOURCE --out FOLDER'.")
+        print_message("No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.")
         return 1
     return window.run(given[0] if given else None)
 
@@ -122,69 +129,73 @@ def _options(
 def segment(
     source: Annotated[
         str,
-        typer.Argument(metavar="SOURCE", help="A video file, a folder or glob of images, camera:0, or a stream's URL."),
+        typer.Argument(
+            metavar="SOURCE", help="A video file, a folder or glob pattern of images, camera:0, or the URL of a stream."
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="Folder for the results; made if need be.")],
+    out: Annotated[Path, typer.Option(help="Output folder; created if necessary.")],
     formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
     mask: Annotated[
         Path | None,
         typer.Option(
-            "--object", metavar="MASK.png", help="A mask of the first frame: the object is followed to the end."
+            "--object",
+            metavar="MASK.png",
+            help="Mask of an object in the first frame; the object is followed to the end.",
         ),
     ] = None,
     *,
     settings: Settings,
     pattern: Pattern = "{frame:05d}",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier session and its files.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Segment SOURCE into the folder given by --out: a session (NAME.scstream) and files in the chosen formats."""
+    """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
     start, stop = parse_frames(frames)
-    options = checked(ExportOptions(parse_formats(formats), pattern=pattern))
-    with reporting(debug), open_source(source) as opened:
+    options = validated(ExportOptions(parse_formats(formats), pattern=pattern))
+    with exit_on_error(debug), open_source(source) as opened:
         masks = None if mask is None else headless.read_masks(mask, opened)
-        run = headless.begin(opened, out, settings, options, start=start, stop=stop, masks=masks, overwrite=overwrite)
-        with interruptible(lambda: run.session), stopping() as cancel, progress_bar(quiet) as bar:
-            listener, task = prepare(bar, cancel, opened, start, stop)
-            follow(bar, task, headless.segment(run, listener))
+        run = headless.prepare(opened, out, settings, options, start=start, stop=stop, masks=masks, overwrite=overwrite)
+        with explain_interruption(lambda: run.session), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
+            callbacks, task = start_progress(bar, cancel, opened, start, stop)
+            show_progress(bar, task, headless.segment(run, callbacks))
         report_run(run, as_json, quiet)
-        headless.raise_failures(run.tally.failures)
+        headless.raise_failures(run.progress.failures)
 
 
 @app.command(epilog=examples("scstream resume results/clip.scstream"))
 def resume(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.scstream folder.")],
-    source: Moved = None,
+    source: SourceOption = None,
     threads: Threads = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Go on with a session that was interrupted; it ends with the same ids as if it had not been.
+    """Resume an interrupted session. The ids are the same as without the interruption.
 
-    Files are completed in the formats that were asked for, beside the session.
+    Files in the formats of the original command are written beside the session.
     """
-    with reporting(debug), _open_session(session, writable=True) as opened:
+    with exit_on_error(debug), _open_session(session, writable=True) as opened:
         manifest = opened.manifest
-        with interruptible(lambda: opened), stopping() as cancel, progress_bar(quiet) as bar:
+        with explain_interruption(lambda: opened), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
             with open_source(source or opened.source_address) as frames:
-                listener, task = prepare(bar, cancel, frames, manifest.start, manifest.stop)
-                run, tallies = headless.resume(opened, frames, threads, listener)
-                follow(bar, task, tallies, already=len(opened))
+                callbacks, task = start_progress(bar, cancel, frames, manifest.start, manifest.stop)
+                run, steps = headless.resume(opened, frames, threads, callbacks)
+                show_progress(bar, task, steps, already=len(opened))
                 if not cancel.is_set() and run.options.formats:
-                    # Movies and tables of the interrupted run end where it did: all files are made anew.
+                    # Movies and tables of the interrupted run are incomplete: write all files again.
                     _export(bar, opened, run.out, run.options, 0, None, cancel, frames)
         report_run(run, as_json, quiet, resumed=True)
 
 
 def _open_session(path: Path, writable: bool = False) -> Session:
-    """The session at ``path``, or the only one in that folder; what was found damaged in it is said."""
+    """Open the session at ``path``, or the only one in that folder, and print which parts of it are damaged."""
     session = Session.open(headless.find_session(path), writable)
     for text in session.damage:
-        say(text)
+        print_message(text)
     return session
 
 
@@ -195,35 +206,37 @@ def _open_session(path: Path, writable: bool = False) -> Session:
 def export(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.scstream folder.")],
     formats: Annotated[str, formats_option()],
-    out: Annotated[Path, typer.Option(help="Folder for the files; made if need be.")],
+    out: Annotated[Path, typer.Option(help="Output folder; created if necessary.")],
     frames: Frames = ":",
-    scale: Annotated[float, typer.Option(help="Size of what is written against the source.")] = 1.0,
+    scale: Annotated[float, typer.Option(help="Size of the output relative to the source.")] = 1.0,
     pattern: Pattern = "{frame:05d}",
     view: Annotated[
         str | None,
         typer.Option(
-            help="What movies show: overlay, mean_colour, boundaries, ... "
-            "Default: the overlay; in webm and prores the objects cut out, if there are any."
+            help="View that movies show: overlay, mean_colour, boundaries, ... "
+            "Default: overlay; for webm and prores the objects cut out, if there are any."
         ),
     ] = None,
-    palette: Annotated[str, typer.Option(help="Colours of the overlay: vivid or safe for the colour-blind.")] = "vivid",
+    palette: Annotated[
+        str, typer.Option(help="Colours of the overlay: vivid, or safe (for colour-blind viewers).")
+    ] = "vivid",
     existing: Annotated[
         Existing,
         typer.Option(
-            help="Files that are there: replace (once all frames are written, images left over from an earlier export "
-            "go), skip (resumes image sequences), or refuse."
+            help="Existing files: replace (an export of all frames also removes leftover images of an earlier one), "
+            "skip (resumes image sequences), or refuse (stops with an error)."
         ),
     ] = Existing.REPLACE,
-    source: Moved = None,
+    source: SourceOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Write a session's frames in other formats. The source is needed only for formats that show its picture."""
+    """Export the frames of a session. The source is needed only for formats that show its pictures."""
     start, stop = parse_frames(frames)
-    options = checked(ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette))
-    with reporting(debug), _open_session(session) as opened:
-        with stopping() as cancel, progress_bar(quiet) as bar, ExitStack() as stack:
+    options = validated(ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette))
+    with exit_on_error(debug), _open_session(session) as opened:
+        with cancel_on_interrupt() as cancel, progress_bar(quiet) as bar, ExitStack() as stack:
             frames_of = stack.enter_context(open_source(source)) if source is not None else None
             done = _export(bar, opened, out, options, start, stop, cancel, frames_of)
         if as_json:
@@ -245,7 +258,7 @@ def _export(
     indices = [index for index in session.frames.tolist() if index >= start and (stop is None or index < stop)]
     task = bar.add_task("Writing files", total=len(indices), rate="")
     done = 0
-    # Closed at once when interrupted, so that nothing half-written stays when the command ends.
+    # Close the generator at once when interrupted, so that no partial file remains when the command ends.
     with closing(headless.export(session, out, options, start, stop, cancel, source)) as steps:
         for _ in steps:
             done += 1
@@ -258,22 +271,22 @@ def _export(
 
 @app.command(epilog=examples("scstream evaluate results/object Annotations/480p/kite-surf"))
 def evaluate(
-    predictions: Annotated[Path, typer.Argument(help="A folder of masks or id images, an .npz file, or a session.")],
-    truth: Annotated[Path, typer.Argument(help="The same for the ground truth; frames are matched by number.")],
+    predictions: Annotated[Path, typer.Argument(help="A folder of masks or of id images, an .npz file, or a session.")],
+    truth: Annotated[Path, typer.Argument(help="The ground truth, in the same form; frames are matched by number.")],
     skip_ends: Annotated[
-        bool, typer.Option("--skip-ends", help="Leave out the first and the last frame, as DAVIS does.")
+        bool, typer.Option("--skip-ends", help="Ignore the first and the last frame, as DAVIS does.")
     ] = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Score masks (J and F) or segments (what they make possible, how steady they are) against a ground truth."""
-    with reporting(debug):
+    """Score masks (J and F) or segments (best possible J, temporal consistency) against a ground truth."""
+    with exit_on_error(debug):
         found = scores.evaluate(predictions, truth, skip_ends)
         if as_json:
             print_json(found)
             return
         table = Table(show_header=False, box=None, pad_edge=False)
-        for name, value in scores.lines(found):
+        for name, value in scores.table_rows(found):
             table.add_row(name.replace("_", " "), value)
         Console().print(table)
 
@@ -284,37 +297,37 @@ def evaluate(
 @app.command(epilog=examples("scstream info", "scstream info results/clip.scstream"))
 def info(
     session: Annotated[
-        Path | None, typer.Argument(metavar="[SESSION]", help="A NAME.scstream folder, to show what it holds.")
+        Path | None, typer.Argument(metavar="[SESSION]", help="A NAME.scstream folder to describe.")
     ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show versions, codecs and cameras: what a bug report needs. Of a session: its frames, settings and source."""
-    with reporting(debug):
-        facts = system_info.facts() if session is None else _facts_of(session)
+    """Show versions, codecs and cameras for a bug report or, given a session, its frames, settings and source."""
+    with exit_on_error(debug):
+        facts = system_info.facts() if session is None else _session_facts(session)
         if as_json:
             print_json(facts)
             return
         table = Table(show_header=False, box=None, pad_edge=False)
         for name, value in facts.items():
-            table.add_row(name.replace("_", " "), _in_words(value))
-        # Names of folders may look like markup.
+            table.add_row(name.replace("_", " "), _as_text(value))
+        # Names of folders may contain square brackets, which rich takes for markup.
         Console(markup=False).print(table)
 
 
-def _in_words(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{name} {_in_words(each)}" for name, each in value.items())
+        return ", ".join(f"{name} {_as_text(each)}" for name, each in value.items())
     if isinstance(value, list):
-        return ", ".join(map(_in_words, value)) or "none"
+        return ", ".join(map(_as_text, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
 
 
-def _facts_of(path: Path) -> dict[str, Any]:
+def _session_facts(path: Path) -> dict[str, Any]:
     with _open_session(path) as session:
-        return system_info.session_facts(session, headless.objects_of(session))
+        return system_info.session_facts(session, headless.session_objects(session))
 
 
 # --- bench ------------------------------------------------------------------------------------------------
@@ -323,18 +336,19 @@ def _facts_of(path: Path) -> dict[str, Any]:
 @bench_app.command("video")
 def bench_video(
     source: Annotated[
-        str | None, typer.Argument(metavar="[SOURCE]", help="A video file or folder of images. Default: a sample clip.")
+        str | None,
+        typer.Argument(metavar="[SOURCE]", help="A video file or a folder of images. Default: a sample clip."),
     ] = None,
     as_json: Json = False,
     quick: Quick = False,
     debug: Debug = False,
 ) -> None:
-    """Time the engine beside scikit-learn's MiniBatchKMeans on the same frames."""
+    """Compare the speed of the engine with scikit-learn's MiniBatchKMeans on the same frames."""
     from scstream_app.evaluation.bench import tables, video
 
-    with reporting(debug):
-        with status() as say:
-            result = video.measure(source, quick, say)
+    with exit_on_error(debug):
+        with status() as on_status:
+            result = video.measure(source, quick, on_status)
         print_json(result) if as_json else tables.print_video(result)
 
 
@@ -344,16 +358,18 @@ def bench_streams(
         Path | None, typer.Argument(metavar="[FILE]", help="An npz file with X (batches, n, D) and y (batches, n).")
     ] = None,
     alpha: Annotated[float, typer.Option(min=0.0, help="Larger values favour more clusters.")] = 10.0,
-    decay: Annotated[float, typer.Option(min=0.0, help="How fast the past is forgotten: 2 ** -decay a batch.")] = 0.3,
-    psi: Annotated[float, typer.Option(help="Prior guess of a Gaussian cluster's variance.")] = 1.0,
+    decay: Annotated[
+        float, typer.Option(min=0.0, help="How fast old batches lose weight: by 2 ** -decay per batch.")
+    ] = 0.3,
+    psi: Annotated[float, typer.Option(help="Prior variance of a Gaussian cluster.")] = 1.0,
     as_json: Json = False,
     quick: Quick = False,
     debug: Debug = False,
 ) -> None:
-    """Predict every batch of a stream before learning from it, beside MiniBatchKMeans."""
+    """Compare prequential scores (predict each batch, then learn it) with MiniBatchKMeans."""
     from scstream_app.evaluation.bench import streams, tables
 
-    with reporting(debug):
-        with status() as say:
-            result = streams.measure(file, quick, alpha, decay, psi, say)
+    with exit_on_error(debug):
+        with status() as on_status:
+            result = streams.measure(file, quick, alpha, decay, psi, on_status)
         print_json(result) if as_json else tables.print_streams(result)

@@ -1,4 +1,4 @@
-"""What a bug report needs to say: about the machine and the installation, and about a session."""
+"""Facts for a bug report: the machine, the installation and a session."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _PACKAGES = (
     "typer",
     "rich",
 )
-#: What exports are encoded with.
+#: Encoders that the movie formats need.
 _CODECS = ("libx264", "libvpx-vp9", "prores_ks", "gif")
 
 
 def facts() -> dict[str, Any]:
-    """Versions, cores, codecs, cameras and the folder where compiled code is kept, as plain values."""
-    # Only here, because it takes a while to import.
+    """Versions, cores, codecs, cameras and the cache folder of compiled code, as plain values."""
+    # Importing the engine takes a while.
     from scstream import kernels
 
     return {
@@ -52,7 +52,7 @@ def facts() -> dict[str, Any]:
 
 
 def session_facts(session: Session, objects: Sequence[MarkedObject]) -> dict[str, Any]:
-    """What a session is of, how it was made, and how far it came, as plain values."""
+    """Source, settings and state of a session, as plain values."""
     manifest, frames = session.manifest, session.frames
     source = manifest.source
     settings = manifest.settings.portable()
@@ -66,7 +66,7 @@ def session_facts(session: Session, objects: Sequence[MarkedObject]) -> dict[str
         "last_frame": int(frames[-1]) if len(frames) else None,
         "segments_last": session.record(int(frames[-1])).rows if len(frames) else 0,
         "complete": manifest.complete,
-        "objects": [thing.name for thing in objects],
+        "objects": [marked.name for marked in objects],
         "formats": list(manifest.formats),
         "seed": settings.pop("seed"),
         "settings": settings,

@@ -1,7 +1,11 @@
-"""Draw the pictures of the documentation from the sample clips: `python tools/pictures.py`."""
+"""Draw the images of the documentation from the sample clips.
+
+python tools/pictures.py [FOLDER]
+"""
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import VideoSegmenter
-from scstream_app.export.files import write_bytes
+from scstream_app.export.atomic_files import write_bytes
 from scstream_app.pipeline.run import FrameResult, segment_frames
 from scstream_app.render import views
 from scstream_app.sources import open_source
@@ -22,35 +26,38 @@ Picture = npt.NDArray[np.uint8]
 
 
 def main() -> None:
-    """Draw them all."""
-    IMAGES.mkdir(parents=True, exist_ok=True)
+    """Parse the command line and write the images."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path, default=IMAGES)
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
     (surf,) = segmented("kite_surf", [40])
     images = [surf.rgb, views.mean_colour(surf.rgb, surf.ids), views.overlay(surf.rgb, surf.ids)]
-    save("views.png", side_by_side(images))
+    save(folder / "views.png", side_by_side(images))
     pond = segmented("crossing", [10, 40, 70])
-    save("identity.png", side_by_side([views.overlay(result.rgb, result.ids) for result in pond]))
+    save(folder / "identity.png", side_by_side([views.overlay(result.rgb, result.ids) for result in pond]))
 
 
 def segmented(clip: str, indices: Sequence[int]) -> list[FrameResult]:
-    """The chosen frames of a sample clip, segmented from its beginning."""
+    """Segment a sample clip from its first frame and return the chosen frames."""
     source = open_source(str(ROOT / "sample_videos" / f"{clip}.mp4"))
     results = segment_frames(source, VideoSegmenter(seed=0), stop=max(indices) + 1)
     return [result for result in results if result.index in indices]
 
 
 def side_by_side(pictures: Sequence[Picture], gap: int = 8) -> Picture:
-    """Pictures in a row on white, a gap apart."""
+    """Arrange pictures in a row with white gaps."""
     white = np.full((pictures[0].shape[0], gap, 3), 255, np.uint8)
     row = [part for picture in pictures for part in (white, picture)][1:]
     return np.hstack(row)
 
 
-def save(name: str, rgb: Picture) -> None:
-    """Write a PNG; steps of four grey levels cannot be seen and save a third of the bytes."""
+def save(path: Path, rgb: Picture) -> None:
+    """Write a PNG file, quantised to steps of four levels: invisible, and a third smaller."""
     bgr = cv2.cvtColor(rgb // 4 * 4 + 2, cv2.COLOR_RGB2BGR)
     _, encoded = cv2.imencode(".png", bgr, [cv2.IMWRITE_PNG_COMPRESSION, 9])
-    write_bytes(IMAGES / name, encoded.tobytes())
-    print(f"{name}: {encoded.size / 1000:.0f} kB")
+    write_bytes(path, encoded.tobytes())
+    print(f"{path.name}: {encoded.size / 1000:.0f} kB")
 
 
 if __name__ == "__main__":

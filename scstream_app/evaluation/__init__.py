@@ -1,1 +1,1 @@
-"""Measurements: scores against a ground truth, and benchmarks beside other methods."""
+"""Scores against a ground truth, and benchmarks against other methods."""

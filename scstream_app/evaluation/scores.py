@@ -1,4 +1,4 @@
-"""Predictions against ground truth: object masks by J and F, segment ids by what they make possible."""
+"""Scores of predictions against a ground truth: J and F of object masks, oracle scores of segment ids."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from scstream_app.session import Session
 
 Map = npt.NDArray[np.int32]
 
-#: From the J of a quarter of the frames at the start and at the end; the rest is DAVIS's definition.
+#: DAVIS defines decay as the mean score of the first quarter of the frames less that of the last.
 _QUARTERS = 4
 
 
-class Maps(Protocol):
-    """Integer maps (H, W) by frame number. ``segments``: ids of segments, rather than objects with 0 around them."""
+class LabelMaps(Protocol):
+    """Integer maps (H, W) by frame number: segment ids if ``segments``, else object numbers with background 0."""
 
     name: str
     segments: bool
@@ -38,12 +38,12 @@ class Maps(Protocol):
         ...
 
     def events(self, frame: int) -> tuple[Event, ...] | None:
-        """What happened in that frame; None if that is not known."""
+        """The events of one frame; None if unknown."""
         ...
 
 
-def open_maps(path: Path) -> Maps:
-    """Whatever holds maps: a folder of images, an npz file with ``ids``, or a session."""
+def open_maps(path: Path) -> LabelMaps:
+    """Open a folder of images, an npz file with ``ids``, or a session."""
     if path.suffix == ".scstream" or (path / "manifest.json").exists():
         return SessionMaps(path)
     if path.is_dir():
@@ -51,12 +51,12 @@ def open_maps(path: Path) -> Maps:
     if path.suffix == ".npz" and path.is_file():
         return ArchiveMaps(path)
     if not path.exists():
-        raise EvaluationError(f"Cannot read '{path}': there is no such file or folder.")
+        raise EvaluationError(f"Cannot read '{path}': no such file or folder.")
     raise EvaluationError(f"Cannot read '{path}': give a folder of PNG images, an .npz file or a .scstream session.")
 
 
 class ImageMaps:
-    """NNNNN.png for frame N: objects by their index (8 bits or a palette), or segments as id + 1 (16 bits)."""
+    """Images NNNNN.png, one per frame: object numbers (8 bits or a palette), or segment ids + 1 (16 bits)."""
 
     def __init__(self, folder: Path) -> None:
         self.name = str(folder)
@@ -66,7 +66,7 @@ class ImageMaps:
             if digits:
                 self._paths[int(digits[-1])] = path
         if not self._paths:
-            raise EvaluationError(f"Cannot read '{folder}': {_why_no_image(folder)}.")
+            raise EvaluationError(f"Cannot read '{folder}': {_no_image_reason(folder)}.")
         self.segments = _read_image(next(iter(self._paths.values()))).dtype.itemsize > 1
 
     @property
@@ -77,10 +77,10 @@ class ImageMaps:
         picture = _read_image(self._paths[frame])
         if (picture.dtype.itemsize > 1) != self.segments:
             raise EvaluationError(
-                f"Cannot read '{self.name}': it mixes images of 8 bits (objects) and of 16 bits (segments): "
+                f"Cannot read '{self.name}': it mixes 8-bit images (objects) and 16-bit images (segments): "
                 f"'{self._paths[frame].name}' differs from the first."
             )
-        # A mask saved as colours: whatever is not black is the object.
+        # In a colour image, every pixel that is not black belongs to the object.
         values = np.asarray(picture.any(axis=2) if picture.ndim == 3 else picture, np.int32)
         return values - 1 if self.segments else values
 
@@ -88,15 +88,15 @@ class ImageMaps:
         return None
 
 
-def _why_no_image(folder: Path) -> str:
+def _no_image_reason(folder: Path) -> str:
     below = sorted({path.parent.name for path in folder.glob("*/*.png")})
     if below:
-        return f"the images are in its subfolders, of which give one: {', '.join(below[:5])}"
-    return "it holds no PNG image with a frame number in its name"
+        return f"the images are in subfolders; choose one of them: {', '.join(below[:5])}"
+    return "it contains no PNG image with a frame number in its name"
 
 
 def _read_image(path: Path) -> npt.NDArray[Any]:
-    """The image's values, of an indexed one the indices."""
+    """The values of an image; for an indexed image, the indices."""
     try:
         return read_label_image(path).values
     except OSError as error:
@@ -104,7 +104,7 @@ def _read_image(path: Path) -> npt.NDArray[Any]:
 
 
 class ArchiveMaps:
-    """``ids`` (frames, H, W) of an npz file, with the frames' numbers in ``frames`` if it has them."""
+    """The array ``ids`` (frames, H, W) of an npz file, with optional frame numbers ``frames``."""
 
     segments = True
 
@@ -115,14 +115,14 @@ class ArchiveMaps:
                 ids = archive["ids"] if "ids" in archive else None
                 numbers = archive["frames"] if "frames" in archive else None
         except Exception as error:
-            # A damaged archive fails in the ways of zip files, of compression and of arrays.
-            raise EvaluationError(f"Cannot read '{path}': {_why_no_archive(error)}.") from error
-        trouble = _trouble(ids, numbers)
-        if trouble:
-            raise EvaluationError(f"Cannot read '{path}': {trouble}.")
+            # A damaged archive can raise errors of zipfile, zlib and NumPy.
+            raise EvaluationError(f"Cannot read '{path}': {_archive_error(error)}.") from error
+        problem = _array_problem(ids, numbers)
+        if problem:
+            raise EvaluationError(f"Cannot read '{path}': {problem}.")
         self._ids: npt.NDArray[Any] = np.asarray(ids)
-        counted = range(len(self._ids)) if numbers is None else numbers
-        self._place = {int(number): place for place, number in enumerate(counted)}
+        frames = range(len(self._ids)) if numbers is None else numbers
+        self._place = {int(number): place for place, number in enumerate(frames)}
 
     @property
     def frames(self) -> list[int]:
@@ -135,26 +135,26 @@ class ArchiveMaps:
         return None
 
 
-def _why_no_archive(error: Exception) -> str:
+def _archive_error(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno is not None:
         return reason(error)
-    return f"it is no NumPy archive, or a damaged one ({type(error).__name__})"
+    return f"it is not a NumPy archive, or it is damaged ({type(error).__name__})"
 
 
-def _trouble(ids: npt.NDArray[Any] | None, numbers: npt.NDArray[Any] | None) -> str | None:
-    """What is wrong with the arrays of an archive."""
+def _array_problem(ids: npt.NDArray[Any] | None, numbers: npt.NDArray[Any] | None) -> str | None:
+    """Describe what is wrong with the arrays of an archive; None if they are valid."""
     if ids is None:
         return "it has no array 'ids'"
     if ids.ndim != 3 or ids.dtype.kind not in "iu" or not ids.size:
-        return "'ids' must be whole numbers of shape (frames, H, W)"
+        return "'ids' must be integers of shape (frames, H, W)"
     limits = np.iinfo(np.int32)
     if int(ids.min()) < limits.min or int(ids.max()) > limits.max:
         return "'ids' must fit into 32 bits"
     if numbers is None:
         return None
     if numbers.shape != ids.shape[:1] or numbers.dtype.kind not in "iu":
-        return "'frames' must be whole numbers, one for each map of 'ids'"
-    return "'frames' has a number twice" if len(np.unique(numbers)) < len(numbers) else None
+        return "'frames' must be integers, one for each map of 'ids'"
+    return "'frames' contains a number twice" if len(np.unique(numbers)) < len(numbers) else None
 
 
 class SessionMaps:
@@ -182,7 +182,7 @@ class SessionMaps:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A predicted and a true map of the same frame."""
+    """The predicted and the true map of one frame."""
 
     frame: int
     predicted: Map
@@ -190,15 +190,15 @@ class Pair:
 
 
 class Comparison:
-    """The frames that predictions and truth share; read afresh for every pass, so that long videos fit in memory."""
+    """The common frames of predictions and ground truth, read again in every pass so that long videos fit in memory."""
 
-    def __init__(self, predictions: Maps, truth: Maps, skip_ends: bool) -> None:
+    def __init__(self, predictions: LabelMaps, truth: LabelMaps, skip_ends: bool) -> None:
         self.predictions, self.truth = predictions, truth
         common = sorted(set(predictions.frames) & set(truth.frames))
         if skip_ends and 0 < len(common) < 3:
             raise EvaluationError(
-                f"Nothing to compare: --skip-ends leaves out the first and the last frame, and only {len(common)} "
-                "of them are common."
+                f"Nothing to compare: --skip-ends ignores the first and the last frame, and only {len(common)} "
+                "frames are common."
             )
         self.frames = common[1:-1] if skip_ends else common
         if not self.frames:
@@ -219,7 +219,7 @@ class Comparison:
         return (pair.predicted for pair in self)
 
     def masks(self) -> Iterator[npt.NDArray[np.bool_]]:
-        """True on any object of the truth."""
+        """Masks of all true objects together."""
         return (self.truth.read(frame) > 0 for frame in self.frames)
 
 
@@ -228,9 +228,9 @@ def _size(picture: Map) -> str:
 
 
 def evaluate(predictions: Path, truth: Path, skip_ends: bool = False) -> dict[str, Any]:
-    """Every score that the two allow, as `scstream evaluate --json` prints them.
+    """All scores that the inputs allow, as `scstream evaluate --json` prints them.
 
-    ``skip_ends`` leaves out the first and the last common frame, as DAVIS does.
+    ``skip_ends`` ignores the first and the last common frame, as DAVIS does.
     """
     comparison = Comparison(open_maps(predictions), open_maps(truth), skip_ends)
     segments = comparison.predictions.segments
@@ -239,28 +239,28 @@ def evaluate(predictions: Path, truth: Path, skip_ends: bool = False) -> dict[st
 
 
 def _object_scores(comparison: Comparison) -> dict[str, Any]:
-    """J and F of each object of the truth, and their means."""
+    """J and F of each true object, and their means."""
     objects = sorted({int(v) for pair in comparison for v in np.unique(pair.truth)} - {0})
-    # One object may be 255 in a black and white mask; among several, that value means void.
+    # In a black and white mask, 255 is the object; among several objects, it means void.
     if len(objects) > 1:
         objects = [value for value in objects if value != VOID]
     if not objects:
-        raise EvaluationError("Nothing to compare: the truth has no object in these frames.")
+        raise EvaluationError("Nothing to compare: the ground truth has no object in these frames.")
     single = len(objects) == 1
     scores: dict[int, tuple[list[float], list[float]]] = {value: ([], []) for value in objects}
     for pair in comparison:
-        judged = np.ones(pair.truth.shape, bool) if single else pair.truth != VOID
+        valid = np.ones(pair.truth.shape, bool) if single else pair.truth != VOID
         for value, (j, f) in scores.items():
-            mine = (pair.predicted > 0 if single else pair.predicted == value) & judged
-            j.append(metrics.jaccard(mine, pair.truth == value))
-            f.append(metrics.boundary_f(mine, pair.truth == value))
+            predicted = (pair.predicted > 0 if single else pair.predicted == value) & valid
+            j.append(metrics.jaccard(predicted, pair.truth == value))
+            f.append(metrics.boundary_f(predicted, pair.truth == value))
     per_object = {str(value): {**_summary("j", j), **_summary("f", f)} for value, (j, f) in scores.items()}
     means = {name: _mean(each[name] for each in per_object.values()) for name in next(iter(per_object.values()))}
     return {**means, "j_and_f": _rounded((means["j_mean"] + means["f_mean"]) / 2), "objects": per_object}
 
 
 def _summary(name: str, values: list[float]) -> dict[str, float]:
-    """Mean, recall (share of frames above 0.5) and decay (first quarter less last) of a score over the frames."""
+    """Mean, recall (fraction of frames above 0.5) and decay (first quarter less last) of a score over the frames."""
     quarters = np.array_split(np.array(values), _QUARTERS)
     decay = float(quarters[0].mean() - quarters[-1].mean()) if len(values) >= _QUARTERS else 0.0
     return {
@@ -271,7 +271,7 @@ def _summary(name: str, values: list[float]) -> dict[str, float]:
 
 
 def _segment_scores(comparison: Comparison) -> dict[str, Any]:
-    """How well segments can make up the truth, and how steady they are."""
+    """Oracle scores of segments, their temporal consistency and, for true segments, clustering scores."""
     scores: dict[str, Any] = {
         "segments_mean": _mean(len(np.unique(picture)) for picture in comparison.ids()),
         "temporal_consistency": _rounded(metrics.temporal_consistency(comparison.ids())),
@@ -282,7 +282,7 @@ def _segment_scores(comparison: Comparison) -> dict[str, Any]:
     scores["j_oracle"] = _mean(metrics.oracle_jaccard(comparison.ids(), comparison.masks()))
     scores["j_oracle_per_frame"] = _mean(metrics.oracle_jaccard_per_frame(comparison.ids(), comparison.masks()))
     events = [comparison.predictions.events(frame) for frame in comparison.frames]
-    known = [happened for happened in events if happened is not None]
+    known = [each for each in events if each is not None]
     if len(known) == len(events) and comparison.frames == list(range(comparison.frames[0], comparison.frames[-1] + 1)):
         scores["j_carried"] = _mean(metrics.carried_jaccard(comparison.ids(), comparison.masks(), known))
     return scores
@@ -296,8 +296,8 @@ def _rounded(value: float) -> float:
     return round(value, 6)
 
 
-def lines(scores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Name and value of every score but those of single objects, for a table."""
+def table_rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield name and value of every score except those of single objects, for a table."""
     for name, value in scores.items():
         if not isinstance(value, dict):
             yield name, f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,11 +1,11 @@
-"""Writers of results, one format a module. Each writes a temporary sibling first and raises `ExportError`."""
+"""Export results to files. Each format is a module of `formats`; `Exporter` writes several formats at once."""
 
 from scstream_app.errors import ExportError
 from scstream_app.export.exporter import Exporter, check_job, check_options, needs_object, needs_picture
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
-from scstream_app.export.objects import ExportObject, Following
+from scstream_app.export.objects import ExportObject, ObjectTracker
 from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
 from scstream_app.export.writer import Writer
 
@@ -16,9 +16,9 @@ __all__ = [
     "ExportObject",
     "ExportOptions",
     "Exporter",
-    "Following",
     "Job",
     "Movie",
+    "ObjectTracker",
     "Writer",
     "check_job",
     "check_options",

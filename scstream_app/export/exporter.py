@@ -1,4 +1,4 @@
-"""An export in several formats at once, written while the next frames are computed."""
+"""Export to several formats at once, one thread per format."""
 
 from __future__ import annotations
 
@@ -12,40 +12,42 @@ from types import TracebackType
 from typing import Self
 
 from scstream_app.errors import ExportError
-from scstream_app.export import files
+from scstream_app.export import atomic_files
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
-from scstream_app.export.movie import Movies
+from scstream_app.export.movie import MovieWriter
 from scstream_app.export.options import VIEWS, ExportOptions
 from scstream_app.export.writer import Writer
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 
-#: Frames that may wait for a writer. More would only take memory: a writer that is too slow stays too slow.
+#: Frames queued per writer. A longer queue only takes memory: a writer that is too slow stays too slow.
 _BACKLOG = 3
 
 
 class Exporter:
-    """Hands every frame to the writers of all formats; use it in a with statement.
+    """Pass every frame to the writers of all formats; use it in a with statement.
 
-    Each writer has a thread of its own and gets the frames in order. When one fails, the next call of `write` or
-    `close` raises its ExportError; the files of the others are completed all the same, with the frames so far. With
-    ``on_failure`` nothing is raised: it hears of the failure, and the others go on. Arrays of a result must not be
-    changed after it was handed over.
+    Each writer runs on a separate thread and receives the frames in order. If a writer fails, the next call of
+    `write` or `close` raises its ExportError, and the other writers complete their files with the frames so far. If
+    ``on_failure`` is given, it is called with the error instead, and the other writers continue. Do not modify the
+    arrays of a result after passing it to `write`.
 
     Parameters
     ----------
     folder : Path
-        Where everything goes; it is made if need be.
+        Output folder; created if necessary.
     job : Job
+        The job, whose options name the formats.
     on_failure : callable, optional
+        Called with the ExportError of each writer that fails.
 
     Attributes
     ----------
     paths : tuple of Path
         The files and folders that are written.
     needs_picture : bool
-        Whether results must come with their picture.
+        Whether any format needs the picture of the frames.
     """
 
     def __init__(
@@ -62,40 +64,40 @@ class Exporter:
             self.paths = tuple(writer.path for writer in writers)
             stack.pop_all()
         self.needs_picture = any(writer.needs_picture for writer in writers)
-        self._lanes = [_Lane(writer) for writer in writers]
+        self._threads = [_WriterThread(writer) for writer in writers]
         self._on_failure = on_failure
         self._closed = False
 
     @property
     def failed(self) -> bool:
-        """Whether all formats have failed, so that going on is of no use."""
-        return bool(self._lanes) and all(lane.failed for lane in self._lanes)
+        """Whether all writers have failed."""
+        return bool(self._threads) and all(thread.failed for thread in self._threads)
 
     def write(self, result: FrameResult) -> None:
-        """Hand over the next frame; waits while a writer is more than a few frames behind."""
+        """Pass the next frame to the writers; blocks while a writer is more than a few frames behind."""
         if self._closed:
-            raise ValueError("the export has been closed")
-        self._tell_failures()
-        for lane in self._lanes:
-            lane.put(result)
+            raise ValueError("the export is closed")
+        self._report_failures()
+        for thread in self._threads:
+            thread.put(result)
 
     def close(self) -> None:
-        """Complete all files; raises what went wrong since the last call of `write`."""
+        """Complete all files; raises or reports errors since the last call of `write`."""
         self._end(abandon=False)
-        self._tell_failures()
+        self._report_failures()
 
     def abandon(self) -> None:
-        """Remove what is not in place yet instead of completing it: files of an earlier export stay as they are."""
+        """Discard unfinished files instead of completing them; files of an earlier export stay unchanged."""
         self._end(abandon=True)
 
     def _end(self, abandon: bool) -> None:
         if self._closed:
             return
         self._closed = True
-        for lane in self._lanes:
-            lane.end(abandon)
-        for lane in self._lanes:
-            lane.join()
+        for thread in self._threads:
+            thread.end(abandon)
+        for thread in self._threads:
+            thread.join()
 
     def __enter__(self) -> Self:
         return self
@@ -106,14 +108,13 @@ class Exporter:
         try:
             self.close()
         except ExportError as another:
-            # One that is on its way already is not to be hidden by its successor.
+            # Do not hide an ExportError that is already being raised.
             if not isinstance(error, ExportError):
                 raise
             error.add_note(str(another))
 
-    def _tell_failures(self) -> None:
-        taken = [lane.take_failure() for lane in self._lanes]
-        failures = [failure for failure in taken if failure is not None]
+    def _report_failures(self) -> None:
+        failures = [failure for thread in self._threads if (failure := thread.take_failure()) is not None]
         if self._on_failure is not None:
             for failure in failures:
                 self._on_failure(failure)
@@ -132,29 +133,29 @@ def check_options(options: ExportOptions) -> None:
 
 
 def check_job(folder: Path, job: Job) -> None:
-    """Raise the ExportError that says why a format cannot be written, before anything is."""
-    places = []
+    """Raise an ExportError if a format of the job cannot be written to the folder."""
+    targets = []
     for name in dict.fromkeys(job.options.formats):
         kind, view = _parse(name)
-        own = job.with_options(view=view) if view else job
-        kind.check(folder, own)
-        places.append(folder / kind.place(own))
-    _check_apart(places)
+        format_job = job.with_options(view=view) if view else job
+        kind.check(folder, format_job)
+        targets.append(folder / kind.target_name(format_job))
+    _check_distinct(targets)
 
 
 def open_writer(folder: Path, name: str, job: Job) -> Writer:
-    """The writer of a format, by its name in `FORMATS`, with ":view" after it for movies."""
+    """Open the writer of a format by its name in `FORMATS`; a movie format may name its view ("mp4:mean_colour")."""
     kind, view = _parse(name)
     return kind(folder, job.with_options(view=view) if view else job)
 
 
 def needs_picture(formats: Iterable[str]) -> bool:
-    """Whether any of the formats shows the frames' pictures."""
+    """Whether any of the formats needs the picture of the frames."""
     return any(_parse(name)[0].needs_picture for name in formats)
 
 
 def needs_object(name: str) -> bool:
-    """Whether the format makes no sense without an object.
+    """Whether the format needs an object.
 
     >>> needs_object("matte"), needs_object("mp4:mask"), needs_object("webm")
     (True, True, False)
@@ -164,26 +165,26 @@ def needs_object(name: str) -> bool:
 
 
 def _parse(name: str) -> tuple[type[Writer], str]:
-    """The writer of a format, and its view or nothing."""
+    """Split the name of a format into its writer and its view, which may be empty."""
     plain, _, view = name.partition(":")
     kind = FORMATS.get(plain)
     if kind is None:
-        raise ExportError(f"There is no format '{plain}'. Those known are {', '.join(FORMATS)}.")
-    if view and not issubclass(kind, Movies):
-        raise ExportError(f"'{plain}' is not a movie: it takes no view, got '{view}'.")
+        raise ExportError(f"Unknown format '{plain}'. Choose from {', '.join(FORMATS)}.")
+    if view and not issubclass(kind, MovieWriter):
+        raise ExportError(f"The format '{plain}' is not a movie and takes no view, got '{view}'.")
     if view and view not in views.VIEWS:
-        raise ExportError(f"There is no view '{view}'. Those known are {', '.join(VIEWS)}.")
+        raise ExportError(f"Unknown view '{view}'. Choose from {', '.join(VIEWS)}.")
     return kind, view
 
 
-def _check_apart(paths: Sequence[Path]) -> None:
-    twice = [path for path in paths if paths.count(path) > 1]
-    if twice:
-        raise ExportError(f"Cannot write '{twice[0]}' twice: two of the formats go to that file.")
+def _check_distinct(paths: Sequence[Path]) -> None:
+    repeated = [path for path in paths if paths.count(path) > 1]
+    if repeated:
+        raise ExportError(f"Cannot write '{repeated[0]}': two of the formats write this file.")
 
 
-class _Lane(threading.Thread):
-    """A writer, the frames that wait for it, and the thread that writes them."""
+class _WriterThread(threading.Thread):
+    """The thread of one writer, with a queue of frames."""
 
     def __init__(self, writer: Writer) -> None:
         super().__init__(name=f"export {writer.format}", daemon=True)
@@ -195,21 +196,21 @@ class _Lane(threading.Thread):
         self.start()
 
     def put(self, result: FrameResult) -> None:
-        """Append a frame."""
+        """Queue a frame; blocks while the queue is full."""
         self._waiting.put(result)
 
     def end(self, abandon: bool) -> None:
-        """End the export; frames that wait are still written, unless all is to be abandoned."""
+        """Complete the export after the queued frames or, if ``abandon``, discard it."""
         self._abandoned = abandon
         self._waiting.put(None)
 
     def take_failure(self) -> ExportError | None:
-        """What went wrong, once."""
+        """Return the error of the writer, if any, and forget it."""
         failure, self._failure = self._failure, None
         return failure
 
     def run(self) -> None:
-        """Write frames until there are no more; after a failure they are only taken off the queue."""
+        """Write frames until `end`; after a failure, drop them so that `put` does not block for ever."""
         while (result := self._waiting.get()) is not None:
             if not self.failed and not self._abandoned:
                 self._attempt(self._writer.write, result)
@@ -221,6 +222,6 @@ class _Lane(threading.Thread):
         except ExportError as error:
             self._failure, self.failed = error, True
         except Exception as error:
-            failure = files.failure(self._writer.path, error)
+            failure = atomic_files.write_error(self._writer.path, error)
             failure.__cause__ = error
             self._failure, self.failed = failure, True

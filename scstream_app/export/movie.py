@@ -1,4 +1,4 @@
-"""Pictures into movie files, each at its own time."""
+"""Encode pictures as movie files, with a timestamp per picture."""
 
 from __future__ import annotations
 
@@ -16,39 +16,41 @@ import numpy as np
 from av.video.reformatter import ColorRange, Colorspace
 from av.video.stream import VideoStream
 
-from scstream_app.export import files
-from scstream_app.export.files import Overwrite
+from scstream_app.export import atomic_files
+from scstream_app.export.atomic_files import Overwrite
 from scstream_app.export.job import Job
-from scstream_app.export.objects import Following
+from scstream_app.export.objects import ObjectTracker
 from scstream_app.export.writer import Output, Writer
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
 
-#: From this height on, players take a movie's colours to be those of high definition.
+#: Players assume the colour space of high definition from this height on.
 _HIGH_DEFINITION = 720
-#: FFmpeg's numbers of primaries and transfer curves, for high and for standard definition.
+#: FFmpeg's codes of colour primaries and transfer curves for high and for standard definition.
 _BT709, _SMPTE170M = 1, 6
-#: Pixels around a cut-out that keep their colour: codecs blur colours over their neighbours, up to a block.
+#: Width in pixels of the border around a cut-out that keeps its colour: codecs blend colours within a block.
 _MARGIN = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Codec:
-    """An encoder of FFmpeg and how to use it.
+    """An FFmpeg encoder and its settings.
 
     Parameters
     ----------
     name : str
+        FFmpeg's name of the encoder.
     pixels : str
         FFmpeg's name of the pixel format.
     options : mapping
+        Options of the encoder.
     tick : Fraction
-        Seconds: presentation times are whole numbers of it.
+        Time base in seconds: timestamps are multiples of it.
     container : mapping
-        Options of the file format.
+        Options of the container format.
     even : bool
-        Whether sizes must be even.
+        Whether width and height must be even.
     """
 
     name: str
@@ -64,14 +66,14 @@ H264 = Codec(
     "yuv420p",
     {"preset": "veryfast", "crf": "18"},
     Fraction(1, 90_000),
-    # The index goes to the front, so that a browser can begin before it has the whole file.
+    # Put the index first, so that browsers can play the file while they load it.
     {"movflags": "+faststart"},
     even=True,
 )
 
 
 class Clock:
-    """Presentation times as whole ticks, from 0, each later than the one before.
+    """Convert times in seconds to timestamps: strictly increasing whole ticks that start at 0.
 
     >>> clock = Clock(Fraction(1, 1000), rate=25.0)
     >>> [clock.ticks(seconds) for seconds in (7.0, 7.04, 7.04, 7.5)]
@@ -86,7 +88,7 @@ class Clock:
         self._seconds = 0.0
 
     def ticks(self, seconds: float | None) -> int:
-        """The ticks of a picture; without a time it comes one frame after the last one."""
+        """The timestamp of the next picture; without a time it follows one frame after the last one."""
         if seconds is None or not math.isfinite(seconds):
             seconds = self._seconds + self._step if self._begin is not None else 0.0
         if self._begin is None:
@@ -115,7 +117,7 @@ class Encoder:
         self._tag(context, shape[0])
 
     def _tag(self, context: av.VideoCodecContext, height: int) -> None:
-        # A player that has to guess which colours are meant shows some movies too red.
+        # Untagged movies look too red in players that guess the wrong colour space.
         high = height >= _HIGH_DEFINITION
         self._space = Colorspace.ITU709 if high else Colorspace.SMPTE170M
         context.colorspace = self._space
@@ -123,14 +125,14 @@ class Encoder:
         context.color_range = ColorRange.MPEG
 
     def encode(self, picture: Picture, ticks: int) -> None:
-        """Append RGB or RGBA."""
+        """Append an RGB or RGBA picture."""
         for frame in self._frames(picture, ticks):
             self._container.mux(self._stream.encode(frame))
 
     def _frames(self, picture: Picture, ticks: int) -> Iterator[av.VideoFrame]:
-        """The frames to encode for a picture."""
+        """Convert a picture to the frames that the encoder takes."""
         frame = self._frame(picture, ticks)
-        # With several threads swscale gets the first pixels of each thread's share wrong in 10-bit formats.
+        # With several threads, swscale miscalculates the first pixels of each thread's slice in 10-bit formats.
         yield frame.reformat(
             format=self._codec.pixels, dst_colorspace=self._space, dst_color_range=ColorRange.MPEG, threads=1
         )
@@ -142,20 +144,20 @@ class Encoder:
         return frame
 
     def finish(self) -> None:
-        """Write what the codec still holds, and the file's end."""
+        """Flush the encoder and complete the file."""
         self._container.mux(self._stream.encode())
         self._container.close()
 
     def close(self) -> None:
-        """Let go of the file, whole or not."""
+        """Close the file, complete or not."""
         self._container.close()
 
 
 class Movie(Output):
-    """Writes pictures (H, W, 3) or (H, W, 4), all of one size, into a movie; use it in a with statement.
+    """Write pictures (H, W, 3) or (H, W, 4) of one size to a movie; use it in a with statement.
 
-    The file appears when the statement ends. If other work fails inside the statement, or is interrupted, the
-    pictures so far make a whole movie; if the movie itself cannot be written, nothing is left behind.
+    The file appears at the end of the statement. If the body of the statement fails or is interrupted, the movie is
+    completed with the pictures so far. If the movie itself cannot be written, no file remains.
     """
 
     encoder: ClassVar[type[Encoder]] = Encoder
@@ -167,16 +169,16 @@ class Movie(Output):
         self._rate = rate
         self._clock = Clock(codec.tick, rate)
         self._file: Encoder | None = None
-        files.make_folder(path.parent)
-        self._staged = files.Staged([path], overwrite)
+        atomic_files.make_folder(path.parent)
+        self._staged = atomic_files.StagedFiles([path], overwrite)
         self.kept = self._staged.kept
 
     def write(self, picture: Picture, time: float | None = None) -> None:
-        """Append a picture that is shown from ``time`` on, in seconds; by default one frame after the last one."""
+        """Append a picture shown from ``time`` (in seconds) on; by default one frame after the last one."""
         if self.kept:
             return
         with self._reporting(self.path):
-            self._encode(_even(picture) if self._codec.even else picture, time)
+            self._encode(_pad_to_even(picture) if self._codec.even else picture, time)
         self.count += 1
 
     def _encode(self, picture: Picture, time: float | None) -> None:
@@ -187,50 +189,54 @@ class Movie(Output):
     def _finish(self) -> None:
         assert self._file is not None
         self._file.finish()
-        self._staged.place()
+        self._staged.commit()
 
     def _release(self) -> None:
         if self._file is not None:
-            files.close_quietly(self._file)
+            atomic_files.close_quietly(self._file)
         self._staged.discard()
 
 
-class Movies(Writer):
-    """A format of one movie: the job's view or, where the codec can and none is named, the objects cut out."""
+class MovieWriter(Writer):
+    """Base class of movie formats.
+
+    The movie shows the view of the options. If they name no view, the clip has objects and the format has
+    transparency, it shows the objects cut out.
+    """
 
     needs_picture = True
     suffix: ClassVar[str]
     codec: ClassVar[Codec]
-    #: With transparency; None if the format has none.
-    see_through: ClassVar[Codec | None] = None
+    #: The codec with transparency; None if the format has none.
+    alpha_codec: ClassVar[Codec | None] = None
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._cut_out = self._cuts_out(job)
-        self._following = Following(job.objects)
-        self.path = folder / self.place(job)
+        self._tracker = ObjectTracker(job.objects)
+        self.path = folder / self.target_name(job)
         self._movie = self._open()
         self.kept = self._movie.kept
 
     @classmethod
-    def place(cls, job: Job) -> str:
+    def target_name(cls, job: Job) -> str:
         stem = views.VIEWS["matte" if cls._cuts_out(job) else job.options.opaque_view].stem
         return f"{stem}{cls.suffix}"
 
     @classmethod
     def _cuts_out(cls, job: Job) -> bool:
-        """Whether the objects are shown with transparency: where that can be, and no other view is asked for."""
-        return cls.see_through is not None and bool(job.objects) and job.options.view in (None, "matte")
+        """Whether the movie shows the objects cut out with transparency."""
+        return cls.alpha_codec is not None and bool(job.objects) and job.options.view in (None, "matte")
 
     def _open(self) -> Movie:
-        codec = self.see_through if self._cut_out and self.see_through else self.codec
+        codec = self.alpha_codec if self._cut_out and self.alpha_codec else self.codec
         return Movie(self.path, self.job.rate, codec, self.job.options.overwrite)
 
     def _write(self, result: FrameResult) -> None:
         self._movie.write(self._picture(result), result.time)
 
     def _picture(self, result: FrameResult) -> Picture:
-        scene = self.job.scene(result, self._following.members(result))
+        scene = self.job.scene(result, self._tracker.members(result))
         if self._cut_out:
             return views.matte(scene.rgb, views.select(scene.ids, scene.members), _MARGIN)
         return views.flatten(views.draw(self.job.options.opaque_view, scene))
@@ -242,8 +248,8 @@ class Movies(Writer):
         self._movie.abandon()
 
 
-def _even(picture: Picture) -> Picture:
-    """Repeat the last row or column where their number is odd: chroma is stored for squares of four pixels."""
+def _pad_to_even(picture: Picture) -> Picture:
+    """Repeat the last row or column if their number is odd: chroma is stored per 2 x 2 pixels."""
     height, width = picture.shape[:2]
     if height % 2 == 0 and width % 2 == 0:
         return picture

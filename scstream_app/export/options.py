@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from scstream_app.errors import ExportError
-from scstream_app.export.files import Overwrite
+from scstream_app.export.atomic_files import Overwrite
 from scstream_app.render import palette, views
 
 #: Formats that `scstream segment` writes by default.
@@ -23,7 +23,7 @@ _LARGEST_SCALE = 8.0
 #: Larger widths and precisions make names too long for a file system or for memory.
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200
-#: Options that a session stores; it stores the formats under a key of their own, and no overwrite policy.
+#: Options that a session stores; formats have a separate key, and the overwrite policy is not stored.
 _STORED = ("pattern", "scale", "view", "palette", "opacity")
 
 

@@ -1,16 +1,16 @@
-"""Rows about frames, as CSV and Parquet both hold them.
+"""Tables of segments, events and tracks, shared by the CSV and Parquet formats.
 
 segments
     One row per frame and live segment: frame, time in seconds, id, name, pixels, mean red, green and blue from 0 to 1,
     centroid as row and column in pixels, and cov_11 to cov_55: the upper triangle of the covariance over the colour
     space's three channels, row / height and column / width.
 events
-    frame, time, kind, id (who lives on, was born or died), other (split off or absorbed, else empty),
-    log_hastings (of splits and merges), count, other_count (pixels by weight).
+    frame, time, kind, id (the segment that survived, was born or died), other (the segment split off or absorbed; else
+    empty), log_hastings (of splits and merges), count, other_count (weighted numbers of pixels).
 tracks
     track_id, frame, row, column: the data of a napari Tracks layer.
 graph
-    track_id, parent: the layer's graph. Beside CSV it is a JSON file, {track_id: [parent]}, as napari takes it.
+    track_id, parent: the graph of the Tracks layer. The CSV format writes it as JSON, {track_id: [parent]}.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from scstream_app.pipeline.frame_result import FrameResult
 
 _UPPER = tuple((i, j) for i in range(5) for j in range(i, 5))
 
-#: Column -> type, table by table.
+#: Columns and their types, one mapping per table.
 SEGMENTS: Mapping[str, type] = {
     "frame": int,
     "time": float,
@@ -56,26 +56,26 @@ Row = tuple[Any, ...]
 
 
 def segments(result: FrameResult, names: Mapping[int, str]) -> list[Row]:
-    """The frame's rows of the table of segments."""
+    """Rows of the segments table for one frame."""
     rows = result.statistics
     ids = rows["id"].tolist()
     pixels = rows["pixels"].tolist()
-    plain = [_short(rows[name]) for name in ("red", "green", "blue", "row", "column")]
-    spread = [_short(rows["covariance"][:, i, j]) for i, j in _UPPER]
+    plain = [_as_stored(rows[name]) for name in ("red", "green", "blue", "row", "column")]
+    spread = [_as_stored(rows["covariance"][:, i, j]) for i, j in _UPPER]
     return [
         (result.index, result.time, id, names.get(id, ""), *values)
         for id, *values in zip(ids, pixels, *plain, *spread, strict=True)
     ]
 
 
-def _short(values: npt.NDArray[np.float64]) -> list[float]:
-    """To seven digits, as a session keeps them: a table is the same written at once or from the session."""
+def _as_stored(values: npt.NDArray[np.float64]) -> list[float]:
+    """Round to float32, the precision of a session, so that direct and later exports are identical."""
     rounded: list[float] = values.astype(np.float32).tolist()
     return rounded
 
 
 def events(result: FrameResult) -> list[Row]:
-    """The frame's rows of the table of events."""
+    """Rows of the events table for one frame."""
     return [
         (
             result.index,
@@ -92,17 +92,17 @@ def events(result: FrameResult) -> list[Row]:
 
 
 def tracks(result: FrameResult) -> list[Row]:
-    """The frame's rows of the table of tracks: segments that are to be seen."""
+    """Rows of the tracks table for one frame: the visible segments."""
     rows = result.statistics[result.statistics["pixels"] > 0]
-    columns = rows["id"].tolist(), _short(rows["row"]), _short(rows["column"])
+    columns = rows["id"].tolist(), _as_stored(rows["row"]), _as_stored(rows["column"])
     return [(id, result.index, row, column) for id, row, column in zip(*columns, strict=True)]
 
 
 class Lineage:
-    """Who was split from whom, as the graph of a napari Tracks layer.
+    """The splits of a clip, as the graph of a napari Tracks layer.
 
-    Merges are left out: there the larger segment lives on under its own id, and a graph can only say where a track
-    comes from when it begins.
+    The graph has no merges: the larger segment keeps its id, and a graph can only give the parent of a track that
+    begins.
     """
 
     def __init__(self) -> None:
@@ -110,20 +110,20 @@ class Lineage:
         self._seen: set[int] = set()
 
     def add(self, result: FrameResult) -> None:
-        """Take note of a frame."""
+        """Add the splits and the visible segments of a frame."""
         self._seen.update(row[0] for row in tracks(result))
         for event in result.events:
             if event.kind == "split":
                 self._parent[event.ids[1]] = event.ids[0]
 
     def graph(self) -> dict[int, list[int]]:
-        """Track -> the tracks it comes from; all of them are in the table of tracks."""
-        parents = {id: self._nearest_above(id) for id in sorted(self._seen)}
+        """Map each track to its parents; all of them are in the tracks table."""
+        parents = {id: self._visible_ancestor(id) for id in sorted(self._seen)}
         return {id: [parent] for id, parent in parents.items() if parent is not None}
 
-    def _nearest_above(self, id: int) -> int | None:
-        # A segment may come and go within one frame and have no track of its own.
-        above = self._parent.get(id)
-        while above is not None and above not in self._seen:
-            above = self._parent.get(above)
-        return above
+    def _visible_ancestor(self, id: int) -> int | None:
+        # A segment that appears and disappears within one frame has no track.
+        ancestor = self._parent.get(id)
+        while ancestor is not None and ancestor not in self._seen:
+            ancestor = self._parent.get(ancestor)
+        return ancestor

@@ -1,4 +1,4 @@
-"""The contract that every format keeps: frames go in one by one, whole files come out."""
+"""Base classes of the formats: they receive frames one by one and write complete files."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from scstream_app.errors import ExportError
-from scstream_app.export import files
+from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
 from scstream_app.pipeline.frame_result import FrameResult
 
 
 class Output(ABC):
-    """Something that is written piece by piece and put in place at the end; use it in a with statement.
+    """A file or folder written incrementally and moved into place at the end; use it in a with statement.
 
-    If other work fails inside the statement, or is interrupted, the pieces so far make a whole file. If the output
-    itself cannot be written, nothing half-written is left behind.
+    If the body of the statement fails or is interrupted, the output is completed with what was written so far. If the
+    output itself cannot be written, no partial file remains.
     """
 
     path: Path
@@ -30,7 +30,7 @@ class Output(ABC):
         self._closed = False
 
     def close(self) -> None:
-        """Put what was written in place; do nothing the second time."""
+        """Complete the output and move it into place. Further calls do nothing."""
         if self._closed:
             return
         self._closed = True
@@ -42,7 +42,7 @@ class Output(ABC):
             self._release()
 
     def abandon(self) -> None:
-        """Remove what is not in place yet instead of completing it; do nothing after `close`."""
+        """Discard the output instead of completing it. Does nothing after `close`."""
         self._broken = True
         self.close()
 
@@ -56,7 +56,7 @@ class Output(ABC):
 
     @contextmanager
     def _reporting(self, path: Path) -> Iterator[None]:
-        """Turn any failure into the one line that says what could not be written."""
+        """Convert any exception to an ExportError that names the path."""
         try:
             yield
         except ExportError:
@@ -64,24 +64,24 @@ class Output(ABC):
             raise
         except Exception as error:
             self._broken = True
-            raise files.failure(path, error) from error
+            raise atomic_files.write_error(path, error) from error
 
     @abstractmethod
     def _finish(self) -> None:
-        """Complete the files and put them in place."""
+        """Complete the files and move them into place."""
 
     @abstractmethod
     def _release(self) -> None:
-        """Let go of everything and remove what is not in place; never fails."""
+        """Release all resources and remove temporary files; never raises."""
 
 
 class Writer(Output):
-    """Writes the frames of an export in one format.
+    """Base class of formats: writes the frames of an export.
 
     Parameters
     ----------
     folder : Path
-        Where the export goes; it is made if need be.
+        Output folder; created if necessary.
     job : Job
 
     Attributes
@@ -89,15 +89,15 @@ class Writer(Output):
     path : Path
         The file or folder that is written.
     count : int
-        Frames so far.
+        Number of frames written.
     kept : bool
-        An older export is there and is to stay: frames are ignored.
+        True if an existing export is kept (``overwrite="skip"``): then frames are ignored.
     """
 
-    #: Its name in `FORMATS`, and what it is in one line.
+    #: The name in `FORMATS`, and a description in one line.
     format: ClassVar[str]
     about: ClassVar[str]
-    #: Whether frames must come with their picture, and whether there must be an object.
+    #: Whether the format needs the picture of the frames, and whether it needs an object.
     needs_picture: ClassVar[bool] = False
     needs_object: ClassVar[bool] = False
 
@@ -109,22 +109,22 @@ class Writer(Output):
         self.kept = False
 
     @classmethod
-    def place(cls, job: Job) -> str:
-        """The name of the file or folder that it writes."""
+    def target_name(cls, job: Job) -> str:
+        """The name of the file or folder that the format writes."""
         return cls.format
 
     @classmethod
     def check(cls, folder: Path, job: Job) -> None:
-        """Raise the ExportError that says why the job cannot be written, before anything is."""
+        """Raise an ExportError if the job cannot be written in this format."""
         if cls.needs_object and not job.objects:
             raise ExportError(
-                f"Cannot write '{folder / cls.place(job)}': {cls.format} needs an object, and none is given."
+                f"Cannot write '{folder / cls.target_name(job)}': {cls.format} needs an object, and none is given."
             )
 
     def write(self, result: FrameResult) -> None:
         """Add the next frame."""
         if self._closed:
-            raise ValueError(f"'{self.path}' has been closed")
+            raise ValueError(f"'{self.path}' is closed")
         if self.kept:
             return
         with self._reporting(self.path):
@@ -134,7 +134,7 @@ class Writer(Output):
 
     @abstractmethod
     def _write(self, result: FrameResult) -> None:
-        """Add a frame of the right size."""
+        """Add a frame whose size was checked."""
 
     def _check_size(self, result: FrameResult) -> None:
         height, width = result.ids.shape
@@ -144,19 +144,19 @@ class Writer(Output):
             )
 
 
-class Single(Writer):
-    """A format of one file, or of a few that belong together."""
+class FileWriter(Writer):
+    """Base class of formats that write one file, or a few files that belong together."""
 
     def __init__(self, folder: Path, job: Job, *names: str, folders: bool = False) -> None:
         super().__init__(folder, job)
-        files.make_folder(folder)
+        atomic_files.make_folder(folder)
         self.path = folder / names[0]
-        self._staged = files.Staged([folder / name for name in names], job.options.overwrite, folders)
+        self._staged = atomic_files.StagedFiles([folder / name for name in names], job.options.overwrite, folders)
         self.kept = self._staged.kept
 
     @contextmanager
     def _opening(self) -> Iterator[None]:
-        """Open files in the constructor: where that fails, nothing stays."""
+        """Open files in the constructor; discard everything if that fails."""
         try:
             with self._reporting(self.path):
                 yield
@@ -168,35 +168,35 @@ class Single(Writer):
         self._staged.discard()
 
 
-class Images(Writer):
-    """A format of one small file a frame, in a folder of the format's name."""
+class ImageWriter(Writer):
+    """Base class of formats that write one small file per frame, in a folder named after the format."""
 
     suffix: ClassVar[str] = ".png"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self.path = folder / self.format
-        files.make_folder(self.path)
-        clears = job.remove_stale and job.options.overwrite == "replace"
-        self._stale = {path for path in self._there() if job.matches_pattern(path.stem)} if clears else set()
+        atomic_files.make_folder(self.path)
+        replaces = job.remove_stale and job.options.overwrite == "replace"
+        self._stale = {path for path in self._existing() if job.matches_pattern(path.stem)} if replaces else set()
 
-    def _there(self) -> Iterable[Path]:
-        """Files of an earlier export, among others."""
+    def _existing(self) -> Iterable[Path]:
+        """Existing files that may belong to an earlier export."""
         return self.path.glob(f"*{self.suffix}")
 
     def _put(self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "") -> None:
-        """Write the frame's file, unless it is there and to be kept."""
+        """Write the file of a frame, unless it exists and is kept."""
         stem = self.job.stem(result, name or self.format)
         path = self.path / folder / f"{stem}{self.suffix}"
         self._stale.discard(path)
-        if not files.keep(path, self.job.options.overwrite):
+        if not atomic_files.should_keep(path, self.job.options.overwrite):
             with self._reporting(path):
-                files.write_bytes(path, encode())
+                atomic_files.write_bytes(path, encode())
 
     def _finish(self) -> None:
-        """Each file is in place already; those of an earlier export would be taken for more of the same."""
+        """Remove the files of an earlier export that this one did not replace."""
         for path in self._stale:
             path.unlink(missing_ok=True)
 
     def _release(self) -> None:
-        """None is open."""
+        """Nothing to do: no file stays open between frames."""

@@ -1,27 +1,27 @@
-"""Whole jobs without a window: a source into a session and files, a session resumed, a session exported."""
+"""Complete jobs without a window: segment a source, resume a session, export a session."""
 
 from scstream_app.headless.export_job import export, raise_failures
 from scstream_app.headless.export_options import make_job, stored_options
-from scstream_app.headless.object_masks import objects_of, read_masks
-from scstream_app.headless.segment_job import Run, begin, resume, segment
+from scstream_app.headless.object_masks import read_masks, session_objects
+from scstream_app.headless.run_progress import RunCallbacks, RunProgress
+from scstream_app.headless.segment_job import Run, prepare, resume, segment
 from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
-from scstream_app.headless.tally import Listener, Tally
 
 __all__ = [
-    "Listener",
     "Run",
-    "Tally",
-    "begin",
+    "RunCallbacks",
+    "RunProgress",
     "export",
     "find_session",
     "make_job",
-    "objects_of",
+    "prepare",
     "raise_failures",
     "read_masks",
     "resume",
     "resume_command",
     "segment",
     "session_name",
+    "session_objects",
     "sessions_in",
     "stored_options",
 ]

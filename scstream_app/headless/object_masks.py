@@ -1,4 +1,4 @@
-"""Things outlined on the first frame, as objects that are followed to the end."""
+"""Objects given by a mask of the first frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Masks = npt.NDArray[np.uint8]
 
 
 def read_masks(path: Path, source: Source) -> Masks:
-    """A mask of the first frame: 0 is background, every other value an object of its own; see `LabelImage.objects`."""
+    """Read a mask of the first frame: 0 is background, every other value is one object; see `LabelImage.objects`."""
     try:
         still = read_label_image(path)
     except OSError as error:
@@ -38,56 +38,56 @@ def read_masks(path: Path, source: Source) -> Masks:
         raise SourceError(f"Cannot use '{path}': the mask is empty.")
     if labels.max() > 255:
         raise SourceError(
-            f"Cannot use '{path}': it has {labels.max()} colours; a mask has one for each object. "
-            "If it has few, save it as PNG: JPEG makes new ones."
+            f"Cannot use '{path}': it has {labels.max()} colours; a mask has one colour per object. "
+            "Save it as PNG: JPEG compression adds colours."
         )
     return labels.astype(np.uint8)
 
 
-def names_in(masks: Masks | None) -> dict[int, str]:
-    """What the object of each value of the masks is called."""
+def mask_names(masks: Masks | None) -> dict[int, str]:
+    """Map each value of the masks to the name of its object."""
     numbers = [] if masks is None else [int(number) for number in np.unique(masks) if number]
     return {number: "object" if len(numbers) == 1 else f"object {number}" for number in numbers}
 
 
-def catch(masks: Masks | None, first: FrameResult) -> list[MarkedObject]:
-    """The segments of the first frame that each mask mostly covers, as objects."""
+def objects_from_masks(masks: Masks | None, first: FrameResult) -> list[MarkedObject]:
+    """For each mask, the object formed by the segments of the first frame that the mask mostly covers."""
     if masks is None:
         return []
-    names, things = names_in(masks), []
+    names, objects = mask_names(masks), []
     for (number, name), colour in zip(names.items(), palette.colours(len(names)), strict=True):
         ids = metrics.ids_inside(first.ids, np.equal(masks, number))
         if not ids:
             raise SourceError(
-                f"Cannot follow '{name}': its mask catches no segment of frame {first.index}. "
-                "Draw it larger, or work on larger frames (--scale)."
+                f"Cannot follow '{name}': its mask covers no segment of frame {first.index}. "
+                "Draw a larger mask, or increase the processing size (--scale)."
             )
-        things.append(MarkedObject(name, (int(colour[0]), int(colour[1]), int(colour[2])), first.index, ids))
-    return things
+        objects.append(MarkedObject(name, (int(colour[0]), int(colour[1]), int(colour[2])), first.index, ids))
+    return objects
 
 
-def objects_of(session: Session) -> Sequence[MarkedObject]:
-    """The session's objects; those of its masks also where a run was killed before they were noted."""
-    noted, masks = session.objects, session.masks
-    if noted or masks is None or not len(session):
-        return noted
+def session_objects(session: Session) -> Sequence[MarkedObject]:
+    """The objects of a session, computed from its masks if the run was killed before it stored them."""
+    stored, masks = session.objects, session.masks
+    if stored or masks is None or not len(session):
+        return stored
     index = int(session.frames[0])
-    return catch(masks, next(session.results(index, index + 1)))
+    return objects_from_masks(masks, next(session.results(index, index + 1)))
 
 
-def mark_objects(session: Session) -> None:
-    """Note the objects of the session's masks, unless that was done before."""
-    if not session.objects and (objects := objects_of(session)):
+def store_objects(session: Session) -> None:
+    """Store the objects of the session's masks unless objects are stored already."""
+    if not session.objects and (objects := session_objects(session)):
         session.objects = objects
 
 
-def objects_before(session: Session, start: int) -> tuple[ExportObject, ...]:
-    """The session's objects for an export that begins at frame ``start``."""
-    things = []
-    for thing in objects_of(session):
-        ids = thing.ids
-        if thing.frame < start:
-            last = deque(session.members(thing, thing.frame, start), maxlen=1)
+def objects_for_export(session: Session, start: int) -> tuple[ExportObject, ...]:
+    """The objects of a session for an export that starts at frame ``start``."""
+    objects = []
+    for marked in session_objects(session):
+        ids = marked.ids
+        if marked.frame < start:
+            last = deque(session.members(marked, marked.frame, start), maxlen=1)
             ids = last[0][1] if last else ids
-        things.append(ExportObject(thing.name, ids, thing.frame))
-    return tuple(things)
+        objects.append(ExportObject(marked.name, ids, marked.frame))
+    return tuple(objects)

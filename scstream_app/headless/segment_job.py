@@ -1,4 +1,4 @@
-"""A source into a session and files, from its start or from where it was interrupted."""
+"""Segment a source into a session and files, or resume an interrupted session."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportObject, ExportOptions, Job, check_job
 from scstream_app.headless.export_options import check_formats, make_job, stored_options
-from scstream_app.headless.object_masks import Masks, catch, mark_objects, names_in
+from scstream_app.headless.object_masks import Masks, mask_names, objects_from_masks, store_objects
+from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
-from scstream_app.headless.tally import Listener, Tally
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Names, Session, SourceFacts, write_run
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Run:
-    """A source to be segmented into a session, and the session's frames into files.
+    """One segmentation of a source into a session and files.
 
-    Until the first frame is done nothing is on disk, and an earlier session is untouched: ``session`` is None.
+    ``session`` is None until the first frame is segmented; until then nothing is written, and an earlier session
+    stays unchanged.
     """
 
     source: Source
@@ -38,7 +39,7 @@ class Run:
     settings: Settings
     options: ExportOptions
     segmenter: VideoSegmenter
-    tally: Tally
+    progress: RunProgress
     start: int = 0
     stop: int | None = None
     masks: Masks | None = None
@@ -47,16 +48,16 @@ class Run:
 
     @property
     def path(self) -> Path:
-        """Where the session goes."""
+        """The path of the session."""
         return self.out / session_name(self.source)
 
     def job(self, objects: tuple[ExportObject, ...]) -> Job:
-        """What the writers have in common."""
-        # Without being asked to, nothing is cleared away: it may be of another source.
+        """The export job of this run."""
+        # Remove old images only if the user asked to overwrite: they may belong to another source.
         return make_job(self.options, SourceFacts.of(self.source), Names(), objects, remove_stale=self.overwrite)
 
-    def create(self) -> Session:
-        """Begin the session, in place of an earlier one if that may go."""
+    def create_session(self) -> Session:
+        """Create the session, replacing an earlier one if ``overwrite`` is set."""
         self.session = Session.create(
             self.path,
             self.source,
@@ -71,7 +72,7 @@ class Run:
         return self.session
 
 
-def begin(
+def prepare(
     source: Source,
     out: Path,
     settings: Settings,
@@ -82,18 +83,18 @@ def begin(
     masks: Masks | None = None,
     overwrite: bool = False,
 ) -> Run:
-    """Make ready to segment a source into ``out``: NAME.scstream and the files of the options.
+    """Prepare to segment a source into the folder ``out``: the session NAME.scstream and the exported files.
 
-    Nothing is written or held open; what would stop the run later is said now.
+    Writes nothing and keeps no file open; raises the errors that would otherwise stop the run later.
     """
     if source.live and start:
-        raise SettingsError(f"'{source.name}' is live and begins now: --frames can say where to stop (:{start}) only")
+        raise SettingsError(f"'{source.name}' is live: --frames can only set the end (:{start})")
     formats = options.formats if masks is None or "object" in options.formats else (*options.formats, "object")
-    tally = Tally(source.width, source.height)
+    progress = RunProgress(source.width, source.height)
     options = replace(options, formats=formats)
-    run = Run(source, out, settings, options, settings.segmenter(), tally, start, stop, masks, overwrite)
-    check_formats(formats, masks is not None, "give its outline with --object MASK.png")
-    check_job(out, run.job(tuple(ExportObject(name, frozenset()) for name in names_in(masks).values())))
+    run = Run(source, out, settings, options, settings.segmenter(), progress, start, stop, masks, overwrite)
+    check_formats(formats, masks is not None, "give a mask with --object MASK.png")
+    check_job(out, run.job(tuple(ExportObject(name, frozenset()) for name in mask_names(masks).values())))
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
@@ -101,22 +102,21 @@ def begin(
 
 
 def _check_unused(path: Path) -> None:
-    """Refuse to replace a session, or the files of one: those of two sources have the same names."""
+    """Raise unless the folder is free of sessions: the files of two sources have the same names."""
     if os.path.exists(path):
         raise SessionError(
-            f"There is a session '{path}' already: go on with it ({resume_command(path)}), or replace it with "
-            "--overwrite."
+            f"The session '{path}' exists. Replace it with --overwrite, or resume it with: {resume_command(path)}"
         )
     others = sessions_in(path.parent)
     if others:
         raise SessionError(
-            f"'{path.parent}' holds the session '{others[0].name}' of another source: choose another --out, or say "
+            f"'{path.parent}' holds the session '{others[0].name}' of another source: choose another --out, or use "
             "--overwrite."
         )
 
 
 def _check_folder(path: Path) -> None:
-    """Say now that no session could be made at ``path``, not after the first frame."""
+    """Raise now if no session can be created at ``path``, instead of after the first frame."""
     nearest = next(folder for folder in path.absolute().parents if os.path.exists(folder))
     if not os.path.isdir(nearest):
         raise SessionError(f"Cannot create '{path}': '{nearest}' is a file.")
@@ -124,10 +124,11 @@ def _check_folder(path: Path) -> None:
         raise SessionError(f"Cannot create '{path}': Permission denied.")
 
 
-def segment(run: Run, listener: Listener) -> Generator[Tally]:
-    """Segment the source of a run that `begin` made; yields the running tally after every frame.
+def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
+    """Segment the source of a prepared run; yields the progress after every frame.
 
-    Leaving early keeps the frames so far, as whole files. A format that fails is noted, and the others go on.
+    Closing the generator early completes the files with the frames so far. If a format fails, its error is recorded
+    in the progress, and the others continue.
     """
     results = segment_frames(
         run.source,
@@ -135,34 +136,36 @@ def segment(run: Run, listener: Listener) -> Generator[Tally]:
         start=run.start,
         stop=run.stop,
         masks=run.masks,
-        cancel=listener.cancel,
+        cancel=callbacks.cancel,
         scene_cuts=run.settings.scene_cuts,
-        on_preview=listener.on_preview,
-        on_notice=_noting(run.tally, listener),
+        on_preview=callbacks.on_preview,
+        on_notice=_record_notices(run.progress, callbacks),
     )
     with closing(results):
         first = next(results, None)
         if first is not None:
-            yield from _fill(run, first, results, listener)
-        elif not listener.cancel.is_set():
+            yield from _write_all(run, first, results, callbacks)
+        elif not callbacks.cancel.is_set():
             raise SourceError(
-                f"Nothing to do: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames start."
+                f"Cannot segment: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames."
             )
 
 
-def _fill(run: Run, first: FrameResult, results: Generator[FrameResult], listener: Listener) -> Generator[Tally]:
-    """Write the first result and all others, into the session and the files."""
-    caught = catch(run.masks, first)
-    job = run.job(tuple(ExportObject(thing.name, thing.ids, thing.frame) for thing in caught))
+def _write_all(
+    run: Run, first: FrameResult, results: Generator[FrameResult], callbacks: RunCallbacks
+) -> Generator[RunProgress]:
+    """Write the first result and all others to the session and the files."""
+    objects = objects_from_masks(run.masks, first)
+    job = run.job(tuple(ExportObject(marked.name, marked.ids, marked.frame) for marked in objects))
     with ExitStack() as stack:
-        exporter = stack.enter_context(Exporter(run.out, job, _failing(run.tally, listener)))
-        session = stack.enter_context(run.create())
-        session.objects = caught
-        everything = write_run(session, _with_first(first, results), run.segmenter, listener.cancel)
+        exporter = stack.enter_context(Exporter(run.out, job, _record_failures(run.progress, callbacks)))
+        session = stack.enter_context(run.create_session())
+        session.objects = objects
+        everything = write_run(session, _with_first(first, results), run.segmenter, callbacks.cancel)
         for result in stack.enter_context(closing(everything)):
             exporter.write(result)
-            run.tally.add(result)
-            yield run.tally
+            run.progress.add(result)
+            yield run.progress
 
 
 def _with_first(first: FrameResult, others: Generator[FrameResult]) -> Generator[FrameResult]:
@@ -171,54 +174,56 @@ def _with_first(first: FrameResult, others: Generator[FrameResult]) -> Generator
         yield from others
 
 
-def _noting(tally: Tally, listener: Listener) -> Callable[[Notice], None]:
+def _record_notices(progress: RunProgress, callbacks: RunCallbacks) -> Callable[[Notice], None]:
     def note(notice: Notice) -> None:
-        tally.notices.append(notice)
-        if listener.on_notice is not None:
-            listener.on_notice(notice)
+        progress.notices.append(notice)
+        if callbacks.on_notice is not None:
+            callbacks.on_notice(notice)
 
     return note
 
 
-def _failing(tally: Tally, listener: Listener) -> Callable[[ExportError], None]:
+def _record_failures(progress: RunProgress, callbacks: RunCallbacks) -> Callable[[ExportError], None]:
     def note(failure: ExportError) -> None:
-        tally.failures.append(failure)
-        if listener.on_failure is not None:
-            listener.on_failure(failure)
+        progress.failures.append(failure)
+        if callbacks.on_failure is not None:
+            callbacks.on_failure(failure)
 
     return note
 
 
-def resume(session: Session, source: Source, threads: int | None, listener: Listener) -> tuple[Run, Generator[Tally]]:
-    """Go on with an interrupted session; yields the running tally of the new frames. Files are for `export`."""
+def resume(
+    session: Session, source: Source, threads: int | None, callbacks: RunCallbacks
+) -> tuple[Run, Generator[RunProgress]]:
+    """Resume an interrupted session; the generator yields the progress after every new frame and writes no exports."""
     resumption = prepare_resumption(session, source, threads)
     manifest = session.manifest
-    tally = Tally(manifest.source.width, manifest.source.height, fresh=not len(session))
+    progress = RunProgress(manifest.source.width, manifest.source.height, fresh=not len(session))
     run = Run(
         source,
         session.path.parent,
         manifest.settings,
         stored_options(manifest),
         resumption.segmenter,
-        tally,
+        progress,
         manifest.start,
         manifest.stop,
         session=session,
     )
     results = resumption.run(
-        cancel=listener.cancel,
-        on_preview=listener.on_preview,
-        on_notice=_noting(tally, listener),
-        on_repeated=listener.on_repeated,
+        cancel=callbacks.cancel,
+        on_preview=callbacks.on_preview,
+        on_notice=_record_notices(progress, callbacks),
+        on_repeated=callbacks.on_repeated,
     )
-    return run, _go_on(session, results, tally)
+    return run, _continue_run(session, results, progress)
 
 
-def _go_on(session: Session, results: Generator[FrameResult], tally: Tally) -> Generator[Tally]:
+def _continue_run(session: Session, results: Generator[FrameResult], progress: RunProgress) -> Generator[RunProgress]:
     with closing(results):
-        mark_objects(session)
+        store_objects(session)
         for result in results:
-            if not tally.frames:
-                mark_objects(session)
-            tally.add(result)
-            yield tally
+            if not progress.frames:
+                store_objects(session)
+            progress.add(result)
+            yield progress

@@ -1,4 +1,4 @@
-"""What sessions are called, and where they are found."""
+"""Names of sessions, and how to find a session in a folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from scstream_app.sources import Camera, ImageSequence, Source
 
 
 def session_name(source: Source) -> str:
-    """What the session of a source is called: the source's name, as far as files can be called so."""
+    """The name of a source's session: the source's name as a valid file name."""
     return f"{file_stem(_plain_name(source))}{SUFFIX}"
 
 
 def _plain_name(source: Source) -> str:
-    """The name without a suffix, if it is a file's; for a pattern that of the folder which it looks in."""
+    """The name of a source without suffix; for a glob pattern, the name of the folder that it searches."""
     address = source.address
     if isinstance(source, ImageSequence) and not os.path.isfile(address):
-        # Names of folders may contain full stops, and signs that a pattern would be made of.
+        # Names of folders may contain dots and characters of glob patterns.
         if os.path.isdir(address) or "\n" in address or not has_magic(address):
             return source.name
         return next((folder.name for folder in Path(address).parents if not has_magic(str(folder))), "")
@@ -31,13 +31,13 @@ def _plain_name(source: Source) -> str:
 
 
 def resume_command(path: Path) -> str:
-    """What to type to go on with a session."""
+    """The shell command that resumes a session."""
     words = ["scstream", "resume", str(path)]
     return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
 
 
 def sessions_in(folder: Path) -> list[Path]:
-    """The sessions in a folder, by name."""
+    """The sessions in a folder, sorted by name."""
     try:
         return sorted(path for path in folder.glob(f"*{SUFFIX}") if path.is_dir() and not path.name.startswith("."))
     except OSError:
@@ -45,7 +45,7 @@ def sessions_in(folder: Path) -> list[Path]:
 
 
 def find_session(path: Path) -> Path:
-    """The session that is meant: ``path`` itself, or the only one in the folder at ``path``."""
+    """Resolve a path to a session: ``path`` itself, or the only session in the folder ``path``."""
     if path.suffix == SUFFIX or os.path.exists(path / "manifest.json"):
         return path
     found = sessions_in(path)
@@ -55,6 +55,6 @@ def find_session(path: Path) -> Path:
     elif len(found) == 1:
         return found[0]
     if found:
-        meant = " or ".join(f"'{each}'" for each in found[:3])
-        raise SessionError(f"Cannot open '{path}': it is no session; did you mean {meant}?")
+        candidates = " or ".join(f"'{each}'" for each in found[:3])
+        raise SessionError(f"Cannot open '{path}': it is not a session. Did you mean {candidates}?")
     return path

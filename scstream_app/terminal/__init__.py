@@ -1,1 +1,1 @@
-"""What the commands have in common: their options, what they say, and how they end."""
+"""Shared parts of the commands: options, messages, progress and exit codes."""

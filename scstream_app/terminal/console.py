@@ -1,4 +1,4 @@
-"""Standard output and standard error: messages that cannot fail, exit codes, Ctrl-C."""
+"""Messages on standard output and standard error, exit codes and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ INTERRUPTED = 130
 
 
 class Interrupted(Exception):
-    """Ctrl-C, with what there is to say about it."""
+    """The user pressed Ctrl-C; the argument is the message to print."""
 
 
 @contextmanager
-def reporting(debug: bool = False) -> Iterator[None]:
-    """Turn what goes wrong inside into one line on standard error and the right exit code."""
+def exit_on_error(debug: bool = False) -> Iterator[None]:
+    """Convert exceptions of the body to one line on standard error and an exit code."""
     try:
         yield
     except (KeyboardInterrupt, Interrupted) as stop:
-        say(str(stop) or "Interrupted.")
+        print_message(str(stop) or "Interrupted.")
         raise typer.Exit(INTERRUPTED) from None
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
@@ -40,20 +40,20 @@ def reporting(debug: bool = False) -> Iterator[None]:
     except (typer.Exit, typer.BadParameter, BrokenPipeError):
         raise
     except Exception as error:
-        hint = "" if debug else " Run again with --debug for the details."
-        _fail(f"Unexpected failure: {type(error).__name__}: {error}.{hint}", debug)
+        hint = "" if debug else " Run again with --debug to see the traceback."
+        _fail(f"Unexpected error: {type(error).__name__}: {error}.{hint}", debug)
 
 
 def _fail(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
-    say(f"scstream: {message}")
+    print_message(f"scstream: {message}")
     raise typer.Exit(1) from None
 
 
-def say(line: str) -> None:
+def print_message(line: str) -> None:
     """Print one line on standard error."""
-    # Spaces stay as they are: they may be part of a path that is to be copied.
+    # Keep inner spaces: they may belong to a path that the user wants to copy.
     print(" ".join(part.strip() for part in line.splitlines() if part.strip()), file=sys.stderr)
 
 
@@ -63,8 +63,8 @@ def print_json(values: dict[str, Any]) -> None:
 
 
 @contextmanager
-def stopping() -> Iterator[threading.Event]:
-    """An event that Ctrl-C sets, so that the frame at hand is finished and kept; a second Ctrl-C stops at once."""
+def cancel_on_interrupt() -> Iterator[threading.Event]:
+    """Yield an event that Ctrl-C sets, to end the job after the current frame; a second Ctrl-C stops it at once."""
     cancel = threading.Event()
 
     def on_interrupt(number: int, frame: FrameType | None) -> None:
@@ -83,25 +83,25 @@ def stopping() -> Iterator[threading.Event]:
 
 @contextmanager
 def status() -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being done."""
+    """Yield a function that shows the current step in a line on standard error."""
     with Console(stderr=True).status("") as line:
         yield lambda text: line.update(text)
 
 
 @contextmanager
-def forgiving_streams() -> Iterator[None]:
-    """Let no message fail: neither for a letter that the output does not have, nor because nobody listens."""
+def fail_safe_streams() -> Iterator[None]:
+    """Prevent failures while printing, such as characters missing in the encoding or a closed standard error."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:
         yield
         return
-    with redirect_stderr(cast(TextIO, _Forgiving(sys.stderr))):
+    with redirect_stderr(cast(TextIO, _FailSafeStream(sys.stderr))):
         yield
 
 
-class _Forgiving:
-    """A stream that loses what cannot be written: what is said on the way is not worth the work of hours."""
+class _FailSafeStream:
+    """A stream that drops text it cannot write: hours of work must not fail because of a message."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -110,23 +110,23 @@ class _Forgiving:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        """Write, if that is possible."""
+        """Write the text, or drop it if that fails."""
         try:
             return self._stream.write(text)
         except (OSError, ValueError):
-            self._give_up()
+            self._redirect_to_null()
             return len(text)
 
     def flush(self) -> None:
-        """Flush, if that is possible."""
+        """Flush the stream; ignore errors."""
         try:
             self._stream.flush()
         except (OSError, ValueError):
-            self._give_up()
+            self._redirect_to_null()
 
-    def _give_up(self) -> None:
-        # What is left in the buffer would fail once more when the interpreter ends, and change the exit code.
+    def _redirect_to_null(self) -> None:
+        # Otherwise the interpreter flushes the buffer at exit, fails again and changes the exit code.
         with suppress(OSError, ValueError):
-            number, nowhere = self._stream.fileno(), os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, number)
-            os.close(nowhere)
+            number, null = self._stream.fileno(), os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, number)
+            os.close(null)

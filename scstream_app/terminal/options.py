@@ -1,4 +1,4 @@
-"""Options that commands share, one for every setting among them, and how their values are read."""
+"""Options shared by the commands, including one per setting, and the parsing of their values."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from scstream_app.errors import ExportError, SettingsError
 from scstream_app.export import FORMATS, ExportOptions, check_options
 from scstream_app.settings import SPECS, Settings, Spec
 
-#: Frames are counted so far.
+#: Largest frame number of an option.
 _LARGEST_FRAME = 2**31 - 1
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of a failure.")]
-Quick = Annotated[bool, typer.Option("--quick", help="A rough figure in less time.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no summary.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as one JSON object on standard output.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Measure less, for a rough result in less time.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no summary.")]
 
 
 def _check_threads(value: int | None) -> int | None:
@@ -33,15 +33,17 @@ def _check_threads(value: int | None) -> int | None:
 
 Threads = Annotated[
     int | None,
-    typer.Option(callback=_check_threads, help=f"{SPECS['threads'].help} Default: one for each core."),
+    typer.Option(callback=_check_threads, help=f"{SPECS['threads'].help} Default: one per core."),
 ]
-Frames = Annotated[str, typer.Option(metavar="A:B", help="Only frames A to B - 1, counted from 0.")]
-Pattern = Annotated[str, typer.Option(metavar="TEXT", help="Names of images, without suffix: {frame}, {time}, {name}.")]
-Moved = Annotated[str | None, typer.Option(help="Where the source is now, if it was moved.")]
+Frames = Annotated[str, typer.Option(metavar="A:B", help="Process only frames A to B - 1, counted from 0.")]
+Pattern = Annotated[
+    str, typer.Option(metavar="TEXT", help="File names of images, without suffix. Fields: {frame}, {time}, {name}.")
+]
+SourceOption = Annotated[str | None, typer.Option(help="New location of the source, if it was moved.")]
 
 
 class Existing(StrEnum):
-    """What to do about files that are there already."""
+    """What to do with existing files."""
 
     REPLACE = "replace"
     SKIP = "skip"
@@ -49,20 +51,20 @@ class Existing(StrEnum):
 
 
 def formats_option() -> Any:
-    """The option that lists formats."""
+    """The option --formats."""
     return typer.Option(
         metavar="LIST",
-        help=f"Comma-separated: {', '.join(FORMATS)}. A movie may say what it shows: mp4:mean_colour.",
+        help=f"Comma-separated formats: {', '.join(FORMATS)}. A movie format may name its view: mp4:mean_colour.",
     )
 
 
 def parse_frames(text: str) -> tuple[int, int | None]:
-    """A:B, either of them optional, as in a Python slice: A is the first frame, B the first one left out."""
+    """Parse A:B, both optional, like a Python slice: A is the first frame, B the first frame to leave out."""
     first, colon, last = text.partition(":")
     if not colon or not all(part == "" or part.isdecimal() for part in (first, last)):
-        raise typer.BadParameter(f"frames are given as A:B, such as 0:100, 50: or :20; got '{text}'")
+        raise typer.BadParameter(f"frames must be A:B, such as 0:100, 50: or :20; got '{text}'")
     if max(len(first), len(last)) > 10 or max(int(first or 0), int(last or 0)) > _LARGEST_FRAME:
-        raise typer.BadParameter(f"frames are counted up to {_LARGEST_FRAME}, got '{text[:30]}'")
+        raise typer.BadParameter(f"frames must be at most {_LARGEST_FRAME}, got '{text[:30]}'")
     start, stop = int(first or 0), int(last) if last else None
     if stop is not None and stop <= start:
         raise typer.BadParameter(f"in A:B, B must be greater than A; got '{text}'")
@@ -70,15 +72,15 @@ def parse_frames(text: str) -> tuple[int, int | None]:
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Names of formats, separated by commas."""
+    """Parse a comma-separated list of formats."""
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
     for name in names:
         if name.partition(":")[0] not in FORMATS:
-            raise typer.BadParameter(f"there is no format '{name}'; those known are {', '.join(FORMATS)}")
+            raise typer.BadParameter(f"unknown format '{name}'; choose from {', '.join(FORMATS)}")
     return names
 
 
-def checked(options: ExportOptions) -> ExportOptions:
+def validated(options: ExportOptions) -> ExportOptions:
     """Return the options if they are valid; otherwise raise a usage error."""
     try:
         check_options(options)
@@ -88,7 +90,7 @@ def checked(options: ExportOptions) -> ExportOptions:
 
 
 def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command an option for every entry of the table of settings; it takes them together, as ``settings``."""
+    """Replace the parameter ``settings`` of a command by one option per setting."""
     signature = inspect.signature(command, eval_str=True)
 
     @functools.wraps(command)
@@ -109,31 +111,31 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
 def _setting_options() -> list[inspect.Parameter]:
     defaults = Settings().as_dict()
-    place = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return [
-        inspect.Parameter(name, place, default=defaults[name], annotation=_option(name, spec))
+        inspect.Parameter(name, kind, default=defaults[name], annotation=_option(name, spec))
         for name, spec in SPECS.items()
     ]
 
 
 def _option(name: str, spec: Spec) -> Any:
-    """The option of a setting: its type, and what the help says."""
-    more: dict[str, Any] = {"help": spec.help}
+    """The option of a setting, with its type and help text."""
+    details: dict[str, Any] = {"help": spec.help}
     if spec.group == "advanced":
-        more["rich_help_panel"] = "Advanced"
-    make: Any = StrEnum
+        details["rich_help_panel"] = "Advanced"
+    make_enum: Any = StrEnum
     kinds = {"number": float, "integer": int, "switch": bool}
-    kind: Any = kinds.get(spec.kind) or make(name, {choice: choice for choice in spec.choices})
+    kind: Any = kinds.get(spec.kind) or make_enum(name, {choice: choice for choice in spec.choices})
     flag = f"{spec.flag}/--no-{spec.flag[2:]}" if spec.kind == "switch" else spec.flag
     if spec.none is not None:
-        more |= {"parser": _whole_or_none, "metavar": "INTEGER|none", "help": f"{spec.help} none: {spec.none}."}
-    return Annotated[kind, typer.Option(flag, **more)]
+        details |= {"parser": _integer_or_none, "metavar": "INTEGER|none", "help": f"{spec.help} none: {spec.none}."}
+    return Annotated[kind, typer.Option(flag, **details)]
 
 
-def _whole_or_none(text: str | int) -> int | None:
+def _integer_or_none(text: str | int) -> int | None:
     return None if text == "none" else int(text)
 
 
 def examples(*lines: str) -> str:
-    """What help ends with; blank lines keep the lines apart."""
+    """The examples at the end of a help text; blank lines make the formatter keep the line breaks."""
     return "\n\n".join(["Examples:" if len(lines) > 1 else "Example:", *(f"[bold]{line}[/]" for line in lines)])

@@ -1,4 +1,4 @@
-"""What is said of a run: a bar while it goes on, a summary when it has ended or was interrupted."""
+"""Progress bar of a run, and the summary after it ended or was interrupted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 import scstream
 from scstream_app.errors import ExportError
-from scstream_app.headless import Listener, Run, Tally, resume_command
+from scstream_app.headless import Run, RunCallbacks, RunProgress, resume_command
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import Session
 from scstream_app.sources import Source
@@ -21,10 +21,10 @@ from scstream_app.terminal.console import Interrupted, print_json
 from scstream_app.warmup_messages import COMPILING
 
 
-def prepare(
+def start_progress(
     bar: Progress, cancel: threading.Event, source: Source, start: int, stop: int | None
-) -> tuple[Listener, TaskID]:
-    """Compile what has to be, and say on the bar what goes on."""
+) -> tuple[RunCallbacks, TaskID]:
+    """Compile the engine, and return callbacks that show the progress on the bar."""
     task = bar.add_task(COMPILING, total=None, rate="")
     scstream.warm_up(lambda done, total, _: bar.update(task, completed=done, total=total))
     bar.reset(task, description="First frame", total=_expected(source, start, stop))
@@ -40,27 +40,27 @@ def prepare(
         bar.update(task, description=f"Checking frame {index}", advance=1)
 
     def on_failure(failure: ExportError) -> None:
-        bar.console.print(f"{failure} The other formats go on.", highlight=False, markup=False)
+        bar.console.print(f"{failure} The other formats continue.", highlight=False, markup=False)
 
-    return Listener(cancel, on_preview, on_notice, on_repeated, on_failure), task
+    return RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure), task
 
 
-def follow(bar: Progress, task: TaskID, tallies: Any, already: int = 0) -> None:
-    """Go through a run, and show how far it has come."""
-    # Closed at once when interrupted, so that the files are finished before the command ends.
-    with closing(tallies):
-        for tally in tallies:
-            _show_tally(bar, task, tally, already)
+def show_progress(bar: Progress, task: TaskID, steps: Any, already: int = 0) -> None:
+    """Consume the steps of a run and show its progress."""
+    # Close the generator at once when interrupted, so that the files are complete before the command ends.
+    with closing(steps):
+        for progress in steps:
+            _update_bar(bar, task, progress, already)
 
 
 def _expected(source: Source, start: int, stop: int | None) -> int | None:
-    """How many frames the run will have, as far as the source tells."""
+    """Number of frames of the run; None if the source does not know its length."""
     ends = [end for end in (source.length, stop) if end is not None]
     return max(1, min(ends) - start) if ends else None
 
 
 def progress_bar(quiet: bool) -> Progress:
-    """The bar on standard error."""
+    """Make the progress bar on standard error."""
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -72,22 +72,22 @@ def progress_bar(quiet: bool) -> Progress:
     )
 
 
-def _show_tally(bar: Progress, task: TaskID, tally: Tally, already: int) -> None:
-    rate = "" if tally.rate is None else f"{tally.rate:.1f} frames/s"
-    text = f"Segmenting, {tally.segments_last} segments"
-    bar.update(task, completed=already + tally.frames, description=text, rate=rate)
+def _update_bar(bar: Progress, task: TaskID, progress: RunProgress, already: int) -> None:
+    rate = "" if progress.rate is None else f"{progress.rate:.1f} frames/s"
+    text = f"Segmenting, {progress.segments_last} segments"
+    bar.update(task, completed=already + progress.frames, description=text, rate=rate)
 
 
 def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> None:
-    """Say how a run went."""
+    """Print the summary of a run."""
     session = run.session
     assert session is not None
     report = {
-        **run.tally.report(run.segmenter),
+        **run.progress.report(run.segmenter),
         "session": str(session.path),
         "frames_in_session": len(session),
     }
-    if not run.tally.frames and len(session):
+    if not run.progress.frames and len(session):
         report["segments_last"] = session.record(int(session.frames[-1])).rows
     if as_json:
         print_json(report)
@@ -107,26 +107,26 @@ def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], re
         f"{_count(report['segments_last'], 'segment')} at the end, {report['segments_ever']} ever"
     )
     if report["fps"] is not None:
-        line += f"; {report['fps']:.1f} frames/s ({report['ms_engine_median']:.1f} ms a frame in the engine)"
+        line += f"; {report['fps']:.1f} frames/s ({report['ms_engine_median']:.1f} ms per frame in the engine)"
     print(f"{line}.\nWritten to {out}: {Path(report['session']).name}, {', '.join(formats)}")
 
 
 @contextmanager
-def interruptible(session: Callable[[], Session | None]) -> Iterator[None]:
-    """Say of an interruption how far the session came, and how to go on."""
+def explain_interruption(session: Callable[[], Session | None]) -> Iterator[None]:
+    """On Ctrl-C, report how many frames the session has and how to resume it."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(_what_is_kept(session())) from None
+        raise Interrupted(_interruption_text(session())) from None
 
 
-def _what_is_kept(session: Session | None) -> str:
+def _interruption_text(session: Session | None) -> str:
     if session is None or not len(session):
-        return "Interrupted before the first frame was finished: nothing was written."
+        return "Interrupted before the first frame was finished. Nothing was written."
     done = f"Interrupted after {_count(len(session), 'frame')}."
     if session.manifest.source.live:
-        return f"{done} All of it is kept, but a live source cannot be resumed."
-    return f"{done} Go on with: {resume_command(session.path)}"
+        return f"{done} They are saved, but a live source cannot be resumed."
+    return f"{done} Resume with: {resume_command(session.path)}"
 
 
 def _count(number: int, what: str) -> str:

@@ -1,4 +1,4 @@
-"""The command does what it says, through the same door as a person's shell."""
+"""The command-line program, called through its `main` function."""
 
 import errno
 import json
@@ -21,7 +21,7 @@ from helpers.settings import OTHER
 from scstream import VideoSegmenter
 from scstream_app import __version__, cli, headless
 from scstream_app.errors import StudioError
-from scstream_app.export.formats.ids import Ids
+from scstream_app.export import png
 from scstream_app.session import Session
 from scstream_app.settings import SPECS, Settings
 from scstream_app.sources import open_source
@@ -154,7 +154,7 @@ def test_the_way_to_go_on_can_be_copied(tmp_path, capsys):
     assert segment(clip, tmp_path / "out", "--quiet") == 0
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
-    assert f"(scstream resume '{tmp_path / 'out' / 'my  clip.scstream'}')" in error
+    assert f"resume it with: scstream resume '{tmp_path / 'out' / 'my  clip.scstream'}'" in error
 
 
 def test_files_of_another_source_are_not_lost_unasked(clip, tmp_path, capsys):
@@ -164,7 +164,7 @@ def test_files_of_another_source_are_not_lost_unasked(clip, tmp_path, capsys):
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     assert capsys.readouterr().err == (
         f"scstream: '{tmp_path / 'out'}' holds the session 'cut.scstream' of another source: "
-        "choose another --out, or say --overwrite.\n"
+        "choose another --out, or use --overwrite.\n"
     )
     assert before == {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     assert segment(clip, tmp_path / "out", "--quiet", "--overwrite") == 0
@@ -183,20 +183,20 @@ def test_options_reach_the_engine(clip, tmp_path, options):
 
 
 def test_every_setting_has_its_option(clip, tmp_path, monkeypatch):
-    begun = []
+    prepared = []
 
-    def begin(source, out, settings, *_, **__):
-        begun.append(settings)
+    def prepare(source, out, settings, *_, **__):
+        prepared.append(settings)
         raise StudioError("enough")
 
-    monkeypatch.setattr(headless, "begin", begin)
+    monkeypatch.setattr(headless, "prepare", prepare)
     options = []
     for name, value in OTHER.items():
         flag = SPECS[name].flag
         options += [f"--no-{flag[2:]}"] if value is False else [flag, "none" if value is None else str(value)]
     assert segment(clip, tmp_path / "out", *options) == 1
     assert segment(clip, tmp_path / "out") == 1
-    assert begun == [Settings(**OTHER), Settings()]
+    assert prepared == [Settings(**OTHER), Settings()]
 
 
 @pytest.mark.parametrize("shape", [(47, 63), (16, 16), (5, 3)])
@@ -250,11 +250,11 @@ def test_the_window_takes_one_source(clip, capsys, opened):
     assert opened == []
 
 
-def test_without_a_display_the_way_out_is_said(clip, capsys, monkeypatch, opened):
+def test_without_a_display_the_message_names_the_command(clip, capsys, monkeypatch, opened):
     monkeypatch.setattr("scstream_app.ui.window.app.has_display", lambda: False)
     assert cli.main([str(clip)]) == 1
     assert capsys.readouterr().err == (
-        "There is no display here: segment without a window with 'scstream segment SOURCE --out FOLDER'.\n"
+        "No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.\n"
     )
     assert opened == []
 
@@ -278,17 +278,17 @@ def test_commands_load_no_qt():
         (["--decay", "nan"], r"decay must be a number, .*, got nan"),
         (["--burn-in", "-1"], "burn_in must be a whole number"),
         (["--restart", "soon"], "restart"),
-        (["--formats", "ids,bmp"], "there is no format 'bmp'"),
+        (["--formats", "ids,bmp"], "unknown format 'bmp'"),
         (["--formats", "ids:overlay"], "'ids' is not a movie"),
-        (["--formats", "mp4:nope"], "There is no view 'nope'"),
+        (["--formats", "mp4:nope"], "Unknown view 'nope'"),
         (["--formats", "mp4:uncertainty"], "results hold no uncertainty"),
         (["--pattern", "frame"], "must contain {frame}"),
         (["--colour", "cmyk"], "cmyk"),
         (["--frames", "5:5"], "B must be greater than A; got '5:5'"),
         (["--frames", "first"], "got 'first'"),
         (["--frames", "-3:"], "got '-3:'"),
-        (["--frames", "9" * 5000 + ":"], "frames are counted up to 2147483647, got '99999"),
-        (["--frames", ":2147483648"], "frames are counted up to"),
+        (["--frames", "9" * 5000 + ":"], "frames must be at most 2147483647, got '99999"),
+        (["--frames", ":2147483648"], "frames must be at most"),
         (["--seed", "9" * 5000], "--seed"),
         (["--threads", "9" * 5000], "--threads"),
         (["--pattern", "{frame:999999999d}"], "more than 64 digits"),
@@ -388,25 +388,25 @@ def test_damage_in_the_middle_is_left_out_and_said(tmp_path, capsys):
 
 def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch):
     def explode(*_):
-        raise ZeroDivisionError("what nobody thought of")
+        raise ZeroDivisionError("an unforeseen case")
 
     monkeypatch.setattr(cli, "report_run", explode)
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
-    assert "ZeroDivisionError: what nobody thought of" in error
+    assert "ZeroDivisionError: an unforeseen case" in error
     assert "--debug" in error
 
 
-def test_a_format_that_fails_is_said_and_the_others_are_whole(clip, tmp_path, capsys, monkeypatch):
-    write, count = Ids._write, iter(range(100))
+def test_a_format_that_fails_is_reported_and_the_others_are_complete(clip, tmp_path, capsys, monkeypatch):
+    encode, count = png.greys, iter(range(100))
 
-    def full(self, result):
+    def full(picture):
         if next(count) == 3:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(self, result)
+        return encode(picture)
 
-    monkeypatch.setattr(Ids, "_write", full)
+    monkeypatch.setattr(png, "greys", full)
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -468,7 +468,7 @@ def test_interruption_keeps_whole_frames(clip, tmp_path, capsys, monkeypatch):
     interrupt_at(monkeypatch, 2)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
     session = tmp_path / "out" / "clip.scstream"
-    assert capsys.readouterr().err == f"Interrupted after 3 frames. Go on with: scstream resume {session}\n"
+    assert capsys.readouterr().err == f"Interrupted after 3 frames. Resume with: scstream resume {session}\n"
     assert len(read_video(tmp_path / "out" / "overlay.mp4")) == 3
     assert len(ids_in(tmp_path / "out")) == 3
     assert not leftovers(tmp_path)
@@ -545,14 +545,14 @@ def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch
 
     monkeypatch.setattr("scstream_app.headless.segment_job.segment_frames", interrupted)
     assert segment(clip, tmp_path / "out", "--quiet") == 130
-    assert capsys.readouterr().err == "Interrupted before the first frame was finished: nothing was written.\n"
+    assert capsys.readouterr().err == "Interrupted before the first frame was finished. Nothing was written.\n"
 
 
 def test_interruption_of_a_live_source(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(5), live=True))
     interrupt_at(monkeypatch, 1)
     assert segment("camera:0", tmp_path / "out", "--formats", "ids", "--quiet") == 130
-    assert capsys.readouterr().err.endswith(" All of it is kept, but a live source cannot be resumed.\n")
+    assert capsys.readouterr().err.endswith(" They are saved, but a live source cannot be resumed.\n")
 
 
 def test_resume_says_what_was_found_damaged(clip, tmp_path, capsys):
@@ -571,10 +571,10 @@ def test_the_folder_of_one_session_stands_for_it(clip, tmp_path, capsys, command
     assert cli.main(words) == 0
     (tmp_path / "out" / "clip.scstream").rename(tmp_path / "out" / "a.scstream")
     assert cli.main([words[0], str(tmp_path / "out" / "a"), *words[2:]]) == 1
-    assert f"did you mean '{tmp_path / 'out' / 'a.scstream'}'?" in capsys.readouterr().err
+    assert f"Did you mean '{tmp_path / 'out' / 'a.scstream'}'?" in capsys.readouterr().err
     (tmp_path / "out" / "b.scstream").mkdir()
     assert cli.main(words) == 1
-    assert "did you mean" in capsys.readouterr().err
+    assert "Did you mean" in capsys.readouterr().err
 
 
 # --- streams that fail
@@ -582,7 +582,7 @@ def test_the_folder_of_one_session_stands_for_it(clip, tmp_path, capsys, command
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no such device")
 @pytest.mark.parametrize("kind", ["full", "closed pipe"])
-def test_nobody_listens_and_the_run_goes_on(clip, tmp_path, kind):
+def test_a_closed_standard_error_does_not_stop_the_run(clip, tmp_path, kind):
     command = [sys.executable, "-m", "scstream_app", "segment", str(clip), "--out", str(tmp_path / "out")]
     if kind == "full":
         with open("/dev/full", "w") as deaf:
@@ -653,7 +653,7 @@ def test_several_objects_in_one_mask(clip, tmp_path):
     ("kind", "message"),
     [("absent", "No such file"), ("text", "Cannot open"), ("size", "it is 5 x 5"), ("empty", "the mask is empty")],
 )
-def test_a_wrong_mask_is_said_before_anything_is_done(clip, tmp_path, capsys, kind, message):
+def test_an_invalid_mask_is_rejected_before_anything_is_written(clip, tmp_path, capsys, kind, message):
     path = tmp_path / "mask.png"
     match kind:
         case "text":
@@ -720,7 +720,7 @@ def test_export_of_nothing_fails(clip, tmp_path, capsys):
     assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
     command = ["export", str(tmp_path / "out" / "clip.scstream"), "--formats", "ids", "--out", str(tmp_path / "e")]
     assert cli.main([*command, "--frames", "20:30", "--quiet"]) == 1
-    assert "Nothing to write" in capsys.readouterr().err
+    assert "has no such frame" in capsys.readouterr().err
     assert cli.main([*command, "--view", "nope"]) == 2
     assert cli.main([*command, "--palette", "nope"]) == 2
     assert not (tmp_path / "e").exists()
@@ -729,7 +729,7 @@ def test_export_of_nothing_fails(clip, tmp_path, capsys):
 def test_a_live_source_takes_no_start(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(3), live=True))
     assert segment("camera:0", tmp_path / "out", "--frames", "100:") == 2
-    assert "is live and begins now" in " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "is live: --frames can only set the end" in " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert not (tmp_path / "out").exists()
 
 
@@ -772,7 +772,7 @@ def on_screen(screen):
         try:
             text = os.read(screen, 4096)
         except OSError:
-            # The way in which Linux says that nobody writes any more.
+            # Linux reports a closed terminal with this error.
             return
         if not text:
             return
@@ -845,8 +845,8 @@ def test_info_of_a_session(clip, tmp_path, capsys):
     assert "o[u]t" in "".join(text.split())
 
 
-def test_the_readme_says_what_the_help_does(capsys):
+def test_readme_and_help_describe_info_alike(capsys):
     assert cli.main(["info", "--help"]) == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert "versions, codecs and cameras: what a bug report needs" in words
-    assert "versions, codecs and cameras: what a bug report needs" in (ROOT / "README.md").read_text("utf-8")
+    assert "versions, codecs and cameras" in words
+    assert "versions, codecs and cameras" in (ROOT / "README.md").read_text("utf-8")

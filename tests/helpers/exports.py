@@ -1,4 +1,4 @@
-"""Export small results in one format, and make the disk full."""
+"""Export small results in one format, and simulate a full disk."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from scstream_app.export.exporter import open_writer
 KITE = ExportObject("kite", frozenset({1}))
 
 
-def full_disk(*_):
+def full_disk(*_, **__):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

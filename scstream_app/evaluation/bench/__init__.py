@@ -1,1 +1,1 @@
-"""Measurements: the same work on other methods, side by side in one run."""
+"""Benchmarks: speed on video and scores on streams, compared with k-means."""

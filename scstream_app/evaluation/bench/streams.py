@@ -1,4 +1,4 @@
-"""Prequential evaluation on streams: every batch is first predicted, then learned from."""
+"""Prequential evaluation on streams: predict every batch, then learn from it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SCORES = ("ari", "nmi", "purity", "pairwise_f")
 
 
 class Learner(Protocol):
-    """What both methods are to this module."""
+    """The interface of the compared methods."""
 
     def partial_fit(self, X: Points) -> Any:
-        """Take a batch in."""
+        """Learn from a batch."""
 
     def predict(self, X: Points) -> Points:
         """Label a batch."""
@@ -40,9 +40,9 @@ def measure(
     alpha: float = 10.0,
     decay: float = 0.3,
     psi: float = 1.0,
-    say: Callable[[str], None] = lambda _: None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """Everything `scstream bench streams` reports, as plain values."""
+    """The figures that `scstream bench streams` reports, as plain values."""
     batches = list(default_stream() if file is None else read_stream(file))
     if quick:
         batches = batches[:20]
@@ -52,7 +52,7 @@ def measure(
     theirs = MiniBatchKMeans(truth, random_state=0)
     rows = []
     for name, learner in (("ScStream", ours), ("MiniBatchKMeans", theirs)):
-        say(f"{name} on {len(batches)} batches")
+        on_status(f"{name} on {len(batches)} batches")
         rows.append({"method": name, "given": learner is theirs, **evaluate(learner, batches)})
     return {
         "source": "gaussian_stream" if file is None else file.name,
@@ -68,12 +68,12 @@ def measure(
 
 
 def default_stream() -> Iterator[Batch]:
-    """Twenty drifting Gaussians in the plane."""
+    """A stream of 20 drifting Gaussian clusters in the plane."""
     return gaussian_stream(100, seed=0)
 
 
 def read_stream(file: Path) -> Iterator[Batch]:
-    """Batches of an npz file that holds X (batches, n, D) and y (batches, n)."""
+    """Read the batches of an npz file with X (batches, n, D) and y (batches, n)."""
     if not file.is_file():
         raise SourceError(f"Cannot open '{file}': there is no such file.")
     if not zipfile.is_zipfile(file):
@@ -94,14 +94,14 @@ def read_stream(file: Path) -> Iterator[Batch]:
 
 
 def component_for(X: Points, psi: float) -> Component:
-    """Multinomial for counts (whole numbers, none negative, several a row), else Gaussian of prior variance psi."""
+    """Multinomial for counts (non-negative integers, more than one per row), else Gaussian with prior variance psi."""
     counts = bool((X >= 0).all() and (X == np.rint(X)).all() and (X.sum(axis=1) > 1).all())
     return Multinomial() if counts else Gaussian(psi=psi)
 
 
 def evaluate(learner: Learner, batches: Iterable[Batch]) -> dict[str, Any]:
-    """Mean scores over all batches but the first, which nothing could predict; and the NMI of all of them together."""
-    # Batch after batch, as streams are worked on: no other method takes turns with this one.
+    """Mean scores over all batches after the first, on which the learner is initialised, and their joint NMI."""
+    # No pause between batches: methods do not alternate here.
     watch, tables, sizes = Stopwatch(pause=0.0), [], []
     for index, (X, y) in enumerate(batches):
         if index == 0:
@@ -120,7 +120,7 @@ def evaluate(learner: Learner, batches: Iterable[Batch]) -> dict[str, Any]:
 
 
 def predict_then_learn(learner: Learner, X: Points) -> Points:
-    """Label a batch with what is known so far, then take it in."""
+    """Predict the labels of a batch, then learn from it."""
     predicted = learner.predict(X)
     learner.partial_fit(X)
     return predicted

@@ -1,4 +1,4 @@
-"""The measurements as tables for people."""
+"""Print benchmark results as tables."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from rich.table import Table
 
 
 def print_video(result: dict[str, Any]) -> None:
-    """Show what `bench.video.measure` returned."""
+    """Print the results of `bench.video.measure`."""
     console = Console()
     title = (
         f"{result['source']}: {result['frames']} frames of {result['width']} x {result['height']}, "
         f"{result['threads']} threads"
     )
-    table = _table(title, "method", "clusters", "ms a frame", "10 % to 90 %", "times K = 80")
+    table = _table(title, "method", "clusters", "ms per frame", "10 % to 90 %", "speed vs K = 80")
     for row in result["methods"]:
         clusters = f"{row['clusters']} {'given' if row['given'] else 'found'}"
         table.add_row(row["method"], clusters, _ms(row), _spread(row), f"{row['speed_ratio']:.2f} x")
     console.print(table)
-    table = _table("Engine step against clusters", "clusters", "ms a frame", "10 % to 90 %")
+    table = _table("Engine step by number of clusters", "clusters", "ms per frame", "10 % to 90 %")
     for row in result["by_clusters"]:
         table.add_row(str(row["clusters"]), _ms(row), _spread(row))
     console.print(table)
     table = _table(
-        "Engine step against pixels",
-        "frame", "clusters", "ms a frame", "10 % to 90 %", "ns a pixel",
+        "Engine step by frame size",
+        "frame", "clusters", "ms per frame", "10 % to 90 %", "ns per pixel",
     )  # fmt: skip
     for row in result["by_pixels"]:
         size = f"{row['width']} x {row['height']}"
@@ -36,7 +36,7 @@ def print_video(result: dict[str, Any]) -> None:
 
 
 def print_streams(result: dict[str, Any]) -> None:
-    """Show what `bench.streams.measure` returned."""
+    """Print the results of `bench.streams.measure`."""
     title = (
         f"{result['source']}: {result['batches']} batches of {result['batch_size']} points, "
         f"{result['features']} features, {result['true_clusters']} clusters"

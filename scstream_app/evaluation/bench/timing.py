@@ -1,4 +1,4 @@
-"""Times of repeated steps, and what there is to say about them."""
+"""Times of repeated calls and their percentiles."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PAUSE = 0.05
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Milliseconds of every timed call, each after a pause of so many seconds."""
+    """Times of calls in milliseconds; each call follows a pause in seconds."""
 
     pause: float = _PAUSE
     milliseconds: list[float] = field(default_factory=list)
 
     def time(self, step: Callable[[], T]) -> T:
-        """Call ``step``, note how long it took, and return what it returned.
+        """Call ``step``, record its duration and return its result.
 
-        The pause before it lets the threads of the method that came before go to sleep: OpenBLAS and OpenMP keep
-        theirs spinning for a while, which would slow whatever comes next.
+        The pause lets the threads of the previous method go to sleep: those of OpenBLAS and OpenMP keep spinning for
+        a while, which would slow down the next method.
         """
         sleep(self.pause)
         begin = perf_counter()
@@ -34,7 +34,7 @@ class Stopwatch:
         return result
 
     def summary(self) -> dict[str, float]:
-        """Median and spread: the 10th and 90th percentile."""
+        """Median, 10th and 90th percentile in milliseconds."""
         p10, median, p90 = np.percentile(self.milliseconds, [10, 50, 90])
         return {"ms_median": _rounded(median), "ms_p10": _rounded(p10), "ms_p90": _rounded(p90)}
 

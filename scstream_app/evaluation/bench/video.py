@@ -1,7 +1,7 @@
-"""The engine's step on video beside k-means, and how its cost grows with clusters and pixels.
+"""Speed of the engine on video, compared with k-means, and its growth with clusters and pixels.
 
-A step is what must be done for a new frame: the model takes it in, and every pixel gets a label. For k-means that is
-`partial_fit`, then `predict`. Methods take turns frame by frame, so that whatever else the machine does hits all.
+A step is the work for one new frame: update the model, and label every pixel. For k-means that is `partial_fit`, then
+`predict`. The methods alternate frame by frame, so that other load on the machine affects all of them.
 """
 
 from __future__ import annotations
@@ -19,33 +19,35 @@ from sklearn.cluster import MiniBatchKMeans
 
 from scstream import VideoSegmenter, warm_up
 from scstream_app.errors import SourceError
-from scstream_app.evaluation.bench.held import HeldSegmenter
+from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter
 from scstream_app.evaluation.bench.timing import Stopwatch
 from scstream_app.samples import SAMPLES
 from scstream_app.sources import open_source
 
 Picture = npt.NDArray[np.uint8]
-Say = Callable[[str], None]
+StatusCallback = Callable[[str], None]
 
 SAMPLE = SAMPLES / "kite_surf.mp4"
-#: Width and height of the sample clip's frames here: those of the paper's clip.
+#: Size to which the sample clip is enlarged: that of the clip in the paper.
 SAMPLE_SIZE = (854, 480)
 CLUSTERS = (20, 80, 320)
 SIZES = ((426, 240), (640, 360), (854, 480), (1280, 720), (1920, 1080), (3840, 2160))
-#: Every ratio is to k-means with this many clusters.
+#: Number of clusters of the k-means model to which speeds are compared.
 REFERENCE = 80
 _FEWEST_FRAMES = 3
 
 
-def measure(source: str | None = None, quick: bool = False, say: Say = lambda _: None) -> dict[str, Any]:
-    """Everything `scstream bench video` reports, as plain values."""
-    say("Preparing the engine")
+def measure(
+    source: str | None = None, quick: bool = False, on_status: StatusCallback = lambda _: None
+) -> dict[str, Any]:
+    """The figures that `scstream bench video` reports, as plain values."""
+    on_status("Compiling the engine")
     warm_up()
     threads = os.cpu_count() or 1
     frames = read_frames(source, 8 if quick else 24)
     few, sizes = (frames[:6], SIZES[:4]) if quick else (frames[:10], SIZES)
     height, width = frames[0].shape[:2]
-    methods = compare(frames, (30, 80) if quick else (30, 80, 500), threads, say)
+    methods = compare(frames, (30, 80) if quick else (30, 80, 500), threads, on_status)
     return {
         "source": source or f"{SAMPLE.name}, enlarged",
         "frames": len(frames),
@@ -53,50 +55,52 @@ def measure(source: str | None = None, quick: bool = False, say: Say = lambda _:
         "height": height,
         "threads": threads,
         "methods": methods,
-        "by_clusters": cost(few, [Case(k, width, height) for k in CLUSTERS], threads, say),
-        "by_pixels": cost(few, [Case(REFERENCE, *size) for size in sizes], threads, say),
+        "by_clusters": cost(few, [Case(k, width, height) for k in CLUSTERS], threads, on_status),
+        "by_pixels": cost(few, [Case(REFERENCE, *size) for size in sizes], threads, on_status),
     }
 
 
 def read_frames(source: str | None, count: int) -> list[Picture]:
-    """The first frames of the source, or of the sample clip enlarged to the size of the paper's."""
+    """The first frames of the source, or of the enlarged sample clip."""
     if source is None and not SAMPLE.exists():
-        raise SourceError("The sample clip is not installed here. Name a video: scstream bench video SOURCE")
+        raise SourceError("Cannot find the sample clip. Name a video: scstream bench video SOURCE")
     frames = [frame.rgb for frame in islice(open_source(source or str(SAMPLE)).frames(), count)]
     if len(frames) < _FEWEST_FRAMES:
         raise SourceError(
-            f"Cannot measure on '{source}': it has {len(frames)} frames, and at least {_FEWEST_FRAMES} are needed."
+            f"Cannot measure on '{source}': it has {len(frames)} frames, at least {_FEWEST_FRAMES} are needed."
         )
     return frames if source else [resized(frame, *SAMPLE_SIZE) for frame in frames]
 
 
 def resized(frame: Picture, width: int, height: int) -> Picture:
-    """The frame at another size, as smooth as a real one of that size."""
+    """Resize a frame, with area averaging when shrinking and cubic interpolation when enlarging."""
     smaller = width * height < frame.shape[0] * frame.shape[1]
     interpolation = cv2.INTER_AREA if smaller else cv2.INTER_CUBIC
     return np.asarray(cv2.resize(frame, (width, height), interpolation=interpolation), np.uint8)
 
 
 def points(frame: Picture) -> npt.NDArray[np.float32]:
-    """The pixels as the points (N, 5) that k-means takes: R, G, B, row / H, column / W."""
+    """The pixels as points (N, 5) for k-means: R, G, B, row / H, column / W."""
     height, width = frame.shape[:2]
     row, column = np.indices((height, width), np.float32)
     return np.dstack([frame.astype(np.float32) / 255.0, row / height, column / width]).reshape(-1, 5)
 
 
-# --- beside k-means ---------------------------------------------------------------------------------------
+# --- comparison with k-means ---------------------------------------------------------------------------------------
 
 
-def compare(frames: Sequence[Picture], ks: Sequence[int], threads: int, say: Say) -> list[dict[str, Any]]:
-    """Time the step of the engine and of k-means with each number of clusters, in turns, after the first frame."""
-    say("First frame")
+def compare(
+    frames: Sequence[Picture], ks: Sequence[int], threads: int, on_status: StatusCallback
+) -> list[dict[str, Any]]:
+    """Time the steps of the engine and of k-means with each number of clusters, on all frames after the first."""
+    on_status("First frame")
     segmenter = VideoSegmenter(threads=threads)
     segmenter.segment(frames[0])
     kmeans = {k: MiniBatchKMeans(k, random_state=0).partial_fit(points(frames[0])) for k in ks}
     ours, theirs = Stopwatch(), {k: Stopwatch() for k in ks}
     inferred = []
     for index, frame in enumerate(frames[1:], 1):
-        say(f"Frame {index} of {len(frames) - 1}, every method in turn")
+        on_status(f"Frame {index} of {len(frames) - 1}, all methods")
         ours.time(partial(segmenter.segment, frame))
         inferred.append(segmenter.model_.n_clusters_)
         X = points(frame)
@@ -108,37 +112,39 @@ def compare(frames: Sequence[Picture], ks: Sequence[int], threads: int, say: Say
 
 
 def kmeans_step(model: Any, X: npt.NDArray[np.float32]) -> Any:
-    """Take a frame in, then label it."""
+    """Update the k-means model with a frame, then label it."""
     return model.partial_fit(X).predict(X)
 
 
 def with_ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add how many times as fast as k-means with K = 80 each method is."""
+    """Add the speed of each method relative to k-means with K = 80."""
     reference = next(row["ms_median"] for row in rows if row["given"] and row["clusters"] == REFERENCE)
     return [{**row, "speed_ratio": round(reference / row["ms_median"], 3)} for row in rows]
 
 
-# --- how the cost grows -----------------------------------------------------------------------------------
+# --- growth of the cost -----------------------------------------------------------------------------------
 
 
 class Case(NamedTuple):
-    """A number of clusters and a size of frame to time the engine's step at."""
+    """A number of clusters and a frame size for which to time the engine's step."""
 
     clusters: int
     width: int
     height: int
 
 
-def cost(frames: Sequence[Picture], cases: Sequence[Case], threads: int, say: Say) -> list[dict[str, Any]]:
-    """Time of a step from one frame to the next, for all cases in turn.
+def cost(
+    frames: Sequence[Picture], cases: Sequence[Case], threads: int, on_status: StatusCallback
+) -> list[dict[str, Any]]:
+    """Time the engine's step from one frame to the next for all cases.
 
-    The model is made anew for every step, with the statistics of so many superpixels of the former frame.
+    Every step uses a new `FixedClusterSegmenter` with the statistics of the previous frame.
     """
     watches = [Stopwatch() for _ in cases]
     for index, (previous, frame) in enumerate(pairwise(frames), 1):
         for case, watch in zip(cases, watches, strict=True):
-            say(f"Step {index} of {len(frames) - 1}: {case.clusters} clusters, {case.width} x {case.height}")
-            segmenter = HeldSegmenter(resized(previous, case.width, case.height), case.clusters, threads)
+            on_status(f"Step {index} of {len(frames) - 1}: {case.clusters} clusters, {case.width} x {case.height}")
+            segmenter = FixedClusterSegmenter(resized(previous, case.width, case.height), case.clusters, threads)
             watch.time(partial(segmenter.segment, resized(frame, case.width, case.height)))
     rows = []
     for case, watch in zip(cases, watches, strict=True):

@@ -1,1 +1,1 @@
-"""One export format a module; `registry` lists them all."""
+"""The export formats, one per module; `registry` lists them."""

@@ -1,4 +1,4 @@
-"""Tracks as COCO run lengths, in the layout of YouTube-VIS: one annotation a track, null where it is absent."""
+"""COCO RLE tracks in the layout of YouTube-VIS: one annotation per track, null in frames without it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,26 @@ import numpy as np
 import numpy.typing as npt
 from pycocotools import mask as coco_mask  # type: ignore[import-untyped]
 
-from scstream_app.export import files
+from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
-from scstream_app.export.objects import Following
-from scstream_app.export.writer import Single
+from scstream_app.export.objects import ObjectTracker
+from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
 
-#: Track, area, bounding box (left, top, width, height), compressed counts.
+#: Track, area, bounding box (left, top, width, height), compressed run lengths.
 _Shape = tuple[int, int, float, float, float, float, bytes]
 _VIDEO = 1
-_AT_ONCE = 200
+#: pycocotools counts the masks of one call in eight bits.
+_CHUNK = 200
 
 
-class Coco(Single):
-    """coco.json: a track is an id or, where objects are given, an object.
+class Coco(FileWriter):
+    """Writes coco.json. A track is an object or, if the clip has no objects, a segment id.
 
-    Frames come one by one but the file goes track by track, so shapes wait in a database file: memory stays flat.
+    The file is ordered by track but frames arrive one by one, so the shapes are buffered in a temporary database and
+    memory use stays constant.
     """
 
     format = "coco"
@@ -39,9 +41,9 @@ class Coco(Single):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "coco.json")
-        self._following = Following(job.objects)
+        self._tracker = ObjectTracker(job.objects)
         self._names: list[str] = []
-        self._spool_path = files.partial(folder / "coco.spool")
+        self._spool_path = atomic_files.temporary_path(folder / "coco.spool")
         self._spool: sqlite3.Connection | None = None
         if not self.kept:
             with self._opening():
@@ -56,7 +58,7 @@ class Coco(Single):
         self._names.append(f"{self.job.stem(result, 'frame')}.png")
 
     def _objects(self, result: FrameResult, ids: IdMap) -> list[_Shape]:
-        masks = [(track, views.select(ids, thing.ids)) for track, thing in enumerate(self._following.at(result))]
+        masks = [(track, views.select(ids, tracked.ids)) for track, tracked in enumerate(self._tracker.at(result))]
         seen = [(track, coco_mask.encode(np.asfortranarray(mask))) for track, mask in masks if mask.any()]
         return _shapes([track for track, _ in seen], [rle for _, rle in seen])
 
@@ -65,7 +67,7 @@ class Coco(Single):
         self._spool.execute("CREATE INDEX by_track ON shapes (track, place)")
         with self._staged[0].open("w", encoding="utf-8") as file:
             self._write_json(file, self._spool)
-        self._staged.place()
+        self._staged.commit()
 
     def _write_json(self, file: TextIO, spool: sqlite3.Connection) -> None:
         video = {
@@ -87,7 +89,7 @@ class Coco(Single):
         length = len(self._names)
         areas: list[int | None] = [None] * length
         boxes: list[list[float] | None] = [None] * length
-        file.write(f'{_json(self._head(number, track))[:-1]}, "segmentations": [')
+        file.write(f'{_json(self._track_fields(number, track))[:-1]}, "segmentations": [')
         done = 0
         for _, place, area, *box, counts in shapes:
             areas[place], boxes[place] = area, box
@@ -97,9 +99,9 @@ class Coco(Single):
         file.write(", null" * (length - done))
         file.write(f'], "areas": {_json(areas)}, "bboxes": {_json(boxes)}}}')
 
-    def _head(self, number: int, track: int) -> dict[str, Any]:
+    def _track_fields(self, number: int, track: int) -> dict[str, Any]:
         height, width = self.job.shape
-        names = {place: thing.name for place, thing in enumerate(self.job.objects)} or self.job.names
+        names = {place: one.name for place, one in enumerate(self.job.objects)} or self.job.names
         return {
             "id": number,
             "video_id": _VIDEO,
@@ -112,20 +114,20 @@ class Coco(Single):
         }
 
     def _categories(self) -> list[dict[str, Any]]:
-        names = [thing.name for thing in self.job.objects] or ["segment"]
+        names = [one.name for one in self.job.objects] or ["segment"]
         return [{"id": place, "name": name, "supercategory": "object"} for place, name in enumerate(names, 1)]
 
     def _release(self) -> None:
         if self._spool is not None:
-            files.close_quietly(self._spool)
-        files.discard(self._spool_path)
+            atomic_files.close_quietly(self._spool)
+        atomic_files.discard(self._spool_path)
         super()._release()
 
 
 def segment_shapes(ids: IdMap) -> list[_Shape]:
-    """The shape of every id in a frame (H, W), all from one pass over its runs."""
+    """The shape of every id in a frame (H, W), computed from one pass over the runs of equal ids."""
     height, width = ids.shape
-    # Runs go down the columns, and on from the foot of one to the head of the next.
+    # COCO runs go down the columns and continue from the bottom of one column at the top of the next.
     flat = ids.ravel(order="F")
     begin = np.flatnonzero(np.concatenate([[True], flat[1:] != flat[:-1]]))
     end = np.append(begin[1:], flat.size)
@@ -142,7 +144,7 @@ def segment_shapes(ids: IdMap) -> list[_Shape]:
 
 
 def _counts(begin: npt.NDArray[np.intp], end: npt.NDArray[np.intp], size: int) -> npt.NDArray[np.uint32]:
-    """Lengths of runs in turn outside and inside, beginning outside, which may be nothing."""
+    """Alternating lengths of runs outside and inside the mask; the first, outside, may be 0."""
     edges = np.empty(2 * len(begin) + 1, np.intp)
     edges[0], edges[1::2], edges[2::2] = 0, begin, end
     return np.diff(edges if end[-1] == size else np.append(edges, size)).astype(np.uint32)
@@ -150,11 +152,10 @@ def _counts(begin: npt.NDArray[np.intp], end: npt.NDArray[np.intp], size: int) -
 
 def _shapes(tracks: list[int], encoded: list[dict[str, Any]]) -> list[_Shape]:
     shapes: list[_Shape] = []
-    # The library counts what it measures in eight bits.
-    for start in range(0, len(tracks), _AT_ONCE):
-        some = encoded[start : start + _AT_ONCE]
+    for start in range(0, len(tracks), _CHUNK):
+        some = encoded[start : start + _CHUNK]
         areas, boxes = coco_mask.area(some).tolist(), coco_mask.toBbox(some).tolist()
-        rows = zip(tracks[start : start + _AT_ONCE], areas, boxes, some, strict=True)
+        rows = zip(tracks[start : start + _CHUNK], areas, boxes, some, strict=True)
         shapes += [(track, area, *box, rle["counts"]) for track, area, box, rle in rows]
     return shapes
 
@@ -164,10 +165,10 @@ def _json(value: Any) -> str:
 
 
 def _open(path: Path) -> sqlite3.Connection:
-    files.discard(path)
-    # The connection is made in one thread and used in another, never in two at once.
+    atomic_files.discard(path)
+    # One thread opens the connection and another uses it, never both at the same time.
     spool = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-    # What a crash leaves is of no use to anyone: no need to make it safe.
+    # The database is temporary and need not survive a crash.
     spool.execute("PRAGMA journal_mode = OFF")
     spool.execute("PRAGMA synchronous = OFF")
     spool.execute("CREATE TABLE shapes (place, track, area, x, y, w, h, counts)")

@@ -1,4 +1,4 @@
-"""Tables as CSV files."""
+"""Segments, events and tracks as CSV tables."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from scstream_app.export import files, tables
+from scstream_app.export import atomic_files, tables
 from scstream_app.export.job import Job
-from scstream_app.export.writer import Single
+from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
 _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
@@ -20,8 +20,8 @@ _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
 )
 
 
-class Csv(Single):
-    """segments.csv, events.csv, tracks.csv and graph.json; `tables` says what is in them."""
+class Csv(FileWriter):
+    """Writes segments.csv, events.csv, tracks.csv and graph.json; see `export.tables` for their columns."""
 
     format = "csv"
     about = "Segments, events and tracks as CSV tables, with the genealogy as a napari graph"
@@ -50,14 +50,14 @@ class Csv(Single):
         for file in self._files:
             file.close()
         self._staged[3].write_text(json.dumps(self._lineage.graph()), encoding="utf-8")
-        self._staged.place()
+        self._staged.commit()
 
     def _release(self) -> None:
         for file in self._files:
-            files.close_quietly(file)
+            atomic_files.close_quietly(file)
         super()._release()
 
 
 def _plain(row: Iterable[Any]) -> list[Any]:
-    """Numbers at the precision that they have: more digits only make files large."""
+    """Format floats to eight significant digits, which keeps their precision and the files small."""
     return [f"{value:.8g}" if isinstance(value, float) else value for value in row]

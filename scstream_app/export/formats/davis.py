@@ -1,4 +1,4 @@
-"""Objects as DAVIS annotations: indexed PNG images with the VOC colour table, 0 for the background."""
+"""DAVIS annotations: indexed PNG images with the VOC colour table; 0 is the background."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import numpy.typing as npt
 
 from scstream import TrackedObject
 from scstream_app.errors import ExportError
-from scstream_app.export import files, png
+from scstream_app.export import atomic_files, png
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ExportObject, Following, number
-from scstream_app.export.writer import Images
+from scstream_app.export.objects import ExportObject, ObjectTracker, object_index_map
+from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
-#: The evaluation of DAVIS stops above that many.
+#: The DAVIS evaluation supports no more objects.
 MOST_OBJECTS = 20
 
 
-class Davis(Images):
-    """davis/NNNNN.png, and davis.json, which says which number is which object.
+class Davis(ImageWriter):
+    """Writes davis/NNNNN.png, and davis.json, which maps numbers to objects.
 
-    Where no object is given, the largest segments of the first frame stand in for objects.
+    If the clip has no objects, the largest segments of the first frame take their place.
     """
 
     format = "davis"
     about = (
-        f"Objects as DAVIS annotations: indexed PNG images, at most {MOST_OBJECTS}; "
-        "where there are none, the largest segments"
+        f"At most {MOST_OBJECTS} objects as DAVIS annotations (indexed PNG images); "
+        "the largest segments if there are no objects"
     )
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._table = voc_colours()
         self._legend = folder / "davis.json"
-        self._keep_legend = files.keep(self._legend, job.options.overwrite)
-        self._following: Following | None = Following(job.objects) if job.objects else None
+        self._keep_legend = atomic_files.should_keep(self._legend, job.options.overwrite)
+        self._tracker: ObjectTracker | None = ObjectTracker(job.objects) if job.objects else None
         self._entries: dict[str, Any] = {}
         self._cuts: list[int] = []
 
@@ -47,15 +47,15 @@ class Davis(Images):
         super().check(folder, job)
         if len(job.objects) > MOST_OBJECTS:
             raise ExportError(
-                f"Cannot write '{folder / cls.format}': DAVIS holds at most {MOST_OBJECTS} objects, got "
+                f"Cannot write '{folder / cls.format}': DAVIS allows at most {MOST_OBJECTS} objects, got "
                 f"{len(job.objects)}."
             )
 
     def _write(self, result: FrameResult) -> None:
-        if self._following is None:
-            self._following = Following(_largest(result, self.job))
-        objects = self._following.at(result)
-        self._put(result, lambda: png.indexed(number(self.job.ids(result), objects), self._table))
+        if self._tracker is None:
+            self._tracker = ObjectTracker(_largest(result, self.job))
+        objects = self._tracker.at(result)
+        self._put(result, lambda: png.indexed(object_index_map(self.job.ids(result), objects), self._table))
         if not self.count:
             self._entries = self._describe(result.index, objects)
             self._write_legend()
@@ -64,8 +64,8 @@ class Davis(Images):
 
     def _describe(self, frame: int, objects: tuple[TrackedObject, ...]) -> dict[str, Any]:
         entries = [
-            {"number": place, "name": thing.name, "ids": sorted(thing.ids), "colour": self._table[place].tolist()}
-            for place, thing in enumerate(objects, 1)
+            {"number": place, "name": tracked.name, "ids": sorted(tracked.ids), "colour": self._table[place].tolist()}
+            for place, tracked in enumerate(objects, 1)
         ]
         return {
             "frame": frame,
@@ -82,7 +82,7 @@ class Davis(Images):
         if self._cuts:
             legend["cuts"] = self._cuts
             legend["note"] = "A new scene begins at these frames: no segment, and so no object, lives through that."
-        files.write_bytes(self._legend, json.dumps(legend, ensure_ascii=False).encode())
+        atomic_files.write_bytes(self._legend, json.dumps(legend, ensure_ascii=False).encode())
 
     def _finish(self) -> None:
         super()._finish()
@@ -91,7 +91,7 @@ class Davis(Images):
 
 
 def voc_colours() -> npt.NDArray[np.uint8]:
-    """The colour table (256, 3) of PASCAL VOC and DAVIS: the bits of the number, dealt out to red, green and blue."""
+    """The colour table (256, 3) of PASCAL VOC and DAVIS: the bits of each index, distributed to red, green and blue."""
     numbers = np.arange(256)
     table = np.zeros((256, 3), np.uint8)
     for bit in range(8):

@@ -1,14 +1,14 @@
-"""H.264 movies that every player opens."""
+"""H.264 movies in MP4 files."""
 
 from __future__ import annotations
 
-from scstream_app.export.movie import H264, Movies
+from scstream_app.export.movie import H264, MovieWriter
 
 
-class Mp4(Movies):
-    """VIEW.mp4."""
+class Mp4(MovieWriter):
+    """Writes VIEW.mp4."""
 
     format = "mp4"
-    about = "A movie that every player opens: H.264, opaque, even sizes"
+    about = "An H.264 movie for all players: no transparency, even width and height"
     suffix = ".mp4"
     codec = H264

@@ -1,4 +1,4 @@
-"""Ids of all frames as one compressed NumPy archive."""
+"""Segment ids of all frames as one compressed NumPy archive."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from typing import BinaryIO
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export import files
+from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
-from scstream_app.export.writer import Single
+from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
 _LEVEL = 3
 
 
-class Npz(Single):
-    """ids.npz: ids (frames, H, W) of the smallest type that holds them, frames and times (frames,).
+class Npz(FileWriter):
+    """Writes ids.npz: ids (frames, H, W) in the smallest type that holds them, frames and times (frames,).
 
-    An array's type and length stand before its values but are known after the last frame. So frames wait,
-    compressed, in a file of their own, and memory stays flat.
+    An array starts with its type and length, which are known only after the last frame. So frames are buffered,
+    compressed, in a temporary file, and memory use stays constant.
     """
 
     format = "npz"
-    about = "Ids of all frames in one compressed NumPy archive: ids, frames, times"
+    about = "Segment ids of all frames in one compressed NumPy archive: ids, frames, times"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "ids.npz")
         self._frames: list[int] = []
         self._times: list[float] = []
-        self._waiting: list[tuple[np.dtype[np.generic], int]] = []
+        self._buffered: list[tuple[np.dtype[np.generic], int]] = []
         self._range = (0, 0)
-        self._spool_path = files.partial(folder / "ids.spool")
+        self._spool_path = atomic_files.temporary_path(folder / "ids.spool")
         self._spool: BinaryIO | None = None
         if not self.kept:
             with self._opening():
@@ -45,19 +45,19 @@ class Npz(Single):
         assert self._spool is not None
         ids = self.job.ids(result)
         low, high = int(ids.min()), int(ids.max())
-        kind = _smallest(low, high)
+        kind = _smallest_type(low, high)
         packed = zlib.compress(ids.astype(kind).tobytes(), _LEVEL)
         self._spool.write(packed)
         self._frames.append(result.index)
         self._times.append(result.time)
         self._range = min(low, self._range[0]), max(high, self._range[1])
-        self._waiting.append((kind, len(packed)))
+        self._buffered.append((kind, len(packed)))
 
     def _finish(self) -> None:
         assert self._spool is not None
         self._spool.close()
-        kind = _smallest(*self._range)
-        shape = (len(self._waiting), *self.job.shape)
+        kind = _smallest_type(*self._range)
+        shape = (len(self._buffered), *self.job.shape)
         archive = zipfile.ZipFile(self._staged[0], "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         try:
             _add(archive, "ids", kind, shape, (ids.astype(kind).tobytes() for ids in self._unpacked()))
@@ -65,21 +65,21 @@ class Npz(Single):
                 _add(archive, name, values.dtype, values.shape, [values.tobytes()])
         finally:
             archive.close()
-        self._staged.place()
+        self._staged.commit()
 
     def _unpacked(self) -> Iterator[npt.NDArray[np.generic]]:
         with self._spool_path.open("rb") as spool:
-            for kind, length in self._waiting:
+            for kind, length in self._buffered:
                 yield np.frombuffer(zlib.decompress(spool.read(length)), kind)
 
     def _release(self) -> None:
         if self._spool is not None:
-            files.close_quietly(self._spool)
-        files.discard(self._spool_path)
+            atomic_files.close_quietly(self._spool)
+        atomic_files.discard(self._spool_path)
         super()._release()
 
 
-def _smallest(low: int, high: int) -> np.dtype[np.generic]:
+def _smallest_type(low: int, high: int) -> np.dtype[np.generic]:
     return np.dtype(np.int32) if low < 0 else np.min_scalar_type(high)
 
 

@@ -1,4 +1,4 @@
-"""Tables as Parquet files, with the extra `parquet`."""
+"""Segments, events, tracks and their graph as Parquet tables; needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from scstream_app.errors import ExportError
-from scstream_app.export import files, tables
+from scstream_app.export import atomic_files, tables
 from scstream_app.export.job import Job
-from scstream_app.export.writer import Single
+from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
 _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
@@ -18,15 +18,15 @@ _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
     ("tracks.parquet", tables.TRACKS),
     ("graph.parquet", tables.GRAPH),
 )
-#: Rows written at once: readers are slow on files of many small groups.
+#: Rows per group: readers are slow on files with many small groups.
 _GROUP = 50_000
 
 
-class Parquet(Single):
-    """segments.parquet, events.parquet, tracks.parquet and graph.parquet; `tables` says what is in them."""
+class Parquet(FileWriter):
+    """Writes segments, events, tracks and graph .parquet files; see `export.tables` for their columns."""
 
     format = "parquet"
-    about = "The same tables as csv, as Parquet files; needs the extra 'parquet'"
+    about = "The tables of csv as Parquet files; needs the extra 'parquet'"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, *(name for name, _ in _TABLES))
@@ -53,16 +53,16 @@ class Parquet(Single):
         self._tables[3].add([(id, parent) for id, parents in self._lineage.graph().items() for parent in parents])
         for table in self._tables:
             table.finish()
-        self._staged.place()
+        self._staged.commit()
 
     def _release(self) -> None:
         for table in self._tables:
-            files.close_quietly(table.file)
+            atomic_files.close_quietly(table.file)
         super()._release()
 
 
 class _Table:
-    """One file, and the rows that wait until there are enough for a group."""
+    """One Parquet file, with a buffer of rows for the next group."""
 
     def __init__(self, arrow: Any, path: Path, columns: Mapping[str, type]) -> None:
         types = {int: arrow.int64(), float: arrow.float64(), str: arrow.string()}

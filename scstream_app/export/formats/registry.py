@@ -1,4 +1,4 @@
-"""Every format by its name, in the order in which help and dialogs list them."""
+"""All formats by name, in the order in which the help and the export dialog list them."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Views of the frames as PNG images."""
+"""Views of the frames (mean colour, overlay, boundaries) as PNG images."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from scstream_app.export import png
-from scstream_app.export.writer import Images
+from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 
 
-class _Views(Images):
+class _ViewImageWriter(ImageWriter):
     needs_picture = True
     view: ClassVar[str]
     flat: ClassVar[bool] = False
@@ -19,8 +19,8 @@ class _Views(Images):
         self._put(result, lambda: png.colours(views.draw(self.view, self.job.scene(result)), self.flat))
 
 
-class Mean(_Views):
-    """mean/NNNNN.png."""
+class Mean(_ViewImageWriter):
+    """Writes mean/NNNNN.png."""
 
     format = "mean"
     about = "Every segment in its mean colour, as PNG images"
@@ -28,17 +28,17 @@ class Mean(_Views):
     flat = True
 
 
-class Overlay(_Views):
-    """overlay/NNNNN.png."""
+class Overlay(_ViewImageWriter):
+    """Writes overlay/NNNNN.png."""
 
     format = "overlay"
-    about = "The segments' colours over the picture, as PNG images"
+    about = "The picture tinted by segment, as PNG images"
     view = "overlay"
 
 
-class Boundaries(_Views):
-    """boundaries/NNNNN.png."""
+class Boundaries(_ViewImageWriter):
+    """Writes boundaries/NNNNN.png."""
 
     format = "boundaries"
-    about = "The picture with lines between segments, as PNG images"
+    about = "The picture with the boundaries of segments, as PNG images"
     view = "boundaries"

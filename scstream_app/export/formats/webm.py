@@ -1,12 +1,12 @@
-"""VP9 movies for the web, with transparency where objects are cut out."""
+"""VP9 movies for the web, with transparency for objects cut out."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 
-from scstream_app.export.movie import Codec, Movies
+from scstream_app.export.movie import Codec, MovieWriter
 
-# Constant quality at the fastest setting: the careful ones take twenty times as long for a fifth of the bytes.
+# Constant quality at the fastest setting: the slowest takes twenty times as long to save a fifth of the bytes.
 _OPTIONS = {
     "crf": "26",
     "b": "0",
@@ -16,18 +16,18 @@ _OPTIONS = {
     "tile-columns": "2",
     "lag-in-frames": "0",
 }
-#: The container knows no finer times.
+#: The time resolution of the container.
 _TICK = Fraction(1, 1000)
-#: Without the random number that the container would otherwise hold: the same frames give the same file.
-_SAME = {"fflags": "+bitexact"}
+#: Write no random id into the container: the same frames give the same file.
+_REPRODUCIBLE = {"fflags": "+bitexact"}
 
 
-class WebM(Movies):
-    """VIEW.webm or matte.webm."""
+class WebM(MovieWriter):
+    """Writes VIEW.webm or matte.webm."""
 
     format = "webm"
-    about = "A VP9 movie for the web; where objects are given and no view is, these cut out with transparency"
+    about = "A VP9 movie for the web; shows the objects cut out if there are any and no view is chosen"
     suffix = ".webm"
-    codec = Codec("libvpx-vp9", "yuv420p", _OPTIONS, _TICK, _SAME, even=True)
-    # Frames that are never shown have no place for transparency.
-    see_through = Codec("libvpx-vp9", "yuva420p", {**_OPTIONS, "auto-alt-ref": "0"}, _TICK, _SAME, even=True)
+    codec = Codec("libvpx-vp9", "yuv420p", _OPTIONS, _TICK, _REPRODUCIBLE, even=True)
+    # Alternate reference frames cannot hold transparency.
+    alpha_codec = Codec("libvpx-vp9", "yuva420p", {**_OPTIONS, "auto-alt-ref": "0"}, _TICK, _REPRODUCIBLE, even=True)

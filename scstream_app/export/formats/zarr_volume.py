@@ -1,4 +1,4 @@
-"""Ids of all frames as one Zarr array, which napari opens as labels."""
+"""Segment ids of all frames as one Zarr array, which napari opens as labels."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from pathlib import Path
 import numpy as np
 
 from scstream_app.export.job import Job
-from scstream_app.export.writer import Single
+from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
 
-class Zarr(Single):
-    """ids.zarr: an array (frames, H, W) int32 of labels id + 1, 0 where there is none, one chunk a frame.
+class Zarr(FileWriter):
+    """Writes ids.zarr: an int32 array (frames, H, W) of labels id + 1, 0 for no segment, with one chunk per frame.
 
-    Its attributes hold the frames' places in the source and their times. The format is version 2, which older
-    programs read too.
+    The attributes hold the frame numbers in the source and the times. The format is Zarr version 2, which older
+    programs also read.
     """
 
     format = "zarr"
-    about = "Ids of all frames as one Zarr array, opens as labels in napari: id + 1, 0 where there is none"
+    about = "Segment ids as one Zarr array, opens as labels in napari: id + 1, 0 for no segment"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "ids.zarr", folders=True)
         self._frames: list[int] = []
         self._times: list[float] = []
-        # Only now: importing it takes longer than a short export.
+        # Import zarr only when needed: that takes longer than a short export.
         import zarr
 
         if not self.kept:
@@ -51,4 +51,4 @@ class Zarr(Single):
                 "_ARRAY_DIMENSIONS": ["frame", "row", "column"],
             }
         )
-        self._staged.place()
+        self._staged.commit()

@@ -1,4 +1,4 @@
-"""The export dialog: what, which frames, how and where, with a preview, and then how far it has come."""
+"""The export dialog: formats, options, preview and progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from scstream_app.errors import StudioError
 from scstream_app.export import FORMATS, ExportOptions
-from scstream_app.export.movie import Movies
+from scstream_app.export.movie import MovieWriter
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export import export_worker
 from scstream_app.ui.export.export_folder import folder_error, is_empty
@@ -31,12 +31,12 @@ from scstream_app.ui.export.export_form import ExportForm, Preview
 from scstream_app.ui.export.export_formats import FormatsTree
 from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
 
-#: What gets lost in a format.
+#: Information that a format loses.
 _WARNINGS: Mapping[str, str] = {
-    "yolo": "YOLO-seg: polygons lose holes, and a segment's parts become polygons of their own.",
-    "gif": "GIF: 256 colours a frame.",
+    "yolo": "YOLO-seg: polygons have no holes, and every part of a segment becomes a polygon.",
+    "gif": "GIF: 256 colours per frame.",
 }
-#: What the preview shows for formats that are not movies; for all others the segments alone.
+#: The view that the preview shows for a format that is not a movie. Other formats show the segments alone.
 _PREVIEWS: Mapping[str, str] = {
     "overlay": "overlay",
     "mean": "mean_colour",
@@ -49,17 +49,17 @@ _PREVIEW_PIXELS = 480
 
 
 class ExportDialog(QDialog):
-    """Asks what to export, and does it on a thread of its own.
+    """Dialog that exports the open session on a background thread.
 
     Parameters
     ----------
     document : Document
     in_out : pair of int, optional
-        First and last frame of the range that was marked on the timeline.
+        First and last frame of the range marked on the timeline.
     kept : QSettings, optional
-        Where choices are remembered.
+        Stores the choices for the next dialog.
 
-    ``exported`` carries the folder when all is written.
+    The signal ``exported`` carries the folder after all files were written.
     """
 
     exported = Signal(object)
@@ -77,37 +77,37 @@ class ExportDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._document = document
         self._running = self._closing = False
-        self._count, self._began = 0, 0.0
-        self._exporting = ExportWorker()
+        self._count, self._started = 0, 0.0
+        self._worker = ExportWorker()
         self._formats = FormatsTree(document)
         self._form = ExportForm(document, in_out, kept)
-        self._about = _text()
+        self._about = _label()
         self._preview = Preview()
         self._make_progress()
-        self._lay_out()
+        self._arrange()
         self._connect()
         self._formats.choose(self._form.kept_formats())
         self._check()
         self._draw()
 
-    # --- what it is made of
+    # --- layout
 
     def _make_progress(self) -> None:
-        self._message = _text()
+        self._message = _label()
         self._message.setObjectName("message")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
         self._bar.hide()
-        self._status = _text()
+        self._status = _label()
         self._status.setObjectName("status")
         self._buttons = QDialogButtonBox()
-        self._show = self._buttons.addButton("Show in Folder", QDialogButtonBox.ButtonRole.ActionRole)
-        self._show.hide()
-        self._export = self._buttons.addButton("Export", QDialogButtonBox.ButtonRole.ApplyRole)
-        self._export.setDefault(True)
-        self._leave = self._buttons.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
+        self._show_button = self._buttons.addButton("Show in Folder", QDialogButtonBox.ButtonRole.ActionRole)
+        self._show_button.hide()
+        self._export_button = self._buttons.addButton("Export", QDialogButtonBox.ButtonRole.ApplyRole)
+        self._export_button.setDefault(True)
+        self._close_button = self._buttons.addButton("Close", QDialogButtonBox.ButtonRole.RejectRole)
 
-    def _lay_out(self) -> None:
+    def _arrange(self) -> None:
         left = QVBoxLayout()
         left.addWidget(self._formats, 1)
         left.addWidget(self._about)
@@ -125,100 +125,101 @@ class ExportDialog(QDialog):
 
     def _connect(self) -> None:
         self._formats.itemChanged.connect(self._check)
-        self._formats.currentItemChanged.connect(self._on_format)
+        self._formats.currentItemChanged.connect(self._on_format_highlighted)
         self._form.changed.connect(self._check)
         self._form.redraw.connect(self._draw)
-        self._export.clicked.connect(self._on_export)
-        self._leave.clicked.connect(self._on_leave)
-        self._show.clicked.connect(self._show_folder)
-        self._exporting.progressed.connect(self._on_progress)
-        self._exporting.failed.connect(self._on_failed)
-        self._exporting.finished.connect(self._on_finished)
+        self._export_button.clicked.connect(self._on_export_clicked)
+        self._close_button.clicked.connect(self._on_close_clicked)
+        self._show_button.clicked.connect(self._show_folder)
+        self._worker.progressed.connect(self._on_progress)
+        self._worker.failed.connect(self._on_failed)
+        self._worker.finished.connect(self._on_finished)
         self._document.display.shown_changed.connect(self._draw)
         self._document.closed.connect(self._on_document_closed)
 
-    # --- what is chosen
+    # --- choices
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """Names of the formats that are ticked, in the order of `FORMATS`."""
+        """Names of the checked formats, in the order of `FORMATS`."""
         return self._formats.chosen
 
     @property
     def folder(self) -> Path:
-        """Where everything goes."""
+        """The output folder."""
         return self._form.folder
 
     @property
     def options(self) -> ExportOptions:
-        """What is chosen, as `headless.export` takes it."""
+        """The chosen options, for `headless.export`."""
         return self._form.options(self.formats)
 
     def _task(self) -> ExportTask | None:
-        return export_worker.task(self._document, self.folder, self.options, self._form.frames)
+        return export_worker.make_task(self._document, self.folder, self.options, self._form.frames)
 
     @Slot()
     def _check(self) -> None:
-        """Say what the choices come to, or what is wrong with them."""
+        """Show problems and warnings, and update the summary of the choices."""
         formats = self.formats
-        trouble = self._trouble()
+        problem = self._problem()
         warnings = [_WARNINGS[name] for name in formats if name in _WARNINGS]
-        self._say(trouble or " ".join(warnings), error=bool(trouble))
-        self._export.setEnabled(not trouble and not self._running)
-        movies = any(issubclass(FORMATS[name], Movies) for name in formats)
-        self._form.tell(self._told_example(), movies)
+        self._show_message(problem or " ".join(warnings), error=bool(problem))
+        self._export_button.setEnabled(not problem and not self._running)
+        movies = any(issubclass(FORMATS[name], MovieWriter) for name in formats)
+        self._form.show_summary(self._example_text(), movies)
 
-    def _trouble(self) -> str:
+    def _problem(self) -> str:
         if self._document.session is None or self._document.facts is None:
-            return "There is nothing to export: nothing is open."
+            return "Nothing to export: no session is open."
         if self._task() is None:
-            return "There is nothing to export: none of these frames is segmented yet."
+            return "Nothing to export: none of these frames is segmented yet."
         if not self.formats:
             return "Choose at least one format."
-        wrong = folder_error(self._form.folder_text)
-        return wrong or export_worker.trouble(self._document, self.folder, self.options)
+        return folder_error(self._form.folder_text) or export_worker.find_problem(
+            self._document, self.folder, self.options
+        )
 
-    def _told_example(self) -> str:
+    def _example_text(self) -> str:
         shown = self._document.display.shown
         if shown is None or self._document.facts is None:
             return ""
-        name = next((name for name in self.formats if not issubclass(FORMATS[name], Movies)), "ids")
+        name = next((name for name in self.formats if not issubclass(FORMATS[name], MovieWriter)), "ids")
         try:
-            return f"for example {export_worker.job(self._document, self.options).stem(shown.result, name)}.png"
+            return f"for example {export_worker.make_job(self._document, self.options).stem(shown.result, name)}.png"
         except StudioError:
             return ""
 
-    def _say(self, text: str, error: bool) -> None:
+    def _show_message(self, text: str, error: bool) -> None:
         self._message.setText(text)
         self._message.setToolTip(text)
         self._message.setProperty("error", error)
-        # Red on dark needs to be lighter than red on light.
+        # Red text needs a lighter shade on a dark background.
         dark = self.palette().window().color().lightness() < 128
         colour = "#ff8a80" if dark else "#b3261e"
         self._message.setStyleSheet(f"color: {colour}" if error else "")
         self._message.setVisible(bool(text))
 
     @Slot()
-    def _on_format(self) -> None:
+    def _on_format_highlighted(self) -> None:
         name = self._formats.highlighted
         if name:
             self._about.setText(self._formats.about(name))
         self._draw()
 
-    def _shown_by(self, name: str) -> str:
-        """The view that a format's files show."""
+    def _view_of(self, name: str) -> str:
+        """The view that the files of a format show."""
         writer = FORMATS.get(name)
-        if writer is None or not issubclass(writer, Movies):
+        if writer is None or not issubclass(writer, MovieWriter):
             return _PREVIEWS.get(name, "ids")
-        cut_out = writer.see_through is not None and bool(self._document.objects)
+        cut_out = writer.alpha_codec is not None and bool(self._document.objects)
         return self._form.view or ("matte" if cut_out else "overlay")
 
     @Slot()
     def _draw(self) -> None:
-        """Preview the frame at hand as the highlighted format shows it."""
+        """Preview the current frame in the highlighted format."""
         name, form = self._formats.highlighted, self._form
-        view = self._shown_by(name)
-        picture = export_worker.preview(self._document, view, form.palette_name, form.opacity, _PREVIEW_PIXELS)
+        view = self._view_of(name)
+        picture = export_worker.draw_preview(self._document, view, form.palette_name, form.opacity, _PREVIEW_PIXELS)
         if picture is None:
             self._preview.put(None)
             return
@@ -226,111 +227,111 @@ class ExportDialog(QDialog):
         kind = QImage.Format.Format_RGBA8888 if depth == 4 else QImage.Format.Format_RGB888
         self._preview.put(QPixmap.fromImage(QImage(picture.data, width, height, depth * width, kind).copy()))
 
-    # --- doing it
+    # --- export
 
     @Slot()
-    def _on_export(self) -> None:
+    def _on_export_clicked(self) -> None:
         if self._form.asks and not self._running and not is_empty(self.folder):
             self._ask_to_replace()
         else:
             self._start()
 
     def _ask_to_replace(self) -> None:
-        text = f"There are files in '{self.folder.name}' already. Those that are exported again will be replaced."
+        text = f"The folder '{self.folder.name}' contains files. The export replaces files of the same names."
         ask(self, text, "Replace", "Cancel", self._start)
 
     @Slot()
     def _start(self) -> None:
-        # What was right when it was asked about may no longer be.
+        # The choices may have become invalid while the question was open.
         self._check()
-        if self._running or self._trouble():
+        if self._running or self._problem():
             return
         task = self._task()
         assert task is not None
         self._form.remember(self.formats)
         self._set_running(True)
-        self._count, self._began = task.count, monotonic()
+        self._count, self._started = task.count, monotonic()
         self._bar.setRange(0, task.count)
         self._bar.setValue(0)
         self._bar.show()
-        self._show.hide()
-        self._say("", error=False)
+        self._show_button.hide()
+        self._show_message("", error=False)
         self._status.setText(f"Exporting {task.count} frames…")
         self._status.show()
-        self._exporting.start(task)
+        self._worker.start(task)
 
     def _set_running(self, running: bool) -> None:
         self._document.exporting += running - self._running
         self._running = running
         self._form.setEnabled(not running)
         self._formats.setEnabled(not running)
-        self._export.setEnabled(not running)
-        self._leave.setText("Cancel" if running else "Close")
-        self._leave.setEnabled(True)
+        self._export_button.setEnabled(not running)
+        self._close_button.setText("Cancel" if running else "Close")
+        self._close_button.setEnabled(True)
 
     @Slot(int)
     def _on_progress(self, done: int) -> None:
         self._bar.setValue(done)
-        seconds = monotonic() - self._began
+        seconds = monotonic() - self._started
         rate = done / seconds if seconds > 0.0 else math.nan
         if not done:
             return
         if done < self._count:
             left = duration_text((self._count - done) / rate)
-            self._status.setText(f"Frame {done} of {self._count}, {rate:.1f} a second, {left} left")
+            self._status.setText(f"Frame {done} of {self._count}, {rate:.1f} frames/s, {left} left")
         else:
             self._status.setText("Completing the files…")
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
-        self._say(message, error=True)
+        self._show_message(message, error=True)
 
     @Slot(bool)
     def _on_finished(self, complete: bool) -> None:
-        self._exporting.shut_down()
+        self._worker.shut_down()
         self._set_running(False)
-        seconds = duration_text(monotonic() - self._began)
+        seconds = duration_text(monotonic() - self._started)
         failed = bool(self._message.property("error")) and bool(self._message.text())
-        self._show.setVisible(complete and not failed)
+        self._show_button.setVisible(complete and not failed)
         self._bar.setVisible(complete and not failed)
         if failed:
-            self._status.setText("Not everything was written.")
+            self._status.setText("Some files were not written.")
         elif complete:
             self._status.setText(f"{self._count} frames written in {seconds}.")
             self.exported.emit(self.folder)
         else:
-            self._status.setText("Cancelled. Files that were not complete have been removed.")
+            self._status.setText("Cancelled. Incomplete files were removed.")
         if self._closing:
             self.reject()
 
     @Slot()
-    def _on_leave(self) -> None:
+    def _on_close_clicked(self) -> None:
         if self._running:
             self._cancel()
         else:
             self.reject()
 
     def _cancel(self) -> None:
-        self._leave.setEnabled(False)
+        self._close_button.setEnabled(False)
         self._status.setText("Cancelling…")
-        self._exporting.cancel()
+        self._worker.cancel()
 
     @Slot()
     def _show_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder))):
-            self._status.setText(f"No file manager answers. What was written is in '{self.folder}'.")
+            self._status.setText(f"Cannot open a file manager. The files are in '{self.folder}'.")
 
     # --- closing
 
     def reject(self) -> None:
-        """Close; in the midst of an export ask first. Closing the window comes here too."""
+        """Close the dialog; ask first while an export runs. Qt also calls this when the window is closed."""
         if not self._running:
             super().reject()
         elif not self._closing:
             self._ask_to_stop()
 
     def _ask_to_stop(self) -> None:
-        ask(self, "The export is not finished. Stop it?", "Stop", "Go on", self._stop_and_close)
+        ask(self, "The export is not finished. Stop it?", "Stop", "Continue", self._stop_and_close)
 
     @Slot()
     def _stop_and_close(self) -> None:
@@ -342,15 +343,15 @@ class ExportDialog(QDialog):
 
     @Slot()
     def _on_document_closed(self) -> None:
-        """What it exports is gone: it waits for its thread, so that nothing reads on."""
+        """Close the dialog; wait for the thread, so that it does not read the closed session."""
         if self._running:
-            self._exporting.shut_down()
+            self._worker.shut_down()
             self._set_running(False)
         self.reject()
 
 
 def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], None]) -> None:
-    """Ask without stopping the program; ``then`` is called after a yes, which is the button ``yes``."""
+    """Open a question without blocking; the button ``yes`` calls ``then``."""
     box = QMessageBox(QMessageBox.Icon.Question, "Export", question, parent=parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No)
@@ -363,7 +364,7 @@ def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], No
 
 
 def duration_text(seconds: float) -> str:
-    """A time in words.
+    """Format a duration.
 
     >>> duration_text(0.4), duration_text(42.0), duration_text(200.0), duration_text(7300.0)
     ('1 s', '42 s', '3 min 20 s', '2 h 1 min')
@@ -375,10 +376,10 @@ def duration_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def _text() -> QLabel:
+def _label() -> QLabel:
     label = QLabel()
     label.setWordWrap(True)
-    # A long path has no place to break a line at, and must not make the dialog wider than the screen.
+    # A long path cannot be wrapped, and must not make the dialog wider than the screen.
     label.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

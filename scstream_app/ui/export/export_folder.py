@@ -1,4 +1,4 @@
-"""Where exports go: which folder the dialog proposes, and which will not do."""
+"""The output folder of an export: which folder the dialog proposes, and which folders it rejects."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.folders import own_folder, usable, writable
 
 
-def clip_of(document: Document) -> str:
-    """What tells the clip from others, without any password."""
+def clip_key(document: Document) -> str:
+    """A key that identifies the clip: its address without password."""
     session = document.session
     return "" if session is None else public_address(session.source_address.partition("\n")[0])
 
 
 def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> Path:
-    """The folder of the last export, if that was of the same clip; else one named after the clip.
+    """The folder of the last export if it was of the same clip; else a folder named after the clip.
 
-    That one lies where the last export does, or beside the clip, or among a person's own videos: never where nothing
-    can be written, nor among the program's own files.
+    The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first of these
+    that is writable and does not belong to the program.
 
     Parameters
     ----------
     last, last_clip : str
-        The folder of the last export, and what `clip_of` gave then; empty if there was none.
+        Folder and `clip_key` of the last export; empty if there was none.
     """
-    if last and last_clip == clip_of(document) and usable(Path(last)):
+    if last and last_clip == clip_key(document) and usable(Path(last)):
         return Path(last)
     places = [Path(last).parent] if last else []
     facts, session = document.facts, document.session
-    # Of several images, the first.
+    # For a list of images, use the first.
     address = Path(facts.address.partition("\n")[0]) if facts is not None else Path()
     if facts is not None and os.path.exists(address):
         places.append(address.absolute().parent)
@@ -42,7 +42,7 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
 
 
 def is_empty(folder: Path) -> bool:
-    """Whether there is nothing in a folder that a person could miss: no folder, or only hidden files."""
+    """Whether a folder does not exist or contains only hidden files."""
     try:
         return all(name.startswith(".") for name in os.listdir(folder))
     except OSError:
@@ -50,19 +50,19 @@ def is_empty(folder: Path) -> bool:
 
 
 def folder_error(text: str) -> str:
-    """What is wrong with a folder that was typed; nothing if it will do."""
-    folder = folder_of(text)
+    """Describe why the typed folder cannot be used; empty if it can."""
+    folder = expand_folder(text)
     if not text:
         return "Choose a folder."
     if not folder.is_absolute():
-        return f"'{text}' could be anywhere: give the whole path, or choose a folder with Browse…."
+        return f"'{text}' is not a full path. Type the full path, or click Browse…."
     if os.path.isfile(folder):
-        return f"'{folder}' is a file: choose a folder."
+        return f"'{folder}' is a file. Choose a folder."
     if not writable(folder):
-        return f"Nothing can be written to '{folder}': choose another folder."
+        return f"The folder '{folder}' is not writable. Choose another folder."
     return ""
 
 
-def folder_of(text: str) -> Path:
-    """The folder that somebody means who types this."""
+def expand_folder(text: str) -> Path:
+    """Convert typed text to a folder; "~" is the home folder."""
     return Path(os.path.expanduser(text))

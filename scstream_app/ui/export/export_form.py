@@ -1,4 +1,4 @@
-"""How things are exported: frames, size, names, look, folder; the right half of the export dialog."""
+"""The form and the preview in the export dialog: frames, size, file names, look and folder."""
 
 from __future__ import annotations
 
@@ -23,37 +23,39 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.export.files import Overwrite
+from scstream_app.export.atomic_files import Overwrite
 from scstream_app.export.options import ExportOptions
 from scstream_app.render.palette import PALETTES
 from scstream_app.render.views import VIEWS
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.export.export_folder import clip_of, folder_of, proposed_folder
+from scstream_app.ui.export.export_folder import clip_key, expand_folder, proposed_folder
 from scstream_app.ui.qt.widgets import paint_checkers
 
-#: What is done about files that are there already, after a question or without.
+#: What to do with existing files; the dialog adds a question to the policies of `Overwrite`.
 _ASK = "ask"
 _OVERWRITE: Mapping[str, str] = {
     _ASK: "Ask before replacing",
     "replace": "Replace",
-    "skip": "Keep, and write what is missing",
+    "skip": "Keep, and write missing files",
     "refuse": "Stop with an error",
 }
-#: The view that depends on the format.
-_FITTING = ""
-#: Under which choices are kept.
+#: The choice of a view that depends on the format.
+_BY_FORMAT = ""
+#: Group of the stored choices in the settings.
 _KEY = "export"
 
 
 class ExportForm(QWidget):
-    """Everything but the formats. ``changed`` comes with every change, ``redraw`` with those that a picture shows.
+    """All options of an export except the formats.
+
+    The signal ``changed`` follows every change, ``redraw`` those that affect the preview.
 
     Parameters
     ----------
     in_out : pair of int, optional
-        First and last frame of the range that was marked on the timeline.
+        First and last frame of the range marked on the timeline.
     kept : QSettings, optional
-        Where choices are remembered. Colours and opacity begin as in the window, unless others were chosen here.
+        Stores the choices for the next dialog. Colours and opacity default to those of the window.
     """
 
     changed = Signal()
@@ -64,10 +66,10 @@ class ExportForm(QWidget):
         self._document, self._in_out, self._kept = document, in_out, kept
         self._make_frames()
         self._scale, self._opacity = _percent(1, 800), _percent(0, 100)
-        self._opacity.setToolTip("How strongly segments tint the picture")
+        self._opacity.setToolTip("Strength of the segments' colours over the picture")
         self._size = QLabel()
         self._pattern = QLineEdit()
-        self._pattern.setToolTip("Fields: {frame} the frame's number, {time} its seconds, {name} the format or object")
+        self._pattern.setToolTip("Fields: {frame} frame number, {time} time in seconds, {name} format or object")
         self._example = QLabel()
         self._example.setObjectName("example")
         self._view = _choice(self._views())
@@ -76,8 +78,8 @@ class ExportForm(QWidget):
         self._folder = QLineEdit()
         self._browse = QPushButton("Browse…")
         self._browse.setAutoDefault(False)
-        self._lay_out()
-        self._recall()
+        self._arrange()
+        self._restore()
         self._connect()
 
     def _make_frames(self) -> None:
@@ -86,22 +88,23 @@ class ExportForm(QWidget):
         marked = "In to out" if self._in_out is None else f"In to out ({self._in_out[0]} to {self._in_out[1]})"
         self._range = QRadioButton(marked)
         self._range.setEnabled(self._in_out is not None)
-        self._range.setToolTip("" if self._in_out else "Set in and out points on the timeline first (I and O)")
+        self._range.setToolTip("" if self._in_out else "Set the in and out points on the timeline first (I and O)")
         index = self._document.display.index
-        self._current = QRadioButton("This one" if index is None else f"This one ({index})")
+        self._current = QRadioButton("Current" if index is None else f"Current ({index})")
         self._which = QButtonGroup(self)
         for button in (self._all, self._range, self._current):
             self._which.addButton(button)
         (self._all if self._in_out is None else self._range).setChecked(True)
 
     def _views(self) -> dict[str, str]:
-        """Titles of the views that movies can show: sessions hold no uncertainty, and cut-outs need an object."""
-        lacking = {"uncertainty"} if self._document.objects else {"uncertainty", "members"}
-        titles = {name: view.title for name, view in VIEWS.items() if not lacking & view.needs}
-        fitting = {_FITTING: "Objects cut out where the format can, else overlay"} if self._document.objects else {}
-        return {**fitting, **titles}
+        """Titles of the views that movies can show: sessions hold no uncertainty, and some views need an object."""
+        missing = {"uncertainty"} if self._document.objects else {"uncertainty", "members"}
+        titles = {name: view.title for name, view in VIEWS.items() if not missing & view.needs}
+        if self._document.objects:
+            return {_BY_FORMAT: "Objects cut out if the format has transparency, else overlay", **titles}
+        return titles
 
-    def _lay_out(self) -> None:
+    def _arrange(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.addRow("Frames", _row(self._all, self._range, self._current))
@@ -134,22 +137,22 @@ class ExportForm(QWidget):
             line.textChanged.connect(self.changed)
         self._browse.clicked.connect(self._ask_folder)
 
-    # --- remembering
+    # --- stored choices
 
-    def _recall(self) -> None:
-        usual, look = ExportOptions(), self._document.display.look
+    def _restore(self) -> None:
+        defaults, look = ExportOptions(), self._document.display.look
         self._scale.setValue(int(self._value("scale", "100")))
-        self._pattern.setText(self._value("pattern", usual.pattern))
+        self._pattern.setText(self._value("pattern", defaults.pattern))
         self._opacity.setValue(int(self._value("opacity", str(round(100.0 * look.opacity)))))
         for box, name, default in (
-            (self._view, "view", _FITTING if self._document.objects else "overlay"),
+            (self._view, "view", _BY_FORMAT if self._document.objects else "overlay"),
             (self._palette, "palette", look.palette),
             (self._overwrite, "overwrite", _ASK),
         ):
             place = box.findData(self._value(name, default))
             box.setCurrentIndex(place if place >= 0 else max(0, box.findData(default)))
-        last, last_clip = self._value("folder", ""), self._value("clip", "")
-        self._folder.setText(str(proposed_folder(self._document, last, last_clip)))
+        last_folder, last_clip = self._value("folder", ""), self._value("clip", "")
+        self._folder.setText(str(proposed_folder(self._document, last_folder, last_clip)))
 
     def _value(self, name: str, default: str) -> str:
         value = None if self._kept is None else self._kept.value(f"{_KEY}/{name}")
@@ -157,18 +160,18 @@ class ExportForm(QWidget):
         return str(value) if usable else default
 
     def kept_formats(self) -> list[str]:
-        """The formats that were chosen last time; none if there was no such time."""
+        """The formats of the last export; empty if there was none."""
         return self._value("formats", "").split()
 
     def remember(self, formats: tuple[str, ...]) -> None:
-        """Keep the choices for the next time; those that are as in the window go on following it."""
+        """Store the choices for the next dialog, except colours and opacity if they equal those of the window."""
         if self._kept is None:
             return
         look = self._document.display.look
         values = {
             "formats": " ".join(formats),
             "folder": str(self.folder),
-            "clip": clip_of(self._document),
+            "clip": clip_key(self._document),
             "scale": str(self._scale.value()),
             "pattern": self._pattern.text(),
             "view": self._view.currentData(),
@@ -182,40 +185,40 @@ class ExportForm(QWidget):
             else:
                 self._kept.setValue(f"{_KEY}/{name}", value)
 
-    # --- what is chosen
+    # --- choices
 
     @property
     def folder_text(self) -> str:
-        """What stands in the field for the folder."""
+        """The text of the folder field."""
         return self._folder.text().strip()
 
     @property
     def folder(self) -> Path:
-        """Where everything goes."""
-        return folder_of(self.folder_text)
+        """The output folder."""
+        return expand_folder(self.folder_text)
 
     @property
     def asks(self) -> bool:
-        """Whether a person wants to be asked before files are replaced."""
+        """Whether to ask the user before replacing files."""
         return bool(self._overwrite.currentData() == _ASK)
 
     @property
     def view(self) -> str | None:
-        """What movies show; None: what suits each format."""
+        """The view that movies show; None if it depends on the format."""
         return str(self._view.currentData()) or None
 
     @property
     def palette_name(self) -> str:
-        """Whose colours are used."""
+        """The palette of the overlay."""
         return str(self._palette.currentData())
 
     @property
     def opacity(self) -> float:
-        """Of overlays."""
+        """The opacity of the overlay."""
         return self._opacity.value() / 100.0
 
     def options(self, formats: tuple[str, ...]) -> ExportOptions:
-        """The choices, as `headless.export` takes them."""
+        """The export options for these formats."""
         return ExportOptions(
             formats,
             scale=self._scale.value() / 100.0,
@@ -229,17 +232,17 @@ class ExportForm(QWidget):
     @property
     def frames(self) -> tuple[int, int]:
         """The first and the last frame to export."""
-        there, index = self._document.summary.frames, self._document.display.index
+        frames, index = self._document.summary.frames, self._document.display.index
         if self._current.isChecked() and index is not None:
             return index, index
         if self._range.isChecked() and self._in_out is not None:
             return self._in_out
-        return (there[0], there[-1]) if len(there) else (0, -1)
+        return (frames[0], frames[-1]) if len(frames) else (0, -1)
 
-    def tell(self, example: str, movies: bool) -> None:
-        """Say what the choices come to; what movies show matters only if there are any."""
+    def show_summary(self, example: str, movies: bool) -> None:
+        """Show an example of a file name and the output size; enable the view of movies if there are any."""
         self._view.setEnabled(movies)
-        # A long one does not fit into the field.
+        # A long path does not fit into the field.
         self._folder.setToolTip(self.folder_text)
         self._example.setText(example)
         facts = self._document.facts
@@ -259,7 +262,7 @@ class ExportForm(QWidget):
 
 
 class Preview(QLabel):
-    """A picture as large as there is room for."""
+    """A picture scaled to the available space."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -270,7 +273,7 @@ class Preview(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def put(self, pixmap: QPixmap | None) -> None:
-        """Show this picture; None: there is none."""
+        """Show a picture, or none."""
         self._pixmap = pixmap
         self._fit()
 
@@ -282,13 +285,13 @@ class Preview(QLabel):
         if self._pixmap is None:
             self.setText("No preview")
             return
-        way = Qt.TransformationMode.SmoothTransformation
-        fitted = self._pixmap.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio, way)
+        mode = Qt.TransformationMode.SmoothTransformation
+        fitted = self._pixmap.scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio, mode)
         self.setPixmap(on_checkers(fitted) if fitted.hasAlpha() else fitted)
 
 
 def on_checkers(pixmap: QPixmap) -> QPixmap:
-    """A picture on the ground that tells transparent places from black or white ones."""
+    """Draw a picture with transparency on a checkerboard."""
     whole = QPixmap(pixmap.size())
     painter = QPainter(whole)
     paint_checkers(painter, QRectF(whole.rect()), 1.0)
@@ -312,7 +315,7 @@ def _choice(titles: Mapping[str, str]) -> QComboBox:
 
 
 def _row(*widgets: QWidget, stretch: int = -1) -> QWidget:
-    """Widgets side by side; the one at ``stretch`` takes what is left, by default empty room at the end."""
+    """Arrange widgets in a row; the one at ``stretch`` takes the remaining space, by default a spacer at the end."""
     row = QWidget()
     layout = QHBoxLayout(row)
     layout.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""The list of formats in the export dialog, by what people look for."""
+"""The list of formats in the export dialog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.widgets import show_boxes
 
-#: Formats by what people look for. One that is in none of them is listed under "Other".
+#: Formats by group. The group "Other" lists formats that are in none of these.
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "Pictures": ("overlay", "mean", "boundaries", "matte"),
     "Movies": ("mp4", "webm", "prores", "gif"),
@@ -40,13 +40,13 @@ _TITLES: Mapping[str, str] = {
     "tiff": "TIFF stack",
     "npz": "NumPy archive",
 }
-#: What a person who looks at a view most likely wants of it; of all others the ids.
-_FITTING: Mapping[str, str] = {"matte": "matte", "overlay": "mp4"}
+#: Default format for the current view; ids for all other views.
+_DEFAULTS: Mapping[str, str] = {"matte": "matte", "overlay": "mp4"}
 _FORMAT = Qt.ItemDataRole.UserRole
 
 
 class FormatsTree(QTreeWidget):
-    """All formats with a box each, in groups; those that cannot be made of this session say why."""
+    """Check list of all formats, in groups. Formats that this session cannot be exported to are disabled."""
 
     def __init__(self, document: Document) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class FormatsTree(QTreeWidget):
         self.setMinimumSize(230, 360)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._fill()
-        self.itemChanged.connect(self._on_ticked)
+        self.itemChanged.connect(self._on_item_changed)
 
     def _fill(self) -> None:
         known = {name for names in _GROUPS.values() for name in names}
@@ -85,49 +85,49 @@ class FormatsTree(QTreeWidget):
         return item
 
     def about(self, name: str) -> str:
-        """What a format is, or why it is not to be had."""
+        """The description of a format, or why it is unavailable."""
         return self.unavailable(name) or f"{FORMATS[name].about}."
 
     def unavailable(self, name: str) -> str:
-        """Why a format cannot be chosen; nothing if it can."""
+        """Why a format cannot be chosen; empty if it can."""
         facts = self._document.facts
         if needs_object(name) and not self._document.objects:
             return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}"
         if needs_picture([name]) and facts is not None and facts.live:
-            return "Shows the camera's pictures, and those are not kept."
+            return "Needs the pictures of the camera, which are not saved."
         if name == "parquet" and importlib.util.find_spec("pyarrow") is None:
             return "Needs the extra 'parquet': pip install scstream-studio[parquet]."
         return ""
 
     @property
     def chosen(self) -> tuple[str, ...]:
-        """Names of the formats that are ticked, in the order of `FORMATS`."""
+        """Names of the checked formats, in the order of `FORMATS`."""
         items = self._items
         return tuple(name for name in FORMATS if name in items and items[name].checkState(0) == Qt.CheckState.Checked)
 
     def choose(self, names: Iterable[str]) -> None:
-        """Tick these, of those that can be chosen; what fits the view if there are none. The first is highlighted."""
-        wanted = self._available(names) or self._available([self._fitting()]) or ["ids"]
+        """Check the available ones of these formats or, if there are none, a default; highlight the first."""
+        checked = self._available(names) or self._available([self._default()]) or ["ids"]
         with QSignalBlocker(self):
             for name, item in self._items.items():
-                item.setCheckState(0, Qt.CheckState.Checked if name in wanted else Qt.CheckState.Unchecked)
-        self.setCurrentItem(self._items[wanted[0]])
+                item.setCheckState(0, Qt.CheckState.Checked if name in checked else Qt.CheckState.Unchecked)
+        self.setCurrentItem(self._items[checked[0]])
 
     def _available(self, names: Iterable[str]) -> list[str]:
         return [name for name in names if name in self._items and not self.unavailable(name)]
 
-    def _fitting(self) -> str:
-        """The format that shows what is on the screen."""
-        return _FITTING.get(self._document.display.look.view, "ids")
+    def _default(self) -> str:
+        """The default format for the current view."""
+        return _DEFAULTS.get(self._document.display.look.view, "ids")
 
     @Slot(QTreeWidgetItem, int)
-    def _on_ticked(self, item: QTreeWidgetItem) -> None:
-        """Say what it is, and preview it."""
+    def _on_item_changed(self, item: QTreeWidgetItem) -> None:
+        """Highlight the format that was checked or unchecked, which shows its description and preview."""
         self.setCurrentItem(item)
 
     @property
     def highlighted(self) -> str:
-        """The name of the format that is highlighted; empty if none is."""
+        """The name of the highlighted format; empty if there is none."""
         item = self.currentItem()
         return "" if item is None else str(item.data(0, _FORMAT) or "")
 

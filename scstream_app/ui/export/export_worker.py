@@ -1,9 +1,8 @@
-"""Exports on a thread of their own, and what the export dialog has to know of sessions and writers."""
+"""Export on a background thread, and the helpers that connect the export dialog with sessions and writers."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -22,13 +21,13 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.background import BackgroundWorker
 
 _STOP_MILLISECONDS = 30_000
-#: Seconds between two words about progress.
+#: Seconds between two progress signals.
 _PAUSE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class ExportTask:
-    """Frames first to last of a session, how many there are, and what is to become of them."""
+    """One export: the frames ``first`` to ``last`` of a session (``count`` in number), the options and the folder."""
 
     session: Session
     folder: Path
@@ -38,38 +37,34 @@ class ExportTask:
     count: int
 
 
-def _frames(task: ExportTask, cancel: threading.Event) -> Iterator[int]:
-    return headless.export(task.session, task.folder, task.options, task.first, task.last + 1, cancel)
-
-
-def task(document: Document, folder: Path, options: ExportOptions, frames: tuple[int, int]) -> ExportTask | None:
-    """The task of exporting these frames, the last one included; None if there is nothing to export."""
+def make_task(document: Document, folder: Path, options: ExportOptions, frames: tuple[int, int]) -> ExportTask | None:
+    """The task that exports frames first to last (inclusive); None if there is nothing to export."""
     first, last = frames
-    there = np.array(document.summary.frames)
-    count = int(((there >= first) & (there <= last)).sum())
+    segmented = np.array(document.summary.frames)
+    count = int(((segmented >= first) & (segmented <= last)).sum())
     if document.session is None or not count:
         return None
     return ExportTask(document.session, folder, options, first, last, count)
 
 
-def job(document: Document, options: ExportOptions) -> Job:
-    """The options as writers get them; an ExportError says what is wrong with them."""
+def make_job(document: Document, options: ExportOptions) -> Job:
+    """The export job of the document; raises ExportError if the options are invalid."""
     assert document.facts is not None
-    objects = tuple(ExportObject(thing.name, thing.ids, thing.frame) for thing in document.objects)
+    objects = tuple(ExportObject(marked.name, marked.ids, marked.frame) for marked in document.objects)
     return headless.make_job(options, document.facts, document.names, objects, remove_stale=False)
 
 
-def trouble(document: Document, folder: Path, options: ExportOptions) -> str:
-    """Why the options cannot be carried out, in one line; nothing if it can."""
+def find_problem(document: Document, folder: Path, options: ExportOptions) -> str:
+    """Describe in one line why the export is impossible; empty if it is possible."""
     try:
-        export.check_job(folder, job(document, options))
+        export.check_job(folder, make_job(document, options))
     except StudioError as error:
         return str(error)
     return ""
 
 
-def preview(document: Document, view: str, palette: str, opacity: float, largest: int) -> Picture | None:
-    """The frame at hand in a view, reduced to about ``largest`` pixels; "ids" shows the segments alone."""
+def draw_preview(document: Document, view: str, palette: str, opacity: float, largest: int) -> Picture | None:
+    """The current frame in a view, reduced to about ``largest`` pixels; "ids" shows the segments alone."""
     shown = document.display.shown
     if shown is None or shown.result.rgb is None:
         return None
@@ -87,10 +82,10 @@ def preview(document: Document, view: str, palette: str, opacity: float, largest
 
 
 class ExportWorker(BackgroundWorker[ExportTask]):
-    """Does one export at a time.
+    """Worker that runs one export at a time.
 
-    ``progressed`` carries the number of frames done. ``finished`` comes at the end of every export: whether all
-    frames were written. ``failed`` comes before it and says in one line what went wrong.
+    The signal ``progressed`` carries the number of frames written. ``finished`` follows at the end of every export
+    and tells whether all frames were written; ``failed`` precedes it with a message if there was an error.
     """
 
     progressed = Signal(int)
@@ -101,21 +96,22 @@ class ExportWorker(BackgroundWorker[ExportTask]):
         super().__init__("export", _STOP_MILLISECONDS)
 
     def start(self, task: ExportTask) -> None:
-        """Begin; `finished` follows, also after `cancel`."""
+        """Start an export; `finished` follows, also after `cancel`."""
         self._replace(task)
 
     def _work(self, task: ExportTask, cancel: threading.Event) -> None:
-        done, told, complete = 0, 0.0, False
+        done, last_signal, complete = 0, 0.0, False
         try:
-            for _ in _frames(task, cancel):
+            stop = task.last + 1
+            for _ in headless.export(task.session, task.folder, task.options, task.first, stop, cancel):
                 done += 1
-                if monotonic() - told > _PAUSE:
-                    told = monotonic()
+                if monotonic() - last_signal > _PAUSE:
+                    last_signal = monotonic()
                     self.progressed.emit(done)
             complete = done == task.count and not cancel.is_set()
         except StudioError as error:
             self.failed.emit(" ".join([str(error), *getattr(error, "__notes__", [])]))
         except Exception as error:
-            self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
+            self.failed.emit(f"Unexpected error: {type(error).__name__}: {error}.")
         self.progressed.emit(done)
         self.finished.emit(complete)

@@ -1,4 +1,4 @@
-"""The benchmarks measure what they say. How long things take is not tested."""
+"""The benchmarks: their inputs, models and reports. Durations are not tested."""
 
 import json
 
@@ -10,13 +10,13 @@ from scstream import Gaussian, Multinomial
 from scstream_app import cli
 from scstream_app.errors import SourceError
 from scstream_app.evaluation.bench import streams, video
-from scstream_app.evaluation.bench.held import HeldSegmenter, grid
+from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter, grid_labels
 from scstream_app.evaluation.bench.timing import Stopwatch
 
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """A benchmark that takes a second, and the clip for it."""
+    """A short clip, with a benchmark reduced to a second."""
     monkeypatch.setattr(video, "warm_up", lambda: None)
     monkeypatch.setattr(video, "CLUSTERS", (4, 9))
     monkeypatch.setattr(video, "SIZES", ((64, 48), (128, 96)))
@@ -44,7 +44,7 @@ def test_points_are_colour_and_place():
 
 @pytest.mark.parametrize("n", [1, 7, 20, 80, 320])
 def test_grid_has_exactly_so_many_cells(n):
-    labels = grid(120, 214, n)
+    labels = grid_labels(120, 214, n)
     counts = np.bincount(labels.ravel(), minlength=2 * n).reshape(n, 2)
     assert counts.shape == (n, 2)
     assert counts.min() > 0
@@ -54,7 +54,7 @@ def test_grid_has_exactly_so_many_cells(n):
 
 def test_held_model_has_the_chosen_number_of_clusters():
     frames = moving_square(2, 96, 128)
-    ids = HeldSegmenter(frames[0], 12, threads=2).segment(frames[1])
+    ids = FixedClusterSegmenter(frames[0], 12, threads=2).segment(frames[1])
     assert ids.shape == (96, 128)
     assert set(np.unique(ids)) <= set(range(12))
     assert len(np.unique(ids)) > 6
@@ -100,14 +100,14 @@ def test_sample_clip_has_the_size_of_the_papers():
 def test_too_short_a_clip_is_named(tmp_path, capsys):
     path = write_video(tmp_path / "short.mp4", moving_square(2))
     assert cli.main(["bench", "video", str(path), "--quick"]) == 1
-    assert "it has 2 frames, and at least 3 are needed" in capsys.readouterr().err
+    assert "it has 2 frames, at least 3 are needed" in capsys.readouterr().err
 
 
 # --- streams
 
 
 class Oracle:
-    """Knows the answers in advance, and whether it was asked before it was told."""
+    """A learner that knows the labels in advance and records the order of its calls."""
 
     def __init__(self, answers):
         self.answers = answers

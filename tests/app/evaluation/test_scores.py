@@ -1,4 +1,4 @@
-"""Predictions against truth: scores computed another way, and what cannot be compared."""
+"""Scores against a ground truth, compared with independent computations; and inputs that cannot be compared."""
 
 from __future__ import annotations
 
@@ -158,13 +158,13 @@ def test_an_indexed_image_is_read_by_index_not_by_colour(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda p: p / "absent", "there is no such file or folder"),
-        (lambda p: save(p / "empty", []), "holds no PNG image with a frame number"),
+        (lambda p: p / "absent", "no such file or folder"),
+        (lambda p: save(p / "empty", []), "contains no PNG image with a frame number"),
         (lambda p: save(p / "later", [np.zeros((4, 6), np.uint8)], first=70), "share no frame number"),
         (lambda p: save(p / "small", [np.zeros((3, 6), np.uint8)]), "Frame 0 has 6 x 3 pixels"),
     ],
 )
-def test_what_cannot_be_compared_is_said(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_inputs_that_cannot_be_compared_are_rejected(tmp_path: Path, make, message: str) -> None:  # type: ignore[no-untyped-def]
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
     with pytest.raises(EvaluationError, match=message):
         evaluate(make(tmp_path), truth)
@@ -172,7 +172,7 @@ def test_what_cannot_be_compared_is_said(tmp_path: Path, make, message: str) -> 
 
 def test_frames_can_be_too_few_for_leaving_out_the_ends(tmp_path: Path) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 2)
-    with pytest.raises(EvaluationError, match=r"--skip-ends leaves out .* only 2 of them"):
+    with pytest.raises(EvaluationError, match=r"--skip-ends ignores .* only 2 frames"):
         evaluate(truth, truth, skip_ends=True)
 
 
@@ -181,7 +181,7 @@ def test_images_in_subfolders_are_pointed_out(tmp_path: Path) -> None:
     (tmp_path / "object").mkdir()
     for name in ("object 1", "object 2"):
         save(tmp_path / "object" / name, [np.full((4, 6), 255, np.uint8)])
-    with pytest.raises(EvaluationError, match="in its subfolders, of which give one: object 1, object 2"):
+    with pytest.raises(EvaluationError, match="in subfolders; choose one of them: object 1, object 2"):
         evaluate(tmp_path / "object", truth)
 
 
@@ -189,7 +189,7 @@ def test_images_in_subfolders_are_pointed_out(tmp_path: Path) -> None:
 def test_images_of_two_kinds_are_refused(tmp_path: Path, kinds: tuple[type, type]) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 2)
     mine = save(tmp_path / "mine", [np.ones((4, 6), kind) for kind in kinds])
-    with pytest.raises(EvaluationError, match=r"mixes images of 8 bits .* '00001.png' differs"):
+    with pytest.raises(EvaluationError, match=r"mixes 8-bit images .* '00001.png' differs"):
         evaluate(mine, truth)
 
 
@@ -209,14 +209,14 @@ def test_nothing_waits_for_a_pipe(tmp_path: Path) -> None:
     ("arrays", "message"),
     [
         ({"labels": np.zeros((1, 4, 6), np.int32)}, "it has no array 'ids'"),
-        ({"ids": np.int32(3)}, "'ids' must be whole numbers of shape"),
-        ({"ids": np.zeros((1, 4, 6))}, "'ids' must be whole numbers of shape"),
-        ({"ids": np.zeros((1, 0, 6), np.int32)}, "'ids' must be whole numbers of shape"),
-        ({"ids": np.array([[[{}]]])}, "it is no NumPy archive, or a damaged one"),
+        ({"ids": np.int32(3)}, "'ids' must be integers of shape"),
+        ({"ids": np.zeros((1, 4, 6))}, "'ids' must be integers of shape"),
+        ({"ids": np.zeros((1, 0, 6), np.int32)}, "'ids' must be integers of shape"),
+        ({"ids": np.array([[[{}]]])}, "it is not a NumPy archive, or it is damaged"),
         ({"ids": np.full((1, 4, 6), 1 << 40, np.uint64)}, "'ids' must fit into 32 bits"),
-        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.array([np.nan])}, "'frames' must be whole numbers"),
-        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.int32(0)}, "'frames' must be whole numbers"),
-        ({"ids": np.zeros((2, 4, 6), np.int32), "frames": np.array([1, 1])}, "'frames' has a number twice"),
+        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.array([np.nan])}, "'frames' must be integers"),
+        ({"ids": np.zeros((1, 4, 6), np.int32), "frames": np.int32(0)}, "'frames' must be integers"),
+        ({"ids": np.zeros((2, 4, 6), np.int32), "frames": np.array([1, 1])}, "'frames' contains a number twice"),
     ],
 )
 def test_odd_archives_are_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
@@ -242,7 +242,7 @@ def test_damaged_archives_are_refused(tmp_path: Path) -> None:
         with suppress(EvaluationError):
             evaluate(path, truth)
     path.write_bytes(damaged[2])
-    with pytest.raises(EvaluationError, match="it is no NumPy archive, or a damaged one"):
+    with pytest.raises(EvaluationError, match="it is not a NumPy archive, or it is damaged"):
         evaluate(path, truth)
 
 

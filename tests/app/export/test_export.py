@@ -1,4 +1,4 @@
-"""What all writers share: jobs, names, sizes, policies about files that are there; and movies on their own."""
+"""What all writers share: jobs, file names, sizes and overwrite policies; and the class Movie."""
 
 import dataclasses
 import os
@@ -11,7 +11,7 @@ import pytest
 from helpers.clips import moving_square, read_video
 from helpers.export_scenes import leftovers, merge, result, split, story
 from helpers.exports import KITE, export, full_disk, job_for, make_job, needs
-from scstream_app.export import FORMATS, ExportError, ExportObject, Following, Movie, files
+from scstream_app.export import FORMATS, ExportError, ExportObject, Movie, ObjectTracker, atomic_files
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.movie import Encoder
 
@@ -49,7 +49,7 @@ from scstream_app.export.movie import Encoder
         ({"pattern": "{frame:x^y}"}, "does not work"),
     ],
 )
-def test_bad_job_is_said_before_anything_is_written(change, message):
+def test_invalid_job_is_rejected_before_anything_is_written(change, message):
     with pytest.raises(ExportError, match=message):
         make_job(**{"width": 9, "height": 8, "rate": 25.0, **change})
 
@@ -78,16 +78,16 @@ def test_scaled_pictures_are_means_of_areas():
 
 
 def test_objects_follow_the_genealogy():
-    following = Following([KITE, ExportObject("ground", frozenset({0}))])
-    members = [[sorted(thing.ids) for thing in following.at(one)] for one in story()]
+    tracker = ObjectTracker([KITE, ExportObject("ground", frozenset({0}))])
+    members = [[sorted(tracked.ids) for tracked in tracker.at(one)] for one in story()]
     assert members == [[[1], [0]], [[1], [0]], [[1, 3], [0]], [[1, 3], [0]], [[1, 3], [0]]]
 
 
 def test_events_of_the_first_frame_count_for_what_was_there_before():
     first = result(9, np.zeros((2, 2)), [split(9, 1, 4), merge(9, 0, 1)])
-    assert Following([KITE]).members(first) == {4}
-    assert Following([replace(KITE, since=9)]).members(first) == {1}
-    assert Following([replace(KITE, since=10)]).members(first) == set()
+    assert ObjectTracker([KITE]).members(first) == {4}
+    assert ObjectTracker([replace(KITE, since=9)]).members(first) == {1}
+    assert ObjectTracker([replace(KITE, since=10)]).members(first) == set()
 
 
 # --- what every format does
@@ -169,7 +169,7 @@ def contents(folder):
 def test_refusing_names_the_file_and_the_way_out(tmp_path, name):
     export(tmp_path, name, story()[:2], **needs(name))
     before = contents(tmp_path)
-    with pytest.raises(ExportError, match=r"it is there already. .*--existing replace") as caught:
+    with pytest.raises(ExportError, match=r"the file exists. .*--existing replace") as caught:
         export(tmp_path, name, story()[:2], overwrite="refuse", **needs(name))
     assert str(tmp_path) in str(caught.value)
     assert contents(tmp_path) == before
@@ -197,7 +197,7 @@ def test_skipping_keeps_what_is_there(tmp_path, name):
 def test_names_of_classes_are_neither_lost_nor_passed_over(tmp_path):
     (tmp_path / "yolo").mkdir()
     (tmp_path / "yolo" / "classes.txt").write_text("mine")
-    with pytest.raises(ExportError, match="it is there already"):
+    with pytest.raises(ExportError, match="the file exists"):
         export(tmp_path, "yolo", story(), overwrite="refuse")
     export(tmp_path, "yolo", story(), overwrite="skip")
     assert (tmp_path / "yolo" / "classes.txt").read_text() == "mine"
@@ -233,7 +233,7 @@ def test_writing_after_the_end_is_an_error(tmp_path, name):
     writer.write(results[0])
     writer.close()
     writer.close()
-    with pytest.raises(ValueError, match="has been closed"):
+    with pytest.raises(ValueError, match="is closed"):
         writer.write(results[1])
 
 
@@ -338,4 +338,4 @@ def test_movie_under_a_file_is_named(tmp_path):
 
 
 def test_temporary_sibling_keeps_the_suffix(tmp_path):
-    assert files.partial(tmp_path / "mean.mp4") == tmp_path / ".mean.partial.mp4"
+    assert atomic_files.temporary_path(tmp_path / "mean.mp4") == tmp_path / ".mean.partial.mp4"

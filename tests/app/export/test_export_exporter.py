@@ -1,6 +1,7 @@
-"""Several formats at once: in order, beside other work, and each on its own when one fails."""
+"""Exporter: several formats at once, in order, on threads, and independent of each other when one fails."""
 
 import threading
+import zipfile
 
 import cv2
 import numpy as np
@@ -9,9 +10,7 @@ import pytest
 from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, full_disk, job_for, make_job
-from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture
-from scstream_app.export.formats.csv_tables import Csv
-from scstream_app.export.formats.ids import Ids
+from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture, png, tables
 from scstream_app.export.formats.npz import Npz
 from scstream_app.export.movie import Encoder
 
@@ -57,7 +56,7 @@ def test_needs_are_known_beforehand():
     assert needs_picture(["ids", "gif:overlay"])
     assert [name for name in FORMATS if needs_object(name)] == ["matte", "object"]
     assert needs_object("mp4:matte")
-    with pytest.raises(ExportError, match="There is no format 'bmp'"):
+    with pytest.raises(ExportError, match="Unknown format 'bmp'"):
         needs_object("bmp")
 
 
@@ -70,14 +69,14 @@ def test_movies_of_several_views(tmp_path):
 @pytest.mark.parametrize(
     ("formats", "message"),
     [
-        (["ids", "bmp"], "There is no format 'bmp'. Those known are davis, ids, .*gif"),
-        (["ids:overlay"], "'ids' is not a movie: it takes no view, got 'overlay'"),
-        (["mp4:nope"], "There is no view 'nope'. Those known are original, overlay"),
+        (["ids", "bmp"], "Unknown format 'bmp'. Choose from davis, ids, .*gif"),
+        (["ids:overlay"], "'ids' is not a movie and takes no view, got 'overlay'"),
+        (["mp4:nope"], "Unknown view 'nope'. Choose from original, overlay"),
         (["ids", "matte"], "matte needs an object"),
-        (["mp4", "mp4:overlay"], "two of the formats go to that file"),
+        (["mp4", "mp4:overlay"], "two of the formats write this file"),
     ],
 )
-def test_wrong_formats_are_said_at_once_and_leave_nothing(tmp_path, formats, message):
+def test_invalid_formats_are_rejected_and_leave_no_files(tmp_path, formats, message):
     with pytest.raises(ExportError, match=message):
         Exporter(tmp_path, make_job(8, 8, formats=["npz", *formats]))
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -86,8 +85,8 @@ def test_wrong_formats_are_said_at_once_and_leave_nothing(tmp_path, formats, mes
 def test_writing_overlaps_other_work_within_bounds(tmp_path, monkeypatch):
     """The first frames are taken although nothing has been written yet, but not all of them."""
     gate, taken = threading.Event(), []
-    write = Ids._write
-    monkeypatch.setattr(Ids, "_write", lambda self, one: (gate.wait(30), write(self, one))[1])
+    encode = png.greys
+    monkeypatch.setattr(png, "greys", lambda picture: (gate.wait(30), encode(picture))[1])
     results = [result(n, np.zeros((4, 4))) for n in range(30)]
 
     def produce():
@@ -131,7 +130,7 @@ def test_failure_comes_up_and_the_others_are_whole(tmp_path, monkeypatch):
 
 
 def test_failure_at_the_end_comes_up_too(tmp_path, monkeypatch):
-    monkeypatch.setattr(Npz, "_finish", full_disk)
+    monkeypatch.setattr(zipfile, "ZipFile", full_disk)
     with pytest.raises(ExportError, match=r"Cannot write '.*ids.npz': No space left"):
         run(tmp_path, ["npz", "csv"], story())
     assert (tmp_path / "segments.csv").exists()
@@ -139,9 +138,9 @@ def test_failure_at_the_end_comes_up_too(tmp_path, monkeypatch):
     assert not leftovers(tmp_path)
 
 
-def test_several_failures_are_all_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(Npz, "_finish", full_disk)
-    monkeypatch.setattr(Csv, "_finish", full_disk)
+def test_several_failures_are_all_reported(tmp_path, monkeypatch):
+    monkeypatch.setattr(zipfile, "ZipFile", full_disk)
+    monkeypatch.setattr(tables.Lineage, "graph", full_disk)
     with pytest.raises(ExportError, match=r"ids.npz") as caught:
         run(tmp_path, ["npz", "csv"], story())
     assert "segments.csv" in caught.value.__notes__[0]

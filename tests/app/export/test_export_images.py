@@ -1,4 +1,4 @@
-"""Sequences of images and texts, read back by other programs' readers."""
+"""Image and text formats, read back with independent readers."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def test_ids_are_id_plus_one_under_the_source_s_frame_number(tmp_path):
 
 def test_ids_beyond_16_bits_are_refused_with_a_way_out(tmp_path):
     export(tmp_path, "ids", [result(0, np.full((2, 2), 65534))])
-    with pytest.raises(ExportError, match=r"00001.png': id 65535 does not fit into 16 bits.*npz, tiff and zarr"):
+    with pytest.raises(ExportError, match=r"00001.png': id 65535 does not fit into 16 bits.*npz, tiff or zarr"):
         export(tmp_path, "ids", [result(1, np.full((2, 2), 65535))])
     assert numbers(tmp_path / "ids") == ["00000.png"]
 
@@ -112,7 +112,7 @@ def test_davis_says_where_a_new_scene_ends_the_objects(tmp_path):
 
 def test_davis_refuses_more_than_it_evaluates(tmp_path):
     objects = tuple(ExportObject(f"{n}", frozenset({n})) for n in range(21))
-    with pytest.raises(ExportError, match="DAVIS holds at most 20 objects, got 21"):
+    with pytest.raises(ExportError, match="DAVIS allows at most 20 objects, got 21"):
         export(tmp_path, "davis", story(), objects=objects)
 
 

@@ -1,4 +1,4 @@
-"""Movies play in time and show what they should, with transparency where it belongs."""
+"""Movie formats: views, timestamps and transparency."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""Tables, read back by plain readers."""
+"""CSV and Parquet tables, read back with independent readers."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ def test_hidden_segments_have_a_row_but_no_track(tmp_path):
 
 
 def check_graph(graph, tracks):
-    """As napari demands: parents and children have tracks, and nobody descends from himself."""
+    """napari requires that parents and children have tracks, and that no track is its own ancestor."""
     assert set(graph) | {parent for above in graph.values() for parent in above} <= tracks
     for child in graph:
         seen, todo = set(), [child]

@@ -1,4 +1,4 @@
-"""All frames in one file: COCO, NumPy, TIFF, Zarr, read back by their own libraries."""
+"""All frames in one file: COCO, NumPy, TIFF, Zarr, read back with their libraries."""
 
 import gc
 import json

@@ -34,7 +34,7 @@ def test_a_session_stores_the_options_it_was_started_with(tmp_path: Path) -> Non
     ("options", "message"),
     [
         (ExportOptions(opacity=2.0), "opacity"),
-        (ExportOptions(("bmp",)), "There is no format 'bmp'"),
+        (ExportOptions(("bmp",)), "Unknown format 'bmp'"),
         (ExportOptions(("mp4:uncertainty",)), "results hold no uncertainty"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Whole jobs without a window: what is left when they fail, objects from any frame on, masks of all kinds, names."""
+"""Headless jobs: failures, objects, masks, existing sessions, exports and names of sessions."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ from helpers.session_clips import QUICK, recorded
 from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
-from scstream_app.export import ExportOptions
-from scstream_app.export.formats.ids import Ids
-from scstream_app.headless import Listener, stored_options
+from scstream_app.export import ExportOptions, png
+from scstream_app.headless import RunCallbacks, stored_options
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame, open_source
@@ -39,8 +38,8 @@ def square(height: int = 48, width: int = 64) -> npt.NDArray[np.uint8]:
 
 
 def segment(source: FakeSource, out: Path, formats: str = "ids", settings: Settings = QUICK, **more: Any) -> Any:
-    run = headless.begin(source, out, settings, ExportOptions(tuple(formats.split(","))), **more)
-    for _ in headless.segment(run, Listener()):
+    run = headless.prepare(source, out, settings, ExportOptions(tuple(formats.split(","))), **more)
+    for _ in headless.segment(run, RunCallbacks()):
         pass
     return run
 
@@ -54,7 +53,7 @@ def reading(path: Path) -> Values:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[Session]:
+def story_session(tmp_path: Path) -> Iterator[Session]:
     """A session of a story in which a segment splits at frame 2 and another is absorbed at frame 4."""
     results = story()
     with Session.create(tmp_path / "clip.scstream", FakeSource([one.picture for one in results]), QUICK) as session:
@@ -65,13 +64,16 @@ def told(tmp_path: Path) -> Iterator[Session]:
 
 @pytest.mark.parametrize("start", range(5))
 @pytest.mark.parametrize("marked", range(5))
-def test_an_object_is_shown_as_the_session_has_it(told: Session, tmp_path: Path, marked: int, start: int) -> None:
-    thing = MarkedObject("kite", (1, 2, 3), marked, frozenset({1, 2}))
-    told.objects = [thing]
-    assert list(headless.export(told, tmp_path / "out", ExportOptions(("object",)), start)) == list(range(start, 5))
-    for index, members in told.members(thing, start):
+def test_an_object_is_shown_as_the_session_has_it(
+    story_session: Session, tmp_path: Path, marked: int, start: int
+) -> None:
+    marked_object = MarkedObject("kite", (1, 2, 3), marked, frozenset({1, 2}))
+    story_session.objects = [marked_object]
+    exported = headless.export(story_session, tmp_path / "out", ExportOptions(("object",)), start)
+    assert list(exported) == list(range(start, 5))
+    for index, members in story_session.members(marked_object, start):
         shown = reading(tmp_path / "out" / "object" / f"{index:05d}.png") > 0
-        np.testing.assert_array_equal(shown, np.isin(told.ids(index), list(members)), err_msg=f"frame {index}")
+        np.testing.assert_array_equal(shown, np.isin(story_session.ids(index), list(members)), err_msg=f"frame {index}")
 
 
 @pytest.mark.parametrize("frames_before_the_kill", [1, 3, 6])
@@ -82,11 +84,11 @@ def test_a_run_killed_before_its_objects_were_noted(tmp_path: Path, frames_befor
         manifest = tmp_path / "clip.scstream" / "manifest.json"
         manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"complete": False}))
     with Session.open(tmp_path / "clip.scstream", writable=True) as session:
-        _, tallies = headless.resume(session, FakeSource(frames), 1, Listener())
-        list(tallies)
-        (thing,) = session.objects
-        assert thing.frame == 0
-        assert thing.ids == metrics.ids_inside(session.ids(0), square())
+        _, steps = headless.resume(session, FakeSource(frames), 1, RunCallbacks())
+        list(steps)
+        (marked_object,) = session.objects
+        assert marked_object.frame == 0
+        assert marked_object.ids == metrics.ids_inside(session.ids(0), square())
 
 
 def test_objects_that_were_not_noted_are_exported_all_the_same(tmp_path: Path) -> None:
@@ -96,11 +98,11 @@ def test_objects_that_were_not_noted_are_exported_all_the_same(tmp_path: Path) -
     assert (reading(tmp_path / "out" / "object" / "00001.png") > 0).sum() > 100
 
 
-def test_a_mask_that_catches_nothing_is_said_before_the_work(tmp_path: Path) -> None:
+def test_a_mask_that_covers_no_segment_is_rejected_at_once(tmp_path: Path) -> None:
     mask = np.zeros((48, 64), np.uint8)
     mask[25, 41] = 1
     settings = Settings(scale=0.25, max_init_sweeps=10, threads=1)
-    with pytest.raises(SourceError, match=r"Cannot follow 'object': its mask catches no segment of frame 0\. Draw"):
+    with pytest.raises(SourceError, match=r"Cannot follow 'object': its mask covers no segment of frame 0\. Draw"):
         segment(FakeSource(moving_square(4)), tmp_path / "out", settings=settings, masks=mask)
     assert not (tmp_path / "out").exists()
 
@@ -200,7 +202,7 @@ def test_a_mask_made_for_print(tmp_path: Path, through: str) -> None:
 def test_a_mask_of_no_kind_is_explained(tmp_path: Path) -> None:
     source = FakeSource([np.zeros((48, 64, 3), np.uint8)])
     cut_out(np.full_like(BOX, 255)).convert("RGB").save(tmp_path / "photograph.png")
-    with pytest.raises(SourceError, match=r"it has \d+ colours; a mask has one for each object"):
+    with pytest.raises(SourceError, match=r"it has \d+ colours; a mask has one colour per object"):
         headless.read_masks(tmp_path / "photograph.png", source)
     (tmp_path / "folder.png").mkdir()
     with pytest.raises(SourceError, match="it is not a regular file"):
@@ -210,7 +212,7 @@ def test_a_mask_of_no_kind_is_explained(tmp_path: Path) -> None:
         headless.read_masks(tmp_path / "text.png", source)
 
 
-# --- sessions that are there
+# --- existing sessions
 
 
 def test_an_earlier_session_goes_only_when_the_new_one_has_a_frame(tmp_path: Path) -> None:
@@ -235,48 +237,48 @@ def test_overwriting_leaves_no_frame_of_before(tmp_path: Path, formats: str) -> 
     assert names == ["00000", "00001", "00002", "notes 00001"]
 
 
-def test_beginning_holds_and_leaves_nothing(tmp_path: Path) -> None:
+def test_prepare_writes_nothing(tmp_path: Path) -> None:
     for _ in range(2):
-        headless.begin(FakeSource(moving_square(2)), tmp_path / "out", QUICK, ExportOptions())
+        headless.prepare(FakeSource(moving_square(2)), tmp_path / "out", QUICK, ExportOptions())
     assert not (tmp_path / "out").exists()
     with pytest.raises(SourceError, match="ends before frame 7"):
         segment(FakeSource(moving_square(2)), tmp_path / "out", start=7)
     assert not (tmp_path / "out").exists()
 
 
-def test_what_would_stop_the_run_is_said_at_the_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_that_would_stop_the_run_are_raised_by_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = FakeSource(moving_square(2))
     many = np.arange(48 * 64).reshape(48, 64).astype(np.uint8) % 22
     with pytest.raises(ExportError, match="at most 20 objects, got 21"):
-        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("davis",)), masks=many)
-    with pytest.raises(ExportError, match="two of the formats go to that file"):
-        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("mp4", "mp4:overlay")))
+        headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("davis",)), masks=many)
+    with pytest.raises(ExportError, match="two of the formats write this file"):
+        headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("mp4", "mp4:overlay")))
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
     with pytest.raises(ExportError, match="pyarrow is not installed"):
-        headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("parquet",)))
+        headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("parquet",)))
     live = FakeSource(moving_square(2), live=True)
-    with pytest.raises(SettingsError, match="is live and begins now"):
-        headless.begin(live, tmp_path / "out", QUICK, ExportOptions(), start=100)
+    with pytest.raises(SettingsError, match="is live: --frames can only set the end"):
+        headless.prepare(live, tmp_path / "out", QUICK, ExportOptions(), start=100)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_format_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write = Ids._write
+    encode, count = png.greys, iter(range(100))
 
-    def too_many(self: Ids, result: Any) -> None:
-        if result.index == 2:
+    def too_many(picture: Values) -> bytes:
+        if next(count) == 2:
             raise ValueError("id 65535 does not fit into 16 bits")
-        write(self, result)
+        return encode(picture)
 
-    monkeypatch.setattr(Ids, "_write", too_many)
-    run = headless.begin(FakeSource(moving_square(8)), tmp_path, QUICK, ExportOptions(("ids", "npz")))
+    monkeypatch.setattr(png, "greys", too_many)
+    run = headless.prepare(FakeSource(moving_square(8)), tmp_path, QUICK, ExportOptions(("ids", "npz")))
     heard: list[ExportError] = []
-    for _ in headless.segment(run, Listener(on_failure=heard.append)):
+    for _ in headless.segment(run, RunCallbacks(on_failure=heard.append)):
         pass
     assert [str(failure) for failure in heard] == [
-        f"Cannot write '{tmp_path / 'ids'}': id 65535 does not fit into 16 bits."
+        f"Cannot write '{tmp_path / 'ids' / '00002.png'}': id 65535 does not fit into 16 bits."
     ]
-    assert run.tally.report(run.segmenter)["failures"] == [str(heard[0])]
+    assert run.progress.report(run.segmenter)["failures"] == [str(heard[0])]
     with Session.open(tmp_path / "clip.scstream") as session:
         assert session.manifest.complete
         assert len(session) == 8
@@ -292,7 +294,7 @@ def test_pictures_of_a_live_source_are_gone(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(2), live=True), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
         with pytest.raises(
-            ExportError, match=r"^Cannot write mp4: 'clip' was live, and its pictures are gone\. Choose ids"
+            ExportError, match=r"^Cannot write mp4: 'clip' was a live source whose pictures were not saved\. Choose ids"
         ):
             list(headless.export(session, tmp_path / "out", ExportOptions(("ids", "mp4"))))
         assert not (tmp_path / "out").exists()
@@ -331,7 +333,7 @@ def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path,
 def test_an_export_of_nothing_is_a_failure(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(3)), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
-        with pytest.raises(ExportError, match=r"Nothing to write: .* has no such frame; it holds frames 0 to 2\."):
+        with pytest.raises(ExportError, match=r"Cannot export: .* has no such frame; it holds frames 0 to 2\."):
             list(headless.export(session, tmp_path / "out", ExportOptions(("ids",)), 10))
 
 
@@ -345,10 +347,10 @@ def test_an_export_of_some_frames_leaves_the_others(tmp_path: Path) -> None:
 def test_an_export_goes_on_without_the_format_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     segment(FakeSource(moving_square(6)), tmp_path / "a", "csv")
 
-    def fail(self: Ids, result: Any) -> None:
+    def fail(picture: Values) -> bytes:
         raise OSError("full")
 
-    monkeypatch.setattr(Ids, "_write", fail)
+    monkeypatch.setattr(png, "greys", fail)
     with Session.open(tmp_path / "a" / "clip.scstream") as session:
         with pytest.raises(ExportError, match="full"):
             list(headless.export(session, tmp_path / "b", ExportOptions(("ids", "npz"))))
@@ -356,13 +358,13 @@ def test_an_export_goes_on_without_the_format_that_fails(tmp_path: Path, monkeyp
         assert len(archive["frames"]) == 6
 
 
-# --- what is kept, said and called
+# --- stored options, progress, names of sessions
 
 
 def test_all_export_options_are_kept_with_the_session(tmp_path: Path) -> None:
     options = ExportOptions(("ids", "mp4"), 0.5, "{name}-{frame}", view="boundaries", palette="safe")
-    run = headless.begin(FakeSource(moving_square(1)), tmp_path, QUICK, options)
-    list(headless.segment(run, Listener()))
+    run = headless.prepare(FakeSource(moving_square(1)), tmp_path, QUICK, options)
+    list(headless.segment(run, RunCallbacks()))
     with Session.open(tmp_path / "clip.scstream") as session:
         assert stored_options(session.manifest) == options
     path = tmp_path / "clip.scstream" / "manifest.json"
@@ -376,7 +378,7 @@ def test_all_export_options_are_kept_with_the_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "export", [[], {"run": "x"}, {"pattern": 3}, {"scale": "1"}, {"view": 0}, {"palette": "x" * 300}]
 )
-def test_options_that_makes_no_sense_is_refused(tmp_path: Path, export: Any) -> None:
+def test_invalid_stored_options_are_rejected(tmp_path: Path, export: Any) -> None:
     segment(FakeSource(moving_square(1)), tmp_path)
     path = tmp_path / "clip.scstream" / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"export": export}))
@@ -386,16 +388,16 @@ def test_options_that_makes_no_sense_is_refused(tmp_path: Path, export: Any) -> 
 
 def test_a_resumed_run_has_no_first_frame_to_time(tmp_path: Path) -> None:
     frames, cancel = moving_square(5), threading.Event()
-    run = headless.begin(FakeSource(frames), tmp_path, QUICK, ExportOptions(("ids",)))
-    for tally in headless.segment(run, Listener(cancel)):
-        assert tally.init_seconds is not None
+    run = headless.prepare(FakeSource(frames), tmp_path, QUICK, ExportOptions(("ids",)))
+    for progress in headless.segment(run, RunCallbacks(cancel)):
+        assert progress.init_seconds is not None
         cancel.set()
     with Session.open(tmp_path / "clip.scstream", writable=True) as session:
         before = len(session)
-        run, tallies = headless.resume(session, FakeSource(frames), 1, Listener())
-        list(tallies)
-        assert run.tally.frames == 5 - before > 0
-        assert run.tally.report(run.segmenter)["init_seconds"] is None
+        run, steps = headless.resume(session, FakeSource(frames), 1, RunCallbacks())
+        list(steps)
+        assert run.progress.frames == 5 - before > 0
+        assert run.progress.report(run.segmenter)["init_seconds"] is None
 
 
 def test_sessions_are_called_after_what_they_are_of(tmp_path: Path) -> None:
@@ -423,6 +425,6 @@ def test_long_names_are_shortened(tmp_path: Path, name: str) -> None:
         made = headless.session_name(source)
         assert made.removesuffix(".scstream") in name
         assert 150 < len(made.encode()) <= 209
-        run = headless.begin(source, tmp_path / "out", QUICK, ExportOptions(("ids",)))
-        list(headless.segment(run, Listener()))
+        run = headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("ids",)))
+        list(headless.segment(run, RunCallbacks()))
     assert (tmp_path / "out" / made).is_dir()

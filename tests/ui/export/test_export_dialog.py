@@ -1,4 +1,4 @@
-"""The export dialog: what is chosen is written, exactly; what cannot be is said; cancelling leaves nothing behind."""
+"""The export dialog writes exactly what is chosen, reports problems, and leaves no partial files when cancelled."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import leftovers, story
+from scstream_app import headless
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
 from scstream_app.render import palette
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.export import export_worker
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
 from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
@@ -131,7 +131,7 @@ def answer(qtbot: QtBot, dialog: QDialog, yes: bool) -> str:
     return text
 
 
-def said(dialog: QDialog, what: str = "message") -> str:
+def shown_text(dialog: QDialog, what: str = "message") -> str:
     return dialog.findChild(QLabel, what).text()
 
 
@@ -146,15 +146,15 @@ def finished(dialog: ExportDialog) -> bool:
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Exports wait after their second frame until this is set."""
-    free, frames = threading.Event(), export_worker._frames
+    free, export = threading.Event(), headless.export
 
-    def slow(task: export_worker.ExportTask, cancel: threading.Event) -> Iterator[int]:
-        for count, index in enumerate(frames(task, cancel), 1):
+    def slow(*arguments: Any) -> Iterator[int]:
+        for count, index in enumerate(export(*arguments), 1):
             yield index
             if count == 2:
                 free.wait(LONG / 1000)
 
-    monkeypatch.setattr(export_worker, "_frames", slow)
+    monkeypatch.setattr(headless, "export", slow)
     yield free
     free.set()
 
@@ -171,7 +171,7 @@ def test_ids_are_written_exactly(make: Made, story_document: Document, qtbot: Qt
         np.testing.assert_array_equal(
             read_ids(tmp_path / "out" / "ids" / f"{index:05d}.png"), story_document.session.ids(index)
         )
-    assert said(dialog, "status").startswith("5 frames written")
+    assert shown_text(dialog, "status").startswith("5 frames written")
     assert dialog.findChild(QProgressBar).value() == 5
 
 
@@ -186,10 +186,10 @@ def test_the_folder_is_shown_at_the_end(
         press(qtbot, dialog, "Export")
     press(qtbot, dialog, "Show in Folder")
     assert [url.toLocalFile() for url in opened] == [str(tmp_path / "out")]
-    assert said(dialog, "status").startswith("5 frames written")
+    assert shown_text(dialog, "status").startswith("5 frames written")
 
 
-def test_where_there_is_no_file_manager_the_folder_is_told(
+def test_without_a_file_manager_the_message_names_the_folder(
     make: Made, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: False)
@@ -197,10 +197,10 @@ def test_where_there_is_no_file_manager_the_folder_is_told(
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
         press(qtbot, dialog, "Export")
     press(qtbot, dialog, "Show in Folder")
-    assert said(dialog, "status") == f"No file manager answers. What was written is in '{tmp_path / 'out'}'."
+    assert shown_text(dialog, "status") == f"Cannot open a file manager. The files are in '{tmp_path / 'out'}'."
 
 
-@pytest.mark.parametrize(("which", "expected"), [("In to out", [1, 2, 3]), ("This one", [0]), ("All", [0, 1, 2, 3, 4])])
+@pytest.mark.parametrize(("which", "expected"), [("In to out", [1, 2, 3]), ("Current", [0]), ("All", [0, 1, 2, 3, 4])])
 def test_frames_are_those_chosen(make: Made, qtbot: QtBot, tmp_path: Path, which: str, expected: list[int]) -> None:
     dialog = make(in_out=(1, 3))
     chosen = next(radio for radio in dialog.findChildren(QRadioButton) if radio.text().startswith(which))
@@ -218,7 +218,7 @@ def test_several_formats_at_once_with_size_and_names(make: Made, qtbot: QtBot, t
     line = control(dialog, QLineEdit, "File names")
     line.clear()
     qtbot.keyClicks(line, "{name}_{frame:03d}")
-    assert said(dialog, "example") == "for example overlay_000.png"
+    assert shown_text(dialog, "example") == "for example overlay_000.png"
     qtbot.keyClicks(control(dialog, QComboBox, "Movies show"), "Boundaries")
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
         press(qtbot, dialog, "Export")
@@ -227,25 +227,25 @@ def test_several_formats_at_once_with_size_and_names(make: Made, qtbot: QtBot, t
     assert (tmp_path / "out" / "segments.csv").read_text().count("\n") > 5
 
 
-def test_what_is_wrong_is_said_before(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+def test_problems_are_shown_before_the_export(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make()
     export = button(dialog, "Export")
     assert export.isEnabled()
     tick(dialog)
-    assert said(dialog) == "Choose at least one format."
+    assert shown_text(dialog) == "Choose at least one format."
     assert not export.isEnabled()
     tick(dialog, "Mean colour")
     line = control(dialog, QLineEdit, "File names")
     line.clear()
     qtbot.keyClicks(line, "picture")
-    assert "must contain {frame}" in said(dialog)
+    assert "must contain {frame}" in shown_text(dialog)
     line.setText("{frame}")
-    assert said(dialog) == ""
+    assert shown_text(dialog) == ""
     (tmp_path / "file").write_text("")
     control(dialog, QLineEdit, "Folder").setText(str(tmp_path / "file"))
-    assert "is a file" in said(dialog)
+    assert "is a file" in shown_text(dialog)
     control(dialog, QLineEdit, "Folder").clear()
-    assert said(dialog) == "Choose a folder."
+    assert shown_text(dialog) == "Choose a folder."
     assert not export.isEnabled()
 
 
@@ -257,7 +257,7 @@ def test_all_formats_are_offered_with_their_words_and_warnings(make: Made) -> No
     assert sum(group.childCount() for group in groups) == len(FORMATS)
     assert FORMATS["csv"].about in item(dialog, "CSV tables").toolTip(0)
     tick(dialog, "YOLO-seg")
-    assert "lose holes" in said(dialog)
+    assert "have no holes" in shown_text(dialog)
     assert button(dialog, "Export").isEnabled()
 
 
@@ -312,7 +312,7 @@ def test_cancelling_leaves_nothing_half_written(
     assert not button(dialog, "Export").isEnabled()
     press(qtbot, dialog, "Cancel")
     held.set()
-    qtbot.waitUntil(lambda: said(dialog, "status").startswith("Cancelled"), timeout=LONG)
+    qtbot.waitUntil(lambda: shown_text(dialog, "status").startswith("Cancelled"), timeout=LONG)
     out = tmp_path / "out"
     assert leftovers(out) == []
     assert not (out / "overlay.mp4").exists()
@@ -344,15 +344,15 @@ def test_closing_in_the_midst_asks(
 
 
 def test_a_failure_is_one_line(make: Made, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(task: export_worker.ExportTask, cancel: threading.Event) -> Iterator[int]:
+    def fail(*arguments: Any) -> Iterator[int]:
         raise ExportError("Cannot write 'a.png': the disk is full.")
 
-    monkeypatch.setattr(export_worker, "_frames", fail)
+    monkeypatch.setattr(headless, "export", fail)
     dialog = make()
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
-    assert said(dialog) == "Cannot write 'a.png': the disk is full."
-    assert said(dialog, "status") == "Not everything was written."
+    assert shown_text(dialog) == "Cannot write 'a.png': the disk is full."
+    assert shown_text(dialog, "status") == "Some files were not written."
     assert not button(dialog, "Show in Folder").isVisible()
 
 
@@ -364,7 +364,7 @@ def test_files_that_are_there_can_be_refused(make: Made, qtbot: QtBot, tmp_path:
     qtbot.keyClicks(control(dialog, QComboBox, "Existing files"), "Stop")
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
-    assert "it is there already" in said(dialog)
+    assert "the file exists" in shown_text(dialog)
     assert (tmp_path / "out" / "ids" / "00003.png").read_bytes() == b"mine"
 
 
@@ -384,7 +384,7 @@ def test_closing_the_document_ends_the_export(
 
 
 @pytest.mark.parametrize("title", ["Boundaries", "CSV tables", "MP4 (H.264)"])
-def test_what_is_ticked_is_highlighted_told_and_previewed(make: Made, qtbot: QtBot, title: str) -> None:
+def test_a_checked_format_is_highlighted_described_and_previewed(make: Made, qtbot: QtBot, title: str) -> None:
     dialog = make()
     before = control(dialog, QLabel, "Preview").pixmap().toImage()
     click_box(qtbot, dialog, title)
@@ -462,7 +462,7 @@ def test_a_last_folder_that_is_no_more_is_not_proposed(
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    """Folders of a person who has one for videos and one for documents."""
+    """The user's folders for videos and for documents."""
     folders = {"Movies": tmp_path / "home" / "Videos", "Documents": tmp_path / "home" / "Documents"}
     for folder in folders.values():
         folder.mkdir(parents=True)
@@ -493,7 +493,7 @@ def test_nothing_is_proposed_where_nothing_can_be_written(
     dialog = bare()
     assert dialog.folder == own["Movies"] / "frames_segments"
     control(dialog, QLineEdit, "Folder").setText(str(beside / "out"))
-    assert said(dialog) == f"Nothing can be written to '{beside / 'out'}': choose another folder."
+    assert shown_text(dialog) == f"The folder '{beside / 'out'}' is not writable. Choose another folder."
     assert not button(dialog, "Export").isEnabled()
 
 
@@ -503,17 +503,17 @@ def test_a_folder_that_could_be_anywhere_is_refused(make: Made, qtbot: QtBot, te
     line = control(dialog, QLineEdit, "Folder")
     line.clear()
     qtbot.keyClicks(line, text)
-    assert "give the whole path" in said(dialog)
+    assert "Type the full path" in shown_text(dialog)
     assert not button(dialog, "Export").isEnabled()
 
 
-def test_a_name_that_is_too_long_is_said(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_name_that_is_too_long_is_reported(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
     dialog = make()
     width = dialog.width()
     control(dialog, QLineEdit, "Folder").setText(str(tmp_path / ("x" * 300)))
     press(qtbot, dialog, "Export")
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
-    assert "File name too long" in said(dialog)
+    assert "File name too long" in shown_text(dialog)
     assert dialog.width() == width
 
 
@@ -526,7 +526,7 @@ def test_before_files_are_replaced_it_asks(make: Made, story_document: Document,
     mine.write_bytes(b"mine")
     dialog = make()
     press(qtbot, dialog, "Export")
-    assert "files in 'out' already" in answer(qtbot, dialog, yes=False)
+    assert "folder 'out' contains files" in answer(qtbot, dialog, yes=False)
     assert mine.read_bytes() == b"mine"
     assert story_document.exporting == 0
     press(qtbot, dialog, "Export")
@@ -545,7 +545,7 @@ def test_who_chose_to_replace_is_not_asked(make: Made, qtbot: QtBot, tmp_path: P
     assert (tmp_path / "out" / "notes.txt").read_text() == "mine"
 
 
-def test_a_folder_that_is_deleted_in_the_midst_is_said(
+def test_a_folder_deleted_during_the_export_is_reported(
     make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path, held: threading.Event
 ) -> None:
     dialog = make()
@@ -554,8 +554,8 @@ def test_a_folder_that_is_deleted_in_the_midst_is_said(
     shutil.rmtree(tmp_path / "out")
     held.set()
     qtbot.waitUntil(lambda: finished(dialog), timeout=LONG)
-    assert "No such file or directory" in said(dialog)
-    assert said(dialog, "status") == "Not everything was written."
+    assert "No such file or directory" in shown_text(dialog)
+    assert shown_text(dialog, "status") == "Some files were not written."
     assert story_document.exporting == 0
     with qtbot.waitSignal(dialog.exported, timeout=LONG):
         press(qtbot, dialog, "Export")

@@ -1,4 +1,4 @@
-"""A model held at a chosen number of clusters, to measure what a step costs as that number grows."""
+"""A segmenter with a fixed number of clusters, to measure how the cost of a step grows with that number."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from scstream.sampler.sweep import State, mode_densities
 _NEVER = 10**9
 
 
-class HeldSegmenter:
-    """The engine's step on a model that was made from a grid of superpixels and makes no moves.
+class FixedClusterSegmenter:
+    """The engine's step on a model with a fixed number of clusters and no splits or merges.
 
-    How many clusters a video has is for the engine to find, so cost against that number can only be measured on a
-    model made for it: K cells of a grid, each with the statistics of its pixels in ``frame`` and its left and right
-    half as sub-clusters. Splits and merges are held off. Use one for one step only: a grid is no natural
-    segmentation, and clusters that the engine would have merged soon starve.
+    The engine infers the number of clusters, so the cost for a given number is measured on an artificial model: the K
+    cells of a grid, each with the statistics of its pixels in ``frame`` and with its left and right half as
+    sub-clusters. Use each instance for one step only: a grid is not a natural segmentation, and clusters that the
+    engine would have merged soon lose all their pixels.
     """
 
     def __init__(self, frame: npt.NDArray[np.uint8], n_clusters: int, threads: int, stride: int = 4) -> None:
@@ -29,8 +29,8 @@ class HeldSegmenter:
         points = tiles.points()
         weight = np.full(len(points), float(stride**2))
         component = Gaussian(nu=5.0).bind(points, weight)
-        halves = grid(tiles.rows, tiles.columns, n_clusters).ravel()
-        S = component.statistics(component.prepare(points), weight, halves, 2 * n_clusters)
+        labels = grid_labels(tiles.rows, tiles.columns, n_clusters).ravel()
+        S = component.statistics(component.prepare(points), weight, labels, 2 * n_clusters)
         self._sampler = Sampler(
             Parameters(alpha=1000.0, decay=2.9, burn_in=_NEVER),
             component,
@@ -39,21 +39,21 @@ class HeldSegmenter:
             0.0,
             np.repeat(np.arange(n_clusters), 2),
         )
-        # The memory that the frame before has left.
+        # Label the frame, as the engine would have done before the next one.
         self._tiles = Tiles(frame, "rgb", 1, threads)
         state = self._sampler.state
         self._tiles.label(component, mode_densities(component, state.current, 1000.0), np.zeros(2, np.uint32), False)
         self._tiles.border_length()
 
     def segment(self, frame: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
-        """What `VideoSegmenter.segment` does with a later frame."""
+        """Do the work of `VideoSegmenter.segment` for a later frame."""
         self._tiles.fill(frame)
         self._sampler.update(self._tiles, self._sampler.time + 1.0)
         return self._tiles.ids(self._sampler.id_of)
 
 
-def grid(rows: int, columns: int, n_cells: int) -> npt.NDArray[np.int32]:
-    """Label 2 k + j (rows, columns) of exactly ``n_cells`` cells of about equal size; j tells left from right half."""
+def grid_labels(rows: int, columns: int, n_cells: int) -> npt.NDArray[np.int32]:
+    """Labels 2 k + j (rows, columns) of ``n_cells`` cells k of about equal size; j is 0 in the left half, else 1."""
     n_bands = max(1, round((n_cells * rows / columns) ** 0.5))
     edges = np.linspace(0, n_cells, n_bands + 1).round().astype(np.int64)
     band = np.arange(rows) * n_bands // rows

@@ -1,4 +1,4 @@
-"""What there is to say about a run, and who hears of it."""
+"""Progress of a run: counters and times per frame, and callbacks."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from scstream_app.pipeline.run import Notice
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
-#: Frames of which the rate shown is that of the moment.
+#: Number of recent frames that define the current rate.
 _RECENT = 30
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
-    """Who hears of what, and how a job is stopped."""
+class RunCallbacks:
+    """Callbacks of a job, and the event that cancels it."""
 
     cancel: threading.Event = field(default_factory=threading.Event)
     on_preview: Callable[[Preview], None] | None = None
@@ -34,11 +34,11 @@ class Listener:
 
 
 @dataclass(slots=True)
-class Tally:
-    """What there is to say about a run, gathered frame by frame.
+class RunProgress:
+    """Counters and times of a run, updated after every frame.
 
-    The first frame has to settle and is timed on its own (``init_seconds``, None where a run goes on from an earlier
-    one); rates are those of the others. ``failures`` are those of formats that could not be written to the end.
+    The first frame needs more sweeps and is timed separately (``init_seconds``; None for a resumed run). Rates refer to
+    the other frames. ``failures`` are the errors of formats that could not be completed.
     """
 
     width: int
@@ -47,27 +47,27 @@ class Tally:
     init_seconds: float | None = None
     segments_last: int = 0
     stages: dict[str, array[float]] = field(default_factory=dict)
-    whole: array[float] = field(default_factory=lambda: array("d"))
+    frame_milliseconds: array[float] = field(default_factory=lambda: array("d"))
     notices: list[Notice] = field(default_factory=list)
     failures: list[ExportError] = field(default_factory=list)
-    _begin: float = field(default_factory=perf_counter)
+    _frame_start: float = field(default_factory=perf_counter)
 
     @property
     def frames(self) -> int:
-        """Frames done."""
-        return len(self.whole)
+        """Number of frames processed."""
+        return len(self.frame_milliseconds)
 
     @property
     def rate(self) -> float | None:
-        """Frames a second of late; None while there is only the first."""
-        recent = self.whole[max(1, self.frames - _RECENT) :]
+        """Current frames per second; None before the second frame."""
+        recent = self.frame_milliseconds[max(1, self.frames - _RECENT) :]
         return 1000.0 * len(recent) / sum(recent) if recent else None
 
     def add(self, result: FrameResult) -> None:
-        """Count a frame that has just been finished, from reading to writing."""
+        """Add a frame that was just read, segmented and written."""
         now = perf_counter()
-        self.whole.append(1000.0 * (now - self._begin))
-        self._begin = now
+        self.frame_milliseconds.append(1000.0 * (now - self._frame_start))
+        self._frame_start = now
         for stage, milliseconds in result.milliseconds.items():
             self.stages.setdefault(stage, array("d")).append(milliseconds)
         self.segments_last = len(result.statistics)
@@ -75,22 +75,22 @@ class Tally:
             self.init_seconds = result.milliseconds.get("engine", 0.0) / 1000.0
 
     def report(self, segmenter: VideoSegmenter) -> dict[str, Any]:
-        """The run in numbers, as `scstream segment --json` prints them; None for what one frame cannot tell."""
-        whole = np.array(self.whole[1:])
+        """The figures that `scstream segment --json` prints; None for those that need more than one frame."""
+        totals = np.array(self.frame_milliseconds[1:])
         stages = {stage: np.array(times[1:]) for stage, times in self.stages.items()}
-        several = len(whole) > 0
+        several = len(totals) > 0
         engine = float(stages["engine"].sum()) if several else 0.0
         return {
             "frames": self.frames,
             "width": self.width,
             "height": self.height,
-            "ms_per_frame_median": _rounded(np.median(whole)) if several else None,
-            "ms_per_frame_p95": _rounded(np.percentile(whole, 95)) if several else None,
+            "ms_per_frame_median": _rounded(np.median(totals)) if several else None,
+            "ms_per_frame_p95": _rounded(np.percentile(totals, 95)) if several else None,
             **{
                 f"ms_{stage}_median": _rounded(np.median(times)) if several else None for stage, times in stages.items()
             },
-            "share_not_engine": _rounded(1.0 - engine / whole.sum()) if several else None,
-            "fps": _rounded(1000.0 / whole.mean()) if several else None,
+            "share_not_engine": _rounded(1.0 - engine / totals.sum()) if several else None,
+            "fps": _rounded(1000.0 / totals.mean()) if several else None,
             "segments_last": self.segments_last,
             "segments_ever": segmenter.model_.genealogy_.n_ids,
             "init_seconds": None if self.init_seconds is None else _rounded(self.init_seconds),
