@@ -1,8 +1,8 @@
-"""Measure the segmenter on clips laid out as DAVIS 2016: how well segments fit an object, and how well they carry it.
+"""Measure the segmenter on clips in the layout of DAVIS 2016: oracle J and carried J of an object.
 
     python tools/davis.py ROOT [CLIP ...] [--seeds 3] [--object] [--json]
 
-ROOT holds JPEGImages/480p/CLIP/*.jpg and Annotations/480p/CLIP/*.png. Two clips are worked on at a time, one thread
+ROOT holds JPEGImages/480p/CLIP/*.jpg and Annotations/480p/CLIP/*.png. Two clips run in parallel with one thread
 each; ids do not depend on the number of threads.
 """
 
@@ -19,14 +19,16 @@ import numpy as np
 from scstream import VideoSegmenter, metrics
 
 
-def measure(root: Path, clip: str, seed: int, options: dict[str, object], given: bool) -> dict[str, float | str | int]:
-    """Oracle J, carried J, number of segments and how long the object's main segment keeps its id."""
+def measure(
+    root: Path, clip: str, seed: int, options: dict[str, object], use_mask: bool
+) -> dict[str, float | str | int]:
+    """Oracle J, carried J, number of segments, and the fraction of frames in which the main segment keeps its id."""
     images = sorted((root / "JPEGImages/480p" / clip).glob("*.jpg"))
     masks = [cv2.imread(str(root / "Annotations/480p" / clip / f"{image.stem}.png"), 0) > 0 for image in images]
     segmenter = VideoSegmenter(seed=seed, threads=1, **options)  # type: ignore[arg-type]
     ids, events, counts = [], [], []
     for image in images:
-        mask = masks[0] if given and not ids else None
+        mask = masks[0] if use_mask and not ids else None
         ids.append(segmenter.segment(cv2.cvtColor(cv2.imread(str(image)), cv2.COLOR_BGR2RGB), mask=mask))
         events.append(segmenter.events_)
         counts.append(segmenter.model_.n_clusters_)
@@ -50,7 +52,7 @@ def main() -> None:
     parser.add_argument(
         "--options", type=json.loads, default={}, help='VideoSegmenter parameters as JSON: {"decay": 4}'
     )
-    parser.add_argument("--object", action="store_true", help="cut the first frame's segments along its mask")
+    parser.add_argument("--object", action="store_true", help="split the segments of the first frame along its mask")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     clips = arguments.clips or sorted(p.name for p in (arguments.root / "JPEGImages/480p").iterdir())

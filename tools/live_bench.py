@@ -1,11 +1,11 @@
-"""Measure live mode: a clip played in a loop as a camera would give it, through the real window.
+"""Measure live mode in the real window, with a clip that is played in a loop in place of a camera.
 
     python tools/live_bench.py CLIP [--seconds 300] [--rate 30] [--height 480] [--target 20] [--record] [--json]
 
-Prints how many frames a second came to the screen, how late they were (from the camera handing a frame over to its
-being painted), how many were later than 150 ms, and of these while the host of a virtual machine took its processors
-away ("robbed"), how many of the camera's frames were passed over, the processing sizes that were chosen, and resident
-memory every 30 seconds. ``--target 0`` keeps the processing size fixed. ``--record`` records all of it as well.
+Prints the frames shown per second, their latency (from the camera to the screen), how many were later than 150 ms and
+how many of these while the host of the virtual machine withheld the processors ("robbed"), the dropped camera frames,
+the processing sizes used, and the resident memory every 30 seconds. ``--target 0`` keeps the processing size fixed.
+``--record`` records the session as well.
 
 Needs a display; without one, run it under Xvfb: `xvfb-run -s "-screen 0 1600x1000x24" python tools/live_bench.py CLIP`.
 """
@@ -35,14 +35,15 @@ from scstream_app.ui.window.gc_timer import spare_searches
 from scstream_app.ui.window.main_window import MainWindow
 
 _MOST_FRAMES = 200
-_LOOK_SECONDS = 30.0
-#: Seconds from which on a frame is too late; and what the host of a virtual machine must have taken meanwhile, of how
-#: long, to be the reason.
-_LATE, _ROBBED, _ROBBED_SPAN = 0.15, 0.05, 0.5
+_MEMORY_SECONDS = 30.0
+#: A frame is late after this latency in seconds.
+_LATE = 0.15
+#: The host is the cause if it stole at least this time in seconds, within the second time before the frame.
+_STOLEN, _STOLEN_WINDOW = 0.05, 0.5
 
 
-class Loop:
-    """A camera that shows a clip over and over at a steady rate. See `sources.devices.Device`."""
+class LoopDevice:
+    """A camera device that plays a clip in a loop at a constant rate. See `sources.devices.Device`."""
 
     name = "Clip"
 
@@ -51,27 +52,27 @@ class Loop:
         self._pictures, self._begin, self._given = pictures, monotonic(), -1
 
     def grab(self) -> Picture:
-        """The picture that is due next; those that were not fetched in time are gone."""
+        """Wait for the next picture; pictures that were not fetched in time are skipped."""
         due = max(self._given + 1, int((monotonic() - self._begin) * self.rate))
         sleep(max(0.0, self._begin + due / self.rate - monotonic()))
         self._given = due
-        # A camera gives every picture in memory of its own.
+        # A camera returns every picture in new memory.
         return self._pictures[due % len(self._pictures)].copy()
 
     def release(self) -> None:
-        """Nothing is held."""
+        """Nothing to release."""
 
 
 def pictures(clip: Path, height: int) -> list[Picture]:
-    """The clip's frames at that height."""
+    """The first frames of the clip, resized to a height."""
     with open_source(str(clip)) as source:
         frames = [frame.rgb for frame in source.frames(0, _MOST_FRAMES)]
     width = 2 * round(frames[0].shape[1] * height / frames[0].shape[0] / 2)
     return [np.asarray(cv2.resize(rgb, (width, height), interpolation=cv2.INTER_AREA), np.uint8) for rgb in frames]
 
 
-class Eye(QObject):
-    """Notes when each frame has been painted, and how late that was."""
+class LatencyProbe(QObject):
+    """Records time, latency and stolen time whenever a new frame is painted."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__()
@@ -88,24 +89,24 @@ class Eye(QObject):
 
 
 def stolen() -> float:
-    """Seconds that the host of a virtual machine has taken from its processors so far."""
+    """Seconds that the host of a virtual machine has withheld the processors since boot."""
     try:
         return int(Path("/proc/stat").read_text().split("\n", 1)[0].split()[8]) / 100.0
     except (OSError, IndexError):
         return 0.0
 
 
-def robbed(seen: list[tuple[float, float, float]]) -> int:
-    """How many of the frames that were too late were so while the host took a good part of the time."""
+def late_by_host(seen: list[tuple[float, float, float]]) -> int:
+    """Number of late frames for which the host of the virtual machine is the cause."""
     count = 0
     for place, (now, late, taken) in enumerate(seen):
-        before = next((row[2] for row in seen[:place][::-1] if now - row[0] > _ROBBED_SPAN), taken)
-        count += late > _LATE and taken - before >= _ROBBED
+        before = next((row[2] for row in seen[:place][::-1] if now - row[0] > _STOLEN_WINDOW), taken)
+        count += late > _LATE and taken - before >= _STOLEN
     return count
 
 
 def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
-    """Run the window for that long."""
+    """Run the window and return the figures."""
     frames = pictures(clip, arguments.height)
     application()
     with tempfile.TemporaryDirectory() as scratch:
@@ -118,10 +119,10 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         window.show()
         with patch(
             "scstream_app.ui.document.workers.segmentation_worker.open_source",
-            lambda text: Camera(0, opener=lambda: Loop(frames, arguments.rate)),
+            lambda text: Camera(0, opener=lambda: LoopDevice(frames, arguments.rate)),
         ):
             window.open_address("camera:0")
-            report = watched(window, arguments)
+            report = measure_window(window, arguments)
             if arguments.picture is not None:
                 window.grab().save(str(arguments.picture))
             window.close()
@@ -130,21 +131,21 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         return report
 
 
-def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]:
-    """The figures, from the moment that the first frame has settled."""
-    # The first frame was old when it had settled.
-    spend(window, until=lambda: len(window.document.summary) > 2)
+def measure_window(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]:
+    """Measure from the third frame on."""
+    # The first frames are late, because the first one takes long.
+    run_events(window, until=lambda: len(window.document.summary) > 2)
     if arguments.record:
         window.actions_["record"].trigger()
-    eye, begin = Eye(window), monotonic()
+    probe, begin = LatencyProbe(window), monotonic()
     memory, sizes = [], Counter[str]()
     while (left := begin + arguments.seconds - monotonic()) > 0:
-        spend(window, seconds=min(1.0, left))
+        run_events(window, seconds=min(1.0, left))
         sizes[f"{window.feed.scale:g}"] += 1
-        if monotonic() - begin >= _LOOK_SECONDS * len(memory):
+        if monotonic() - begin >= _MEMORY_SECONDS * len(memory):
             memory.append(round(resident(), 1))
             print(f"{monotonic() - begin:4.0f} s  {memory[-1]} MiB  {window.live_bar.latency}", file=sys.stderr)
-    late = 1000.0 * np.array([lateness for _, lateness, _ in eye.seen])
+    late = 1000.0 * np.array([lateness for _, lateness, _ in probe.seen])
     recorder = window.feed.recorder
     return {
         "seconds": arguments.seconds,
@@ -156,8 +157,8 @@ def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]
             "p99": round(float(np.percentile(late, 99)), 1),
             "max": round(float(late.max()), 1),
         },
-        "over_150_ms": {"all": int((late > 1000.0 * _LATE).sum()), "robbed": robbed(eye.seen)},
-        "stolen_seconds": round(eye.seen[-1][2] - eye.seen[0][2], 2),
+        "over_150_ms": {"all": int((late > 1000.0 * _LATE).sum()), "robbed": late_by_host(probe.seen)},
+        "stolen_seconds": round(probe.seen[-1][2] - probe.seen[0][2], 2),
         "engine_ms": round(float(np.nanmedian(window.document.summary.column("engine"))), 1),
         "dropped": window.feed.dropped,
         "left_out_of_recording": None if recorder is None else recorder.dropped,
@@ -166,8 +167,8 @@ def watched(window: MainWindow, arguments: argparse.Namespace) -> dict[str, Any]
     }
 
 
-def spend(window: MainWindow, seconds: float = 300.0, until: Any = None) -> None:
-    """Let the window work for a while, or until something is so."""
+def run_events(window: MainWindow, seconds: float = 300.0, until: Any = None) -> None:
+    """Run the event loop for some seconds, or until a condition holds."""
     loop, end, look = QEventLoop(), QTimer(), QTimer()
     end.setSingleShot(True)
     end.timeout.connect(loop.quit)
@@ -187,7 +188,7 @@ def main() -> None:
     parser.add_argument("--height", type=int, default=480)
     parser.add_argument("--target", type=float, default=20.0)
     parser.add_argument("--record", action="store_true")
-    parser.add_argument("--picture", type=Path, help="write what the window looks like in the end")
+    parser.add_argument("--picture", type=Path, help="write a screenshot of the window at the end")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     print(json.dumps(measure(arguments.clip, arguments), indent=None if arguments.json else 1))

@@ -1,8 +1,9 @@
-"""Segment an endless synthetic clip into a session, and see that memory stays level and the disk fills evenly.
+"""Measure memory and disk use while a long synthetic clip is segmented into a session.
 
     python tools/long_run.py [--frames 100000] [--size 64x48] [--every 50] [--keep DIR] [--json]
 
-Prints resident memory, size on disk, milliseconds a frame and the number of ids at 1000, 2000, 5000, 10000, ... frames.
+Prints resident memory, size on disk, milliseconds per frame and the number of ids after 1000, 2000, 5000, ...
+frames.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from scstream_app.settings import Settings
 from scstream_app.sources import Frame, Source
 
 
-class Drift(Source):
-    """Coloured discs that come, wander and go over a ground whose light changes; frame i is a function of i alone."""
+class DriftingDiscs(Source):
+    """Coloured discs that appear, move and disappear on a background of changing colour; frame i depends on i alone."""
 
     def __init__(self, length: int, width: int, height: int) -> None:
         self.name = self.address = "drift"
@@ -62,7 +63,7 @@ class Drift(Source):
 
 
 def resident() -> float:
-    """Resident memory of this process in MiB; its peak where the system does not tell the current figure."""
+    """Resident memory of this process in MiB; its peak if the system does not report the current value."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
@@ -72,19 +73,19 @@ def resident() -> float:
 
 
 def on_disk(folder: Path) -> int:
-    """Bytes in all files."""
-    # Not rglob: the names that pathlib keeps would show in the very figures that are measured.
+    """Total size of all files in bytes."""
+    # Path.rglob would keep the names in memory and so change the measured memory.
     with os.scandir(folder) as entries:
         return sum(on_disk(Path(e.path)) if e.is_dir() else e.stat().st_size for e in entries)
 
 
-def marks(frames: int) -> list[int]:
-    """When to look: 1000, 2000, 5000, 10000, ... and at the end."""
+def measuring_points(frames: int) -> list[int]:
+    """Numbers of frames at which to measure: 1000, 2000, 5000, 10000, ... and the last."""
     return sorted({n for k in range(3, 10) for n in (10**k, 2 * 10**k, 5 * 10**k) if n < frames} | {frames})
 
 
-def measure(folder: Path, source: Drift, every: int) -> list[dict[str, float]]:
-    """Run through the whole source; one row of figures a mark."""
+def measure(folder: Path, source: DriftingDiscs, every: int) -> list[dict[str, float]]:
+    """Segment the whole source; returns one row of figures per measuring point."""
     assert source.length is not None
     settings = Settings(max_init_sweeps=50, threads=1)
     segmenter = settings.segmenter()
@@ -93,7 +94,7 @@ def measure(folder: Path, source: Drift, every: int) -> list[dict[str, float]]:
     with Session.create(folder, source, settings, snapshot_every=every) as session:
         for result in write_run(session, segment_frames(source, segmenter), segmenter):
             done = result.index + 1
-            if done not in marks(source.length):
+            if done not in measuring_points(source.length):
                 continue
             now = perf_counter()
             rows.append(
@@ -115,14 +116,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=int, default=100_000)
     parser.add_argument("--size", default="64x48", help="WIDTHxHEIGHT")
-    parser.add_argument("--every", type=int, default=50, help="frames from one snapshot to the next")
-    parser.add_argument("--keep", type=Path, help="leave the session in this folder")
+    parser.add_argument("--every", type=int, default=50, help="frames between two snapshots")
+    parser.add_argument("--keep", type=Path, help="keep the session in this folder")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     width, height = map(int, arguments.size.split("x"))
     with tempfile.TemporaryDirectory() as temporary:
         folder = (arguments.keep or Path(temporary)) / "long.scstream"
-        rows = measure(folder, Drift(arguments.frames, width, height), arguments.every)
+        rows = measure(folder, DriftingDiscs(arguments.frames, width, height), arguments.every)
         begin = perf_counter()
         count = len(Session.open(folder))
         report = {"rows": rows, "frames": count, "open_seconds": round(perf_counter() - begin, 3)}

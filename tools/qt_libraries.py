@@ -1,9 +1,9 @@
-"""Print the Debian packages that Qt's windows lack on this system, on one line; nothing where all is there.
+"""Print the Debian packages that Qt needs and this system lacks, on one line.
 
     python tools/qt_libraries.py
 
-Importing Qt is no proof: the plugin that talks to the display is loaded, with libraries of its own, only when the first
-window opens. So the dynamic linker is asked about both.
+A successful import of Qt proves nothing: the platform plugin and its libraries are loaded only when the first window
+opens. So this script asks the dynamic linker (ldd) about both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-#: Of Qt's parts, those that need something of the system.
+#: Files of Qt that link to system libraries.
 PARTS = ("QtGui.abi3.so", "QtWidgets.abi3.so", "QtSvg.abi3.so", "Qt/plugins/platforms/libqxcb.so")
 PACKAGES = {
     "libEGL.so.1": "libegl1",
@@ -46,14 +46,14 @@ PACKAGES = {
 
 
 def missing(library: Path) -> set[str]:
-    """Names of the shared libraries that one of them needs, directly or not, and that are nowhere."""
+    """Names of the shared libraries that a file needs, directly or indirectly, and that are not installed."""
     done = subprocess.run(["ldd", str(library)], capture_output=True, text=True)
     lines = (line.split() for line in done.stdout.splitlines() if line.rstrip().endswith("=> not found"))
     return {words[0] for words in lines}
 
 
 def packages() -> list[str]:
-    """What to install."""
+    """Names of the Debian packages to install."""
     spec = find_spec("PySide6")
     if not sys.platform.startswith("linux") or shutil.which("ldd") is None or spec is None:
         return []
@@ -61,7 +61,7 @@ def packages() -> list[str]:
     names = set[str]().union(*(missing(Path(folder) / part) for part in PARTS))
     unknown = sorted(names - PACKAGES.keys())
     if unknown:
-        print(f"Qt also looks for {', '.join(unknown)}, and no package is known for that.", file=sys.stderr)
+        print(f"Qt also needs {', '.join(unknown)}, for which no package is known.", file=sys.stderr)
     return sorted({PACKAGES[name] for name in names & PACKAGES.keys()})
 
 

@@ -1,10 +1,10 @@
-"""Drive the real window through a tour and write the documentation's pictures: screenshots, all views, a short GIF.
+"""Drive the real window and write the images of the documentation: screenshots, all views and a short GIF.
 
     python tools/screenshots.py [FOLDER]
     python tools/screenshots.py --all FOLDER
 
-With ``--all`` everything is pictured that a person can come across, to be looked at: every view in both themes at three
-sizes and densities, the welcome page, every dialog, a message. Needs a display; without one, run it under Xvfb:
+``--all`` writes images for a visual check: every view in both themes at three sizes and densities, the welcome page,
+every dialog and a message. Needs a display; without one, run it under Xvfb:
 `xvfb-run -s "-screen 0 1600x1000x24" python tools/screenshots.py`.
 """
 
@@ -46,9 +46,9 @@ CLIP = ROOT / "sample_videos" / "kite_surf.mp4"
 VIEWS = ("original", "overlay", "mean_colour", "boundaries", "uncertainty", "matte", "side_by_side", "wipe")
 THEMES = ("light", "dark")
 DIALOGS = ("export", "shortcuts", "about", "preferences", "open_camera", "open_url")
-#: Width, height, and screen pixels for each of them.
+#: Width and height of the window, and the scale factor of the screen.
 SIZES = ((1280, 720, 1), (3840, 2160, 1), (1600, 1000, 2))
-#: The frame on which the pictures are taken.
+#: The frame shown in the screenshots.
 FRAME = 40
 _GIF_WIDTH = 800
 _GIF_COLOURS = 192
@@ -59,7 +59,7 @@ _GIF_COLOURS = 192
 
 @contextmanager
 def opened(size: tuple[int, int]) -> Iterator[MainWindow]:
-    """The real window, with settings and sessions of its own."""
+    """Open the real window with temporary settings and sessions."""
     application()
     with tempfile.TemporaryDirectory() as scratch:
         settings = QSettings(str(Path(scratch) / "settings.ini"), QSettings.Format.IniFormat)
@@ -72,7 +72,7 @@ def opened(size: tuple[int, int]) -> Iterator[MainWindow]:
 
 
 def wait(until: Callable[[], bool], seconds: float = 300.0) -> None:
-    """Let the window work until something is so."""
+    """Run the event loop until a condition holds."""
     loop, timer, limit = QEventLoop(), QTimer(), QTimer()
     timer.timeout.connect(lambda: loop.quit() if until() else None)
     limit.setSingleShot(True)
@@ -81,29 +81,29 @@ def wait(until: Callable[[], bool], seconds: float = 300.0) -> None:
     limit.start(int(1000 * seconds))
     loop.exec()
     if not until():
-        sys.exit("The window did not get there in time.")
+        sys.exit("Timeout while waiting for the window.")
 
 
 def settle(milliseconds: int = 600) -> None:
-    """Let what was asked for be drawn."""
+    """Run the event loop for some time, so that the window is painted."""
     over: list[bool] = []
     QTimer.singleShot(milliseconds, lambda: over.append(True))
     wait(lambda: bool(over))
 
 
-def picture(widget: QWidget) -> Picture:
-    """What a widget shows (H, W, 3)."""
+def screenshot(widget: QWidget) -> Picture:
+    """A screenshot (H, W, 3) of a widget."""
     return pixels_of(widget.grab().toImage().convertToFormat(QImage.Format.Format_RGB888))
 
 
 def pixels_of(image: QImage) -> Picture:
-    """The pixels (H, W, 3) of an image of that format."""
+    """The pixels (H, W, 3) of an RGB888 image."""
     pixels = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return pixels[:, : 3 * image.width()].reshape(image.height(), image.width(), 3).copy()
 
 
-def done(window: MainWindow) -> None:
-    """Wait until all is segmented."""
+def wait_until_segmented(window: MainWindow) -> None:
+    """Wait until the clip is segmented."""
     wait(lambda: window.document.state in (State.DONE, State.STOPPED))
     if window.document.state is State.STOPPED:
         sys.exit(window.message.text)
@@ -116,7 +116,7 @@ def go_to(window: MainWindow, index: int) -> None:
 
 
 def surfer(window: MainWindow) -> frozenset[int]:
-    """Segments that lie mostly on the surfer, by the clip's ground truth, on the frame that is shown."""
+    """Segments of the current frame that lie mostly on the surfer, according to the ground truth."""
     with np.load(CLIP.with_name(f"{CLIP.stem}_ids.npz")) as truth:
         about = json.loads(str(truth["about"]))
         inside = np.isin(truth["ids"][window.document.display.index], about["objects"]["surfer"])
@@ -125,57 +125,57 @@ def surfer(window: MainWindow) -> frozenset[int]:
     return frozenset(int(id) for id in np.unique(ids[inside]) if inside[ids == id].mean() > 0.5)
 
 
-def segmented(window: MainWindow) -> None:
-    """Open the sample, wait until all of it is segmented, and make the surfer an object."""
+def open_segmented(window: MainWindow) -> None:
+    """Open the sample clip, wait until it is segmented, and make the surfer an object."""
     window.open_address(str(CLIP))
-    done(window)
+    wait_until_segmented(window)
     go_to(window, FRAME)
     window.document.set_objects([MarkedObject("surfer", (230, 160, 0), FRAME, surfer(window))])
     settle()
 
 
-def show(window: MainWindow, view: str) -> None:
-    """Choose a view, as from the menu."""
+def set_view(window: MainWindow, view: str) -> None:
+    """Choose a view with the action of the menu."""
     window.actions_[f"view_{view}"].trigger()
     wait(lambda: window.document.display.shown is not None and window.document.display.shown.look.view == view)
     settle()
 
 
-def paint(window: MainWindow, theme: str) -> None:
-    """Choose a theme, as from the menu."""
+def set_theme(window: MainWindow, theme: str) -> None:
+    """Choose a theme with the action of the menu."""
     window.actions_[f"theme_{theme}"].trigger()
     settle()
 
 
-# --- the documentation's pictures
+# --- images of the documentation
 
 
-def document(folder: Path, size: tuple[int, int]) -> None:
-    """Two screenshots, all views on one sheet, and the tour as a GIF."""
+def write_documentation(folder: Path, size: tuple[int, int]) -> None:
+    """Write two screenshots, all views on one sheet, and the tour as a GIF."""
     with opened(size) as window:
-        paint(window, "light")
+        set_theme(window, "light")
         tour(window, folder / "tour.gif")
     with opened(size) as window:
-        segmented(window)
+        open_segmented(window)
         for theme in THEMES:
-            paint(window, theme)
-            iio.imwrite(folder / f"window_{theme}.png", picture(window))
+            set_theme(window, theme)
+            iio.imwrite(folder / f"window_{theme}.png", screenshot(window))
         tiles = []
         for view in VIEWS:
-            show(window, view)
+            set_view(window, view)
             tiles.append(_captioned(_only_picture(window), BY_ID[f"view_{view}"].title))
         iio.imwrite(folder / "modes.png", sheet(tiles, 4))
 
 
 def _only_picture(window: MainWindow, width: int = 384) -> Picture:
-    """What is shown of the frame, without the viewer's margins; what is clear lies on checkers, as in the viewer."""
+    """The displayed picture without the viewer's margins; transparent pixels show a checkerboard."""
     assert window.document.display.shown is not None
     found = window.document.display.shown.picture
     height = round(width * found.shape[0] / found.shape[1])
     small = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
     if found.shape[2] == 4:
         small = _on_checkers(small)
-    # Two frames side by side are not as high as one.
+    # The side-by-side view is not as high as the others.
     rows, columns = window.document.display.shown.result.ids.shape
     spare = round(width * rows / columns) - height
     return np.pad(small, ((spare // 2, spare - spare // 2), (0, 0), (0, 0)), constant_values=255)
@@ -201,7 +201,7 @@ def _captioned(tile: Picture, text: str) -> Picture:
 
 
 def sheet(tiles: Iterable[Picture], columns: int) -> Picture:
-    """Pictures in rows on white, each in the middle of a cell that has room for all of them."""
+    """Arrange pictures of different sizes in a grid with a white background."""
     tiles = list(tiles)
     height, width = (max(tile.shape[axis] for tile in tiles) + 8 for axis in (0, 1))
     rows = -(-len(tiles) // columns)
@@ -216,7 +216,7 @@ def sheet(tiles: Iterable[Picture], columns: int) -> Picture:
 
 
 class Film:
-    """Pictures of the window, each with its milliseconds."""
+    """Screenshots of the window with their durations in milliseconds."""
 
     def __init__(self, window: MainWindow) -> None:
         self._window = window
@@ -224,11 +224,11 @@ class Film:
         self._durations: list[int] = []
 
     def take(self, milliseconds: int, over: QWidget | None = None) -> None:
-        """Note what is to be seen now, with a dialog over it."""
-        whole = picture(self._window)
+        """Append a screenshot of the window, with a dialog on top if given."""
+        whole = screenshot(self._window)
         if over is not None:
             corner = over.mapToGlobal(QPoint()) - self._window.mapToGlobal(QPoint())
-            part = picture(over)
+            part = screenshot(over)
             top, left = max(corner.y(), 0), max(corner.x(), 0)
             room = whole[top : top + part.shape[0], left : left + part.shape[1]]
             room[:] = part[: room.shape[0], : room.shape[1]]
@@ -238,7 +238,7 @@ class Film:
         self._durations.append(milliseconds)
 
     def write(self, path: Path) -> None:
-        """As a GIF whose colours are the same in all pictures, so that only what changes is stored."""
+        """Write a GIF with one palette for all pictures, so that only changes are stored."""
         few = [np.asarray(picture) for picture in self._pictures[:: max(1, len(self._pictures) // 5)]]
         colours = Image.fromarray(np.concatenate(few)).quantize(_GIF_COLOURS)
         flat = [picture.quantize(palette=colours, dither=Image.Dither.NONE) for picture in self._pictures]
@@ -246,7 +246,7 @@ class Film:
 
 
 def tour(window: MainWindow, path: Path) -> None:
-    """Open the sample, watch segments appear, click the surfer, make it an object, cut it out."""
+    """Open the sample clip, show the segmentation, select the surfer, make it an object and cut it out."""
     film, document = Film(window), window.document
     film.take(900)
     samples = window.welcome.samples
@@ -258,7 +258,7 @@ def tour(window: MainWindow, path: Path) -> None:
     for index in (0, 6, 12, 18, 24, 30, 36):
         wait(lambda index=index: (document.display.index or 0) >= index and document.display.shown is not None)
         film.take(160)
-    done(window)
+    wait_until_segmented(window)
     go_to(window, FRAME)
     settle()
     film.take(500)
@@ -266,7 +266,7 @@ def tour(window: MainWindow, path: Path) -> None:
     settle()
     film.take(900)
     _name_object(window, film)
-    show(window, "matte")
+    set_view(window, "matte")
     film.take(700)
     for index in range(FRAME + 4, 80, 4):
         go_to(window, index)
@@ -277,7 +277,7 @@ def tour(window: MainWindow, path: Path) -> None:
 
 
 def _click_surfer(window: MainWindow) -> None:
-    """Click every segment of the surfer, the first one plainly, others with Ctrl."""
+    """Click the first segment of the surfer, and the others with Ctrl."""
     document = window.document
     assert document.display.shown is not None
     modifier = Qt.KeyboardModifier.NoModifier
@@ -291,7 +291,7 @@ def _click_surfer(window: MainWindow) -> None:
 
 
 def _place(window: MainWindow, column: float, row: float) -> QPoint:
-    """Where in the viewer a pixel of the frame is, when the frame fills it."""
+    """The position in the viewer of a pixel of the frame, when the frame fits the viewer."""
     viewer = window.viewer
     assert window.document.display.shown is not None
     height, width = window.document.display.shown.picture.shape[:2]
@@ -316,40 +316,40 @@ def _name_object(window: MainWindow, film: Film) -> None:
     film.take(500)
 
 
-# --- everything there is
+# --- images of all views and dialogs
 
 
-def everything(folder: Path) -> None:
-    """Each size in a process of its own: Qt asks for the density once."""
+def write_all(folder: Path) -> None:
+    """Write all images, each size in a separate process: Qt reads the scale factor only once."""
     for width, height, density in SIZES:
         environment = {**os.environ, "QT_SCALE_FACTOR": str(density)}
         command = [sys.executable, __file__, str(folder), "--part", "--size", f"{width}x{height}"]
         subprocess.run(command, env=environment, check=True)
 
 
-def part(folder: Path, size: tuple[int, int]) -> None:
-    """Every view, page and dialog, in both themes, at one size."""
+def write_size(folder: Path, size: tuple[int, int]) -> None:
+    """Write every view, page and dialog in both themes at one size."""
     tag = f"{size[0]}x{size[1]}"
     with opened(size) as window:
         for theme in THEMES:
-            paint(window, theme)
-            iio.imwrite(folder / f"{tag}_{theme}_welcome.png", picture(window))
+            set_theme(window, theme)
+            iio.imwrite(folder / f"{tag}_{theme}_welcome.png", screenshot(window))
         window.message.show_message(
             f"Cannot open '{ROOT / 'broken.mp4'}': no video stream in it. Choose another file.", "error"
         )
         settle()
-        iio.imwrite(folder / f"{tag}_dark_message.png", picture(window))
-        segmented(window)
+        iio.imwrite(folder / f"{tag}_dark_message.png", screenshot(window))
+        open_segmented(window)
         for theme in THEMES:
-            paint(window, theme)
+            set_theme(window, theme)
             for view in VIEWS:
-                show(window, view)
-                iio.imwrite(folder / f"{tag}_{theme}_view_{view}.png", picture(window))
-            show(window, "overlay")
+                set_view(window, view)
+                iio.imwrite(folder / f"{tag}_{theme}_view_{view}.png", screenshot(window))
+            set_view(window, "overlay")
             for name in ("objects", "controls"):
                 window.panels[name].raise_()
                 settle()
-                iio.imwrite(folder / f"{tag}_{theme}_dock_{name}.png", picture(window))
+                iio.imwrite(folder / f"{tag}_{theme}_dock_{name}.png", screenshot(window))
             window.panels["segments"].raise_()
             for id in DIALOGS:
                 if id in BY_ID:
@@ -357,7 +357,7 @@ def part(folder: Path, size: tuple[int, int]) -> None:
 
 
 def dialog_of(window: MainWindow, id: str) -> Picture:
-    """The dialog that an action opens, which is closed again; those that wait for an answer get none."""
+    """Open the dialog of an action, take a screenshot of it and close it."""
     taken: list[Picture] = []
 
     def take() -> None:
@@ -366,7 +366,7 @@ def dialog_of(window: MainWindow, id: str) -> Picture:
             return
         timer.stop()
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
-        taken.append(picture(dialog))
+        taken.append(screenshot(dialog))
         dialog.close()
 
     timer = QTimer()
@@ -378,22 +378,22 @@ def dialog_of(window: MainWindow, id: str) -> Picture:
 
 
 def main() -> None:
-    """Parse the command line and go on the tour."""
+    """Parse the command line and write the images."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path, default=ROOT / "docs" / "images")
-    parser.add_argument("--all", type=Path, metavar="FOLDER", help="picture everything, to be looked at")
-    parser.add_argument("--size", default="1280x800", help="of the window")
+    parser.add_argument("--all", type=Path, metavar="FOLDER", help="write images of all views and dialogs")
+    parser.add_argument("--size", default="1280x800", help="size of the window")
     parser.add_argument("--part", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     folder = arguments.all or arguments.folder
     folder.mkdir(parents=True, exist_ok=True)
     width, height = map(int, arguments.size.split("x"))
     if arguments.all:
-        everything(folder)
+        write_all(folder)
     elif arguments.part:
-        part(folder, (width, height))
+        write_size(folder, (width, height))
     else:
-        document(folder, (width, height))
+        write_documentation(folder, (width, height))
 
 
 if __name__ == "__main__":

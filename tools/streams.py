@@ -1,9 +1,9 @@
-"""Measure ScStream on streams whose classes are known: every batch is predicted first, then learned from.
+"""Measure ScStream on labelled streams: predict every batch, then learn from it.
 
     python tools/streams.py ROOT [STREAM ...] [--seeds 5] [--options JSON] [--json]
 
 ROOT holds gauss2d.npz and multinomial100d.npz, with X (batches, n, D) and y (batches, n), and covtype.npz, with X
-(N, 54) and y (N,) in the order of UCI's file. Parameters are those of `STREAMS`.
+(N, 54) and y (N,) in the order of the UCI file. `STREAMS` holds the parameters.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ COLUMNS = (*SCORES, "full_nmi", "clusters", "ms_median")
 
 @dataclass(frozen=True)
 class Stream:
-    """Where batches come from, and the model that they go to."""
+    """A stream: how to read its batches, and the parameters of the model."""
 
     read: Callable[[Path], list[Batch]]
     component: Component
     parameters: dict[str, Any]
 
     def measure(self, batches: list[Batch], seed: int, options: dict[str, Any]) -> dict[str, Any]:
-        """Scores of one seed."""
+        """Scores of the model with one seed."""
         return {"seed": seed, **evaluate(ScStream(self.component, seed=seed, **self.parameters | options), batches)}
 
 
 def read_covtype(file: Path) -> list[Batch]:
-    """CoverType's ten measurements, each of mean 0 and variance 1, a thousand points at a time."""
+    """The ten numeric features of CoverType, standardised, in batches of 1000 points."""
     with np.load(file, allow_pickle=False) as archive:
         X, y = archive["X"][:, :10].astype(float), archive["y"]
     X = (X - X.mean(axis=0)) / X.std(axis=0)
@@ -45,7 +45,7 @@ def read_covtype(file: Path) -> list[Batch]:
 
 
 STREAMS = {
-    # The parameters with which the authors' code does best.
+    # The parameters that give the best scores with the code of the authors.
     "gauss2d": Stream(
         lambda file: list(read_stream(file)),
         Gaussian(kappa=1.0, m=np.zeros(2), nu=4.0, psi=0.5),
@@ -54,7 +54,7 @@ STREAMS = {
     "multinomial100d": Stream(
         lambda file: list(read_stream(file))[:40], Multinomial(4.0), {"alpha": 1e4, "decay": 0.5}
     ),
-    # The paper's appendix.
+    # The parameters in the appendix of the paper.
     "covtype": Stream(
         read_covtype,
         Gaussian(kappa=1.0, m=np.zeros(10), nu=25.0, psi=0.78),
@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     if unknown := set(arguments.streams) - STREAMS.keys():
-        parser.error(f"there is no stream {min(unknown)!r}; there are {', '.join(STREAMS)}")
+        parser.error(f"unknown stream {min(unknown)!r}; choose from {', '.join(STREAMS)}")
     warm_up(video_only=False)
     rows = []
     for name in arguments.streams:

@@ -1,12 +1,13 @@
-"""Measure how the real window feels: how late it answers, playback, start, memory, and what closing leaves behind.
+"""Measure the real window: latency of the interface, playback, start-up, memory, and leaks after closing clips.
 
     python tools/window_bench.py CLIP [--frames 5000] [--clips 50] [--profile] [--json]
 
-Always measured: a 20 ms timer on the interface's thread while 300 frames are segmented, with overlay and statistics
-shown; frames painted a second when the same frames are played at 30 a second; and, in processes of their own, the
-time from the start to the first picture and on to the first segments. ``--frames`` adds resident memory on a long clip,
-``--clips`` what is left after so many clips were opened and closed. As a peer, the lateness of the same timer in a bare
-application is told, while compiled code alone keeps as many threads busy. ``--profile`` says which events took long.
+Always measured: the delay of a 20 ms timer on the interface's thread while 300 frames are segmented with overlay and
+statistics shown; the frames painted per second when these frames are played at 30 per second; and, in separate
+processes, the time from the start to the first picture and to the first segments. ``--frames`` adds the resident memory
+on a long clip, ``--clips`` the objects left after that number of clips was opened and closed. For comparison, the delay
+of the same timer is measured in an empty application while compiled code keeps as many threads busy. ``--profile``
+lists the events that took longest.
 
 Needs a display; without one, run it under Xvfb:
 
@@ -45,11 +46,11 @@ from scstream_app.ui.window.app import application
 from scstream_app.ui.window.gc_timer import spare_searches
 from scstream_app.ui.window.main_window import MainWindow
 
-_BEAT = 0.020
+_INTERVAL = 0.020
 _RATE = 30
 _SEGMENTED = 300
 _STARTS = 3
-#: Opened and closed before counting: what is made once and kept is no leak.
+#: Clips opened and closed before counting: objects that are created once and kept are not leaks.
 _FIRST_CLIPS = 3
 _EVERY = 500
 _SLOW = 0.010
@@ -60,7 +61,7 @@ Row = tuple[str, str, str]
 
 
 def repeated(clip: Path, frames: int, path: Path) -> Path:
-    """The clip over and over until there are at least so many frames, at 30 a second; nothing is encoded again."""
+    """Repeat a clip to at least ``frames`` frames at 30 per second, without encoding it again."""
     with av.open(str(clip)) as source, av.open(str(path), "w", format="matroska") as target:
         stream = source.streams.video[0]
         assert stream.average_rate is not None
@@ -84,7 +85,7 @@ def repeated(clip: Path, frames: int, path: Path) -> Path:
 
 @contextmanager
 def window_on(folder: Path) -> Iterator[MainWindow]:
-    """The real window, with settings and sessions of its own."""
+    """Open the real window with settings and sessions in a folder."""
     application()
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, Library(folder / "sessions"))
@@ -97,7 +98,7 @@ def window_on(folder: Path) -> Iterator[MainWindow]:
 
 
 def wait(until: Callable[[], bool], seconds: float = 3600.0) -> None:
-    """Let the window work until something is so."""
+    """Run the event loop until a condition holds."""
     loop, timer, limit = QEventLoop(), QTimer(), QTimer()
     timer.timeout.connect(lambda: loop.quit() if until() else None)
     limit.setSingleShot(True)
@@ -106,42 +107,42 @@ def wait(until: Callable[[], bool], seconds: float = 3600.0) -> None:
     limit.start(int(1000 * seconds))
     loop.exec()
     if not until():
-        sys.exit("The window did not get there in time.")
+        sys.exit("Timeout while waiting for the window.")
 
 
-class Pulse(QObject):
-    """A timer that notes by how many seconds it comes late."""
+class TimerProbe(QObject):
+    """A timer that records its delays in seconds."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.late: list[float] = []
+        self.delays: list[float] = []
         self._due = 0.0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._beat)
+        self._timer.timeout.connect(self._on_timeout)
 
     def start(self) -> None:
-        """Begin to beat."""
-        self._due = perf_counter() + _BEAT
-        self._timer.start(round(1000 * _BEAT))
+        """Start the timer."""
+        self._due = perf_counter() + _INTERVAL
+        self._timer.start(round(1000 * _INTERVAL))
 
     def stop(self) -> None:
-        """Beat no longer."""
+        """Stop the timer."""
         self._timer.stop()
 
-    def _beat(self) -> None:
-        self.late.append(max(perf_counter() - self._due, 0.0))
+    def _on_timeout(self) -> None:
+        self.delays.append(max(perf_counter() - self._due, 0.0))
         self.start()
 
-    def told(self) -> dict[str, float]:
-        """Milliseconds."""
-        p50, p99, most = (1000.0 * float(np.quantile(self.late, q)) for q in (0.5, 0.99, 1.0))
-        return {"p50": round(p50, 1), "p99": round(p99, 1), "max": round(most, 1), "beats": len(self.late)}
+    def summary(self) -> dict[str, float]:
+        """Percentiles of the delays in milliseconds."""
+        p50, p99, most = (1000.0 * float(np.quantile(self.delays, q)) for q in (0.5, 0.99, 1.0))
+        return {"p50": round(p50, 1), "p99": round(p99, 1), "max": round(most, 1), "beats": len(self.delays)}
 
 
-class Paints(QObject):
-    """Notes when the viewer paints a picture that it has not painted before."""
+class PaintProbe(QObject):
+    """Records when the viewer paints a new picture."""
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -163,47 +164,47 @@ class Paints(QObject):
         return False
 
 
-# --- what is measured
+# --- measurements
 
 
-def interface(clip: Path, folder: Path, slots: Slots | None) -> dict[str, Any]:
-    """Lateness while segmenting, then frames painted while playing what was segmented."""
+def interface(clip: Path, folder: Path, profiler: ProfilingApplication | None) -> dict[str, Any]:
+    """Delay of the interface while segmenting, then the frames painted during playback."""
     long = repeated(clip, _SEGMENTED, folder / "long.mkv")
     with window_on(folder) as window:
-        document, pulse = window.document, Pulse()
+        document, timer_probe = window.document, TimerProbe()
         window.open_address(str(long))
         wait(lambda: document.state is State.SEGMENTING and document.display.shown is not None)
         begin, first = perf_counter(), len(document.summary)
-        pulse.start()
-        if slots is not None:
-            slots.watching = True
+        timer_probe.start()
+        if profiler is not None:
+            profiler.watching = True
         wait(lambda: document.state is State.DONE)
-        if slots is not None:
-            slots.watching = False
-        pulse.stop()
+        if profiler is not None:
+            profiler.watching = False
+        timer_probe.stop()
         rate = (len(document.summary) - first) / (perf_counter() - begin)
-        segmenting = {**pulse.told(), "frames_per_second": round(rate, 1), "frames": len(document.summary)}
+        segmenting = {**timer_probe.summary(), "frames_per_second": round(rate, 1), "frames": len(document.summary)}
         window.player.to_start()
         wait(lambda: document.display.index == 0)
-        paints, pulse = Paints(window), Pulse()
-        pulse.start()
+        paints, timer_probe = PaintProbe(window), TimerProbe()
+        timer_probe.start()
         window.player.play()
         wait(lambda: not window.player.playing)
-        pulse.stop()
+        timer_probe.stop()
         gaps = np.diff(paints.times)
         playing = {
             "frames_per_second": round(len(gaps) / float(gaps.sum()), 2),
             "painted": len(paints.frames),
             "of": len(document.summary),
             "gap_p99_ms": round(1000.0 * float(np.quantile(gaps, 0.99)), 1),
-            "late_p99_ms": pulse.told()["p99"],
+            "late_p99_ms": timer_probe.summary()["p99"],
         }
     return {"segmenting": segmenting, "playing": playing}
 
 
-def peer(seconds: float = 10.0) -> dict[str, float]:
-    """Lateness in a bare application while compiled code keeps every core busy."""
-    # Not above: the start of the window is measured, which does without it.
+def empty_application(seconds: float = 10.0) -> dict[str, float]:
+    """Delay in an empty application while compiled code keeps every core busy."""
+    # Import numba here: its import must not count as start-up of the window.
     from numba import njit
 
     @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -224,19 +225,19 @@ def peer(seconds: float = 10.0) -> dict[str, float]:
     threads = [threading.Thread(target=busy) for _ in range(os.cpu_count() or 1)]
     for thread in threads:
         thread.start()
-    pulse, begin = Pulse(), perf_counter()
-    pulse.start()
+    timer_probe, begin = TimerProbe(), perf_counter()
+    timer_probe.start()
     wait(lambda: perf_counter() - begin > seconds)
     stop.set()
     for thread in threads:
         thread.join()
-    return pulse.told()
+    return timer_probe.summary()
 
 
 def start(clip: Path, folder: Path, begun: float) -> dict[str, float]:
-    """Seconds since ``begun`` to the first picture, and from there to segments and to a settled frame."""
+    """Seconds from ``begun`` to the first picture, and from there to the first segments and to the first result."""
     with window_on(folder) as window:
-        paints = Paints(window)
+        paints = PaintProbe(window)
         window.open_address(str(clip))
         wait(lambda: any(n > 1 for n in paints.segments))
         wait(lambda: len(window.document.summary) > 0)
@@ -250,7 +251,7 @@ def start(clip: Path, folder: Path, begun: float) -> dict[str, float]:
 
 
 def memory(clip: Path, folder: Path, frames: int) -> list[dict[str, float]]:
-    """Resident memory every 500 frames, with the window open on a clip that long."""
+    """Resident memory every 500 frames while the window segments a long clip."""
     long = repeated(clip, frames, folder / "long.mkv")
     rows: list[dict[str, float]] = []
     with window_on(folder) as window:
@@ -263,7 +264,7 @@ def memory(clip: Path, folder: Path, frames: int) -> list[dict[str, float]]:
 
 
 def leftovers(clip: Path, folder: Path, clips: int) -> dict[str, Any]:
-    """What there is more of after opening and closing clips than before."""
+    """Threads, files, widgets, memory and objects before and after opening and closing clips."""
     with window_on(folder) as window:
         document = window.document
 
@@ -287,7 +288,7 @@ def leftovers(clip: Path, folder: Path, clips: int) -> dict[str, Any]:
 
 
 def census() -> dict[str, Any]:
-    """How much of everything there is; memory without what the allocator keeps for later."""
+    """Count threads, files, widgets and objects, and measure memory after returning free memory to the system."""
     for _ in range(3):
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QApplication.processEvents()
@@ -297,7 +298,7 @@ def census() -> dict[str, Any]:
         if trim is not None:
             trim(0)
     objects = Counter(type(w).__name__ for w in shiboken6.getAllValidWrappers() if isinstance(w, QObject))
-    kinds = (type(thing) for thing in gc.get_objects())
+    kinds = (type(each) for each in gc.get_objects())
     objects.update(kind.__qualname__ for kind in kinds if str(kind.__module__).startswith("scstream"))
     descriptors = Path("/proc/self/fd")
     return {
@@ -309,11 +310,11 @@ def census() -> dict[str, Any]:
     }
 
 
-# --- which events take long
+# --- event times
 
 
-class Slots(QApplication):
-    """Times every event of the interface's thread: what it takes in all, and of that on the processor."""
+class ProfilingApplication(QApplication):
+    """Measures wall time and processor time of every event on the interface's thread."""
 
     def __init__(self) -> None:
         super().__init__(sys.argv[:1])
@@ -325,19 +326,19 @@ class Slots(QApplication):
         """See Qt."""
         if not self.watching:
             return super().notify(receiver, event)
-        name = f"{_called(receiver)} {event.type().name}"
+        name = f"{_receiver_name(receiver)} {event.type().name}"
         outer, self._inner = self._inner, [0.0, 0.0]
         wall, work = perf_counter(), thread_time()
         try:
             return super().notify(receiver, event)
         finally:
             wall, work = perf_counter() - wall, thread_time() - work
-            # Events within this one have been told already.
+            # Subtract the nested events, which are counted separately.
             self.seen.setdefault(name, []).append((wall - self._inner[0], work - self._inner[1]))
             self._inner = [outer[0] + wall, outer[1] + work]
 
-    def told(self, most: int = 15) -> list[dict[str, Any]]:
-        """Those that took most of the time."""
+    def summary(self, most: int = 15) -> list[dict[str, Any]]:
+        """The events that took most of the time."""
         rows = []
         for name, times in self.seen.items():
             walls, works = zip(*times, strict=True)
@@ -356,28 +357,28 @@ class Slots(QApplication):
         return sorted(rows, key=lambda row: -row["wall_ms"])[:most]
 
 
-def _called(receiver: QObject) -> str:
-    # The viewport of a table or a plot says nothing by itself.
+def _receiver_name(receiver: QObject) -> str:
+    # Name the viewport of a table or a plot after its parent.
     parent = receiver.parent() if type(receiver) is QWidget else None
     return type(receiver).__name__ if parent is None else f"{type(parent).__name__}'s {type(receiver).__name__}"
 
 
-# --- the report
+# --- report
 
 
 def in_process(part: str, clip: Path, *rest: str) -> Any:
-    """One measurement in a process of its own, so that none sees what another one left."""
+    """Run one measurement in a separate process, so that measurements do not affect each other."""
     command = [sys.executable, __file__, str(clip), "--part", part, "--begun", str(time()), *rest]
-    # Errors are passed on as they come; the answer is the last line.
+    # Standard error is inherited; the last line of standard output is the result.
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def part(arguments: argparse.Namespace) -> Any:
-    """What a process of its own does."""
+def run_part(arguments: argparse.Namespace) -> Any:
+    """Run one measurement in this process."""
     clip = arguments.clip
     if arguments.part == "peer":
-        return peer()
+        return empty_application()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.part == "start":
@@ -386,13 +387,13 @@ def part(arguments: argparse.Namespace) -> Any:
             return memory(clip, folder, arguments.frames)
         if arguments.part == "leftovers":
             return leftovers(clip, folder, arguments.clips)
-        slots = Slots() if arguments.profile else None
-        figures = interface(clip, folder, slots)
-        return {**figures, "events": slots.told()} if slots is not None else figures
+        profiler = ProfilingApplication() if arguments.profile else None
+        figures = interface(clip, folder, profiler)
+        return {**figures, "events": profiler.summary()} if profiler is not None else figures
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Everything that was asked for."""
+    """Run all measurements that the command line asks for."""
     clip = arguments.clip
     report = in_process("interface", clip, *(["--profile"] if arguments.profile else []))
     report["peer"] = in_process("peer", clip)
@@ -406,17 +407,17 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def table(report: dict[str, Any]) -> list[Row]:
-    """What was measured, and what is wanted."""
+    """Rows of the report: measurement, result, target."""
     segmenting, playing, other, begin = (report[name] for name in ("segmenting", "playing", "peer", "start"))
     late = "p50 {p50} · p99 {p99} · max {max} ms"
     rows = [
-        ("Interface late while segmenting", late.format(**segmenting), "p99 < 50, max < 100 ms"),
-        ("  bare application, cores busy", late.format(**other), ""),
-        ("Segmented meanwhile", f"{segmenting['frames_per_second']} frames/s", ""),
-        ("Painted while playing", "{frames_per_second} frames/s, {painted} of {of}".format(**playing), "30 frames/s"),
+        ("Delay of the interface, segmenting", late.format(**segmenting), "p99 < 50, max < 100 ms"),
+        ("  empty application, cores busy", late.format(**other), ""),
+        ("Frames segmented", f"{segmenting['frames_per_second']} frames/s", ""),
+        ("Frames painted, playing", "{frames_per_second} frames/s, {painted} of {of}".format(**playing), "30 frames/s"),
         ("Start to first picture", f"{begin['picture']:.2f} s", "< 3 s"),
         ("  from there to segments", f"{begin['segments']:.2f} s", "< 2 s"),
-        ("  from there to a settled frame", f"{begin['settled']:.2f} s", ""),
+        ("  from there to the first result", f"{begin['settled']:.2f} s", ""),
     ]
     if "memory" in report:
         first, *later = (row["resident_mib"] for row in report["memory"])
@@ -431,25 +432,25 @@ def table(report: dict[str, Any]) -> list[Row]:
 
 
 def main() -> None:
-    """Parse the command line, measure, tell."""
+    """Parse the command line, measure and print the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("clip", type=Path)
-    parser.add_argument("--frames", type=int, default=0, help="also watch memory over so many frames")
-    parser.add_argument("--clips", type=int, default=0, help="also open and close so many clips")
-    parser.add_argument("--profile", action="store_true", help="say which events took long")
+    parser.add_argument("--frames", type=int, default=0, help="also measure memory over this number of frames")
+    parser.add_argument("--clips", type=int, default=0, help="also open and close this number of clips")
+    parser.add_argument("--profile", action="store_true", help="list the events that took longest")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--part", help=argparse.SUPPRESS)
     parser.add_argument("--begun", type=float, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.part:
-        print(json.dumps(part(arguments)))
+        print(json.dumps(run_part(arguments)))
         return
     report = measure(arguments)
     if arguments.json:
         print(json.dumps(report))
         return
-    for what, found, wanted in table(report):
-        print(f"{what:38} {found:44} {f'(wanted: {wanted})' if wanted else ''}".rstrip())
+    for what, found, target in table(report):
+        print(f"{what:38} {found:44} {f'(target: {target})' if target else ''}".rstrip())
     for row in report.get("events", []):
         print(row)
 
