@@ -1,4 +1,4 @@
-"""Three fish cross in a pond: they hide one another in the middle, and one slips under a lily pad."""
+"""Sample clip: three fish cross in a pond, occlude each other, and one passes under a lily pad."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +34,7 @@ LIGHT = (-0.4, -0.6, 0.7)
 
 @dataclass(frozen=True)
 class Fish:
-    """A swimmer: its colours, its length, and the start, bend and end of its path."""
+    """A fish: its colours, its length, the start, bend and end of its path, and the phase of its tail beat."""
 
     id: int
     body: str
@@ -45,7 +45,7 @@ class Fish:
     beat: float
 
 
-# From the deepest to the one nearest to the surface.
+# Sorted from the deepest fish to the one nearest to the surface.
 SHOAL = (
     Fish(BLUE, "#4560ad", "#6f86c9", "#26366f", 100, ((168, 166), (196, 110), (238, 46)), 0.3),
     Fish(WHITE, "#eee7da", "#f6f1e6", "#c9bfae", 104, ((326, 50), (220, 84), (62, 150)), 0.0),
@@ -80,7 +80,7 @@ def _bed() -> Array:
 
 
 def _caustics(t: float) -> Array:
-    """Light that the rippled surface gathers on the bed: bright webs that wander."""
+    """Brightness of the bed: moving caustics of the water surface."""
     a = fractal(X / 38 + 1.1 * t, Y / 34 - 0.8 * t, seed=21, octaves=3)
     b = fractal(X / 41 - 0.9 * t, Y / 37 + 1.0 * t, seed=25, octaves=3)
     web = np.exp(-26 * np.abs(a - b))
@@ -88,7 +88,7 @@ def _caustics(t: float) -> Array:
 
 
 def _spine(fish: Fish, t: float) -> list[Point]:
-    """Points from the nose to the root of the tail, swinging more towards the tail."""
+    """Points from the nose to the root of the tail; the swing grows towards the tail."""
     start, bend, end = (np.array(p, dtype=np.float64) for p in fish.path)
     nose = (1 - t) ** 2 * start + 2 * t * (1 - t) * bend + t**2 * end
     ahead = 2 * (1 - t) * (bend - start) + 2 * t * (end - bend)

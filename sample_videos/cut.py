@@ -1,4 +1,4 @@
-"""Two shots with a hard cut between them: a balloon over green hills, then a lighthouse at sunset."""
+"""Sample clip: two shots with a hard cut, a balloon over green hills and a lighthouse at sunset."""
 
 import numpy as np
 
@@ -113,7 +113,7 @@ def _balloon(canvas: Canvas, cx: float, cy: float) -> None:
 
 
 def _envelope(below: Array) -> Array:
-    """Half the balloon's width at a height `below` its centre: a dome that narrows to the mouth."""
+    """Half the width of the balloon at `below` pixels under its centre: a dome that narrows to the mouth."""
     dome = np.sqrt(np.clip(41**2 - below**2, 0, None))
     return np.where(below < 0, dome, 7.5 + 33.5 * np.cos(np.pi / 2 * np.clip(below / 55, 0, 1)))
 

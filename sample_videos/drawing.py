@@ -1,8 +1,8 @@
-"""Anti-aliased shapes, noise textures and a canvas that keeps the picture and its object ids in step.
+"""Anti-aliased shapes, noise textures and a canvas that holds a picture and its object ids.
 
 A shape is a signed distance in pixels, negative inside, evaluated at every pixel centre. The canvas turns it
-into coverage, blends the colour in linear light and adds the same coverage to the shape's id. A pixel's id is
-therefore that of the object which fills most of it.
+into coverage, blends the colour in linear light and adds the same coverage to the shape's id. So the id of a
+pixel is that of the object that covers most of it.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 Point = tuple[float, float]
 
 WIDTH, HEIGHT = 384, 216
-FAR = 1000.0  # a distance that is certainly outside
+FAR = 1000.0  # a distance in pixels outside every shape
 Y, X = (axis + 0.5 for axis in np.mgrid[0:HEIGHT, 0:WIDTH].astype(np.float64))
 
 
@@ -34,7 +34,7 @@ def to_srgb8(linear: Array) -> NDArray[np.uint8]:
 
 
 def smoothstep(low: float, high: float, x: Array) -> Array:
-    """Rise smoothly from 0 at `low` to 1 at `high`."""
+    """Interpolate smoothly from 0 at `low` to 1 at `high`."""
     t = np.clip((x - low) / (high - low), 0, 1)
     return t * t * (3 - 2 * t)
 
@@ -46,14 +46,14 @@ def mix(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Array:
 
 
 class Canvas:
-    """A picture in linear light, and for every pixel the share that each object fills."""
+    """A picture in linear light, and the share of every pixel that each object covers."""
 
     def __init__(self, ids: int) -> None:
         self.rgb = np.zeros((HEIGHT, WIDTH, 3))
         self.shares = np.zeros((ids, HEIGHT, WIDTH))
 
     def paint(self, coverage: ArrayLike, rgb: ArrayLike, id: int | None) -> None:
-        """Lay a colour over the picture; with no id it is a shadow or a thin line that changes no object."""
+        """Blend a colour over the picture. Without id (shadows, thin lines) the objects do not change."""
         share = np.broadcast_to(np.asarray(coverage, dtype=np.float64), (HEIGHT, WIDTH))
         rows, columns = np.flatnonzero(share.any(axis=1)), np.flatnonzero(share.any(axis=0))
         if not rows.size:
@@ -70,7 +70,7 @@ class Canvas:
         self.paint(opacity * inside(distance), rgb, id)
 
     def pictures(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The frame as 8-bit sRGB, and its map of ids."""
+        """The frame as 8-bit sRGB, and its id map."""
         return to_srgb8(self.rgb), self.shares.argmax(axis=0).astype(np.uint8)
 
 
@@ -80,7 +80,7 @@ def inside(distance: Array, blur: float = 1.0) -> Array:
 
 
 def _window(xs: Sequence[float], ys: Sequence[float], reach: float) -> tuple[slice, slice]:
-    """The rows and columns around some points; farther out a shape's exact distance does not matter."""
+    """Rows and columns around some points; outside of them a shape's exact distance does not matter."""
     margin = reach + 12
     rows = slice(max(0, int(min(ys) - margin)), max(0, int(max(ys) + margin) + 1))
     return rows, slice(max(0, int(min(xs) - margin)), max(0, int(max(xs) + margin) + 1))
@@ -93,7 +93,7 @@ def _on_canvas(window: tuple[slice, slice], distance: Array) -> Array:
 
 
 def ellipse(cx: float, cy: float, rx: float, ry: float, angle: float = 0.0) -> Array:
-    """Distance to an ellipse turned by `angle` radians."""
+    """Distance to an ellipse rotated by `angle` radians."""
     window = _window([cx], [cy], max(rx, ry))
     x, y = X[window] - cx, Y[window] - cy
     c, s = np.cos(angle), np.sin(angle)
@@ -104,7 +104,7 @@ def ellipse(cx: float, cy: float, rx: float, ry: float, angle: float = 0.0) -> A
 
 
 def limb(points: Sequence[Point], radii: Sequence[float]) -> Array:
-    """Distance to a rounded stroke through `points`, as thick at each as its radius says."""
+    """Distance to a rounded stroke through `points`, with a radius at each point."""
     window = _window(*zip(*points, strict=True), max(radii))
     x, y = X[window], Y[window]
     nearest = np.full(x.shape, FAR)
@@ -131,7 +131,7 @@ def polygon(points: Sequence[Point]) -> Array:
 
 
 def rounded(distance: Array, depth: float, light: tuple[float, float, float]) -> Array:
-    """Lambert shading in [0, 1], as if the shape swelled to the viewer over `depth` pixels from its edge."""
+    """Lambert shading in [0, 1] of a shape that bulges towards the viewer within `depth` pixels of its edge."""
     tilt = np.clip(1 + distance / depth, 0, 1)
     gy, gx = np.gradient(distance)
     direction = np.array(light) / np.linalg.norm(light)
@@ -145,7 +145,7 @@ def _lattice(seed: int) -> Array:
 
 
 def noise(x: Array, y: Array, seed: int) -> Array:
-    """Smooth noise in [0, 1] with features about one unit wide, repeating every 256 units."""
+    """Smooth noise in [0, 1] with features of about one unit, periodic with 256 units."""
     table = _lattice(seed)
     x0, y0 = np.floor(x), np.floor(y)
     u, v = x - x0, y - y0
@@ -158,7 +158,7 @@ def noise(x: Array, y: Array, seed: int) -> Array:
 
 
 def fractal(x: Array, y: Array, seed: int, octaves: int = 4) -> Array:
-    """Sum of `octaves` noises, each twice as fine and half as strong, in [0, 1] around 0.5."""
+    """Fractal noise in [0, 1]: a sum of `octaves` noises, each twice as fine and half as strong."""
     total = np.zeros(np.broadcast_shapes(x.shape, y.shape))
     for octave in range(octaves):
         scale = 2.0**octave
@@ -167,7 +167,7 @@ def fractal(x: Array, y: Array, seed: int, octaves: int = 4) -> Array:
 
 
 def cells(x: Array, y: Array, seed: int) -> tuple[Array, Array, Array]:
-    """Pebbles one unit wide: distances to the nearest and the second nearest centre, a number per pebble."""
+    """Cellular noise with cells of one unit: distances to the nearest two centres, and a random number per cell."""
     jitter_x, jitter_y, shade = _lattice(seed), _lattice(seed + 1), _lattice(seed + 2)
     x0, y0 = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
     first, second, tone = np.full(x.shape, np.inf), np.full(x.shape, np.inf), np.zeros(x.shape)
@@ -184,7 +184,7 @@ def cells(x: Array, y: Array, seed: int) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True)
 class Waves:
-    """Open water below a horizon; x and z are the coordinates on its surface."""
+    """A water surface below the horizon, with its coordinates x and z, heights and slopes per pixel."""
 
     below: Array
     x: Array
@@ -194,9 +194,9 @@ class Waves:
 
 
 def waves(horizon: float, t: float, pan: float = 0.0) -> Waves:
-    """Choppy water at time `t` (0 to 1 over a clip), with heights in [0, 1], seen in perspective."""
+    """Choppy water in perspective at time `t` (0 to 1 over a clip), with heights in [0, 1]."""
     below = np.maximum(Y - horizon, 0)
-    # A logarithmic depth keeps the waves' proportions from the horizon to the viewer.
+    # A logarithmic depth keeps the proportions of the waves constant from the horizon to the viewer.
     z = -13 * np.log(below + 20)
     x = (X - WIDTH / 2 + pan) * 5.2 / (below + 20)
     height = _swell(x, z, t)
@@ -204,7 +204,7 @@ def waves(horizon: float, t: float, pan: float = 0.0) -> Waves:
 
 
 def _swell(x: Array, z: Array, t: float) -> Array:
-    """Long swell that runs to the viewer, with chop that crosses it."""
+    """Heights of a long swell towards the viewer with smaller crossing waves."""
     warp = fractal(x / 3, z / 4 + 0.6 * t, seed=41, octaves=3)
     swell = 0.5 + 0.5 * np.sin(1.7 * z + 0.25 * x + 8.0 * t + 5.0 * warp)
     chop = fractal(x * 0.8 + 1.6 * t, z * 0.9 + 4.2 * t, seed=43)

@@ -1,4 +1,4 @@
-"""A kite surfer drifts across a choppy sea, throwing spray, with the kite ahead of him."""
+"""Sample clip: a kite surfer crosses a choppy sea, with spray behind the board and the kite ahead."""
 
 from functools import lru_cache
 
@@ -84,7 +84,7 @@ def _sea(canvas: Canvas, t: float, feet: Point) -> None:
 
 
 def _wake(feet: Point, t: float) -> Array:
-    """Churned water behind the board, widening and fading with distance."""
+    """The wake behind the board, which widens and fades with distance."""
     fx, fy = feet
     behind = fx + 22 - X
     spread = 3 + 0.07 * np.maximum(behind, 0)
@@ -99,7 +99,7 @@ def _lit(base: str, distance: Array, depth: float, low: float = 0.5) -> Array:
 
 
 def _surfer(canvas: Canvas, t: float, feet: Point) -> Point:
-    """Draw the surfer from the board up; return where the hands hold the bar."""
+    """Draw the surfer from the board upwards; return the position of the hands."""
     fx, fy = feet
     sway = 3.0 * np.sin(2 * np.pi * 1.1 * t + 0.6)
     crouch = 2.5 * np.sin(2 * np.pi * 1.6 * t + 1.2)
@@ -143,7 +143,7 @@ def _surfer(canvas: Canvas, t: float, feet: Point) -> Point:
 
 @lru_cache(maxsize=1)
 def _drops() -> tuple[Array, ...]:
-    """Birth frame, offset, velocity, radius and life of every drop of spray."""
+    """Birth frame, offset, velocity, radius and lifetime of every drop of spray."""
     rng = np.random.default_rng(97)
     count = 9 * FRAMES
     born = np.sort(rng.uniform(-14, FRAMES, count))
@@ -154,7 +154,7 @@ def _drops() -> tuple[Array, ...]:
 
 
 def _spray(canvas: Canvas, index: int, feet: Point) -> None:
-    """A plume behind the tail of the board, and single drops that fly off it."""
+    """Draw a plume behind the tail of the board, and single drops."""
     fx, fy = feet
     u, v = (fx - 24 - X) / 66, (fy + 9 - Y) / 46
     fan = np.clip(u, 0, 1) ** 0.7 * 0.85 + 0.08
@@ -181,7 +181,7 @@ def _spray(canvas: Canvas, index: int, feet: Point) -> None:
 
 
 def _kite(canvas: Canvas, t: float, hands: Point) -> None:
-    """An arched wing of five panels, and the lines that run from its tips to the hands."""
+    """Draw the kite, an arched wing of five panels, and its lines to the hands."""
     cx, cy = 196 + 120 * t + 6 * np.sin(2 * np.pi * 0.9 * t), 40 + 7 * np.sin(2 * np.pi * 0.7 * t + 0.8)
     turn = 0.36 + 0.14 * np.sin(2 * np.pi * 0.7 * t)
     c, s = np.cos(turn), np.sin(turn)

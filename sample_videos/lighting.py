@@ -1,4 +1,4 @@
-"""A still life while the light goes from a warm lamp on the left to cool daylight on the right."""
+"""Sample clip: a still life while the light changes from a warm lamp on the left to cool daylight on the right."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ WALL, TABLE, BOOK, VASE, LEAVES, MUG, ORANGE, APPLE, LEMON = range(len(NAMES))
 OBJECTS = {"vase": [VASE, LEAVES], "mug": [MUG], "orange": [ORANGE], "apple": [APPLE], "lemon": [LEMON]}
 
 TABLE_EDGE = 138.0
-# Where the things stand on the table: centre and radii of their shadows.
+# Positions of the objects on the table: centres and radii of their shadows.
 FEET = (
     (86, 178, 46, 6),
     (196, 176, 26, 7),
@@ -43,7 +43,7 @@ FEET = (
 
 @dataclass(frozen=True)
 class Light:
-    """Where the light comes from, and the colours of its direct and its scattered part."""
+    """Direction of the light, and the colours of direct and ambient light."""
 
     x: float
     y: float
@@ -52,15 +52,15 @@ class Light:
     ambient: Array
 
     def on(self, nx: Array, ny: Array, nz: Array) -> Array:
-        """Light that a matt surface with this normal sends to the viewer."""
+        """Light that a matt surface with this normal reflects to the viewer."""
         return self.flat(np.clip(nx * self.x + ny * self.y + nz * self.z, 0, None)[..., None])
 
     def flat(self, share: ArrayLike) -> Array:
-        """Light that a surface sends which receives this share of the direct light."""
+        """Light that a surface reflects if it receives this share of the direct light."""
         return self.ambient + self.direct * np.asarray(share)
 
     def gloss(self, nx: Array, ny: Array, nz: Array, sharpness: float) -> Array:
-        """Light that a smooth surface mirrors to the viewer."""
+        """Specular light that a smooth surface reflects to the viewer."""
         half = np.sqrt(2 + 2 * self.z)
         towards = np.clip((nx * self.x + ny * self.y + nz * (1 + self.z)) / half, 0, 1)
         return self.direct * (towards**sharpness)[..., None]
@@ -122,7 +122,7 @@ def _room(canvas: Canvas, light: Light) -> None:
 
 
 def _shadow(canvas: Canvas, light: Light, cx: float, cy: float, rx: float, ry: float) -> None:
-    """A soft shadow on the table, thrown away from the light, and a dark one where the object stands."""
+    """Draw a soft shadow on the table, away from the light, and a dark contact shadow."""
     cast = ellipse(cx - 36 * light.x, cy - 1, rx + 20 * abs(light.x), ry)
     on_table = inside(TABLE_EDGE - Y)
     canvas.paint(0.5 * inside(cast, 8) * on_table, colour("#150c07"), None)
@@ -130,7 +130,7 @@ def _shadow(canvas: Canvas, light: Light, cx: float, cy: float, rx: float, ry: f
 
 
 def _book(canvas: Canvas, light: Light) -> None:
-    """Two books lying flat, one on the other."""
+    """Draw two books, one lying on the other."""
     zero = np.zeros_like(X)
     front = light.on(zero, zero, zero + 1)
     top = light.on(zero, zero - 0.9, zero + 0.35)
@@ -148,7 +148,7 @@ def _book(canvas: Canvas, light: Light) -> None:
 def _turned(
     canvas: Canvas, light: Light, cx: float, ys: Sequence[float], radii: Sequence[float], code: str, id: int
 ) -> None:
-    """Paint a body turned on a lathe: its radius at each height, shaded round its axis, with a gloss."""
+    """Draw a glossy solid of revolution, given its radius at each height."""
     radius = np.interp(Y, ys, radii)
     nx = np.clip((X - cx) / radius, -1, 1)
     nz = np.sqrt(1 - nx**2)
@@ -172,7 +172,7 @@ def _vase(canvas: Canvas, light: Light) -> None:
 
 
 def _leaves(canvas: Canvas, light: Light) -> None:
-    """Three twigs that rise from the vase, with leaves on both sides."""
+    """Draw three twigs in the vase, with leaves on both sides."""
     for lean, top in ((-46, 22), (6, 10), (52, 28)):
         steps = np.linspace(0, 1, 9)
         twig = [(196 + 0.15 * lean + lean * s**1.5, 86 + (top - 86) * s) for s in steps]

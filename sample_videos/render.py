@@ -22,10 +22,10 @@ Image = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Truth:
-    """What is where in a clip.
+    """Ground truth of a clip.
 
-    `ids` has one uint8 map per frame, (frames, height, width); `names[i]` says what id i is; `objects` groups
-    the ids that belong together, for example the parts of the surfer.
+    `ids` (frames, height, width) holds one uint8 map per frame; `names[i]` is the name of id i; `objects` maps the
+    name of an object to its ids, for example the parts of the surfer.
     """
 
     ids: Image
@@ -36,12 +36,12 @@ class Truth:
 def scene(name: str) -> ModuleType:
     """The module that draws a clip."""
     if name not in CLIPS:
-        raise ValueError(f"No clip is called {name!r}; there are {', '.join(CLIPS)}.")
+        raise ValueError(f"Unknown clip {name!r}; choose from {', '.join(CLIPS)}.")
     return importlib.import_module(name)
 
 
 def render_frame(name: str, index: int) -> tuple[Image, Image]:
-    """One frame of a clip as (height, width, 3) sRGB, and its (height, width) map of ids."""
+    """One frame of a clip as sRGB (height, width, 3), and its id map (height, width)."""
     return scene(name).draw(index).pictures()
 
 
@@ -55,13 +55,13 @@ def load_truth(name: str, folder: Path = FOLDER) -> Truth:
 def save_truth(path: Path, truth: Truth) -> None:
     """Write ground truth: the array `ids`, and `about`, a JSON string with the names and the objects."""
     about = json.dumps({"names": truth.names, "objects": truth.objects})
-    # Time as the fastest axis: a pixel's id seldom changes, and what does not move costs almost nothing.
+    # With time as the fastest axis, the file is small: the id of a pixel seldom changes.
     with path.open("wb") as file:
         np.savez_compressed(file, ids=np.asfortranarray(truth.ids), about=np.array(about))
 
 
 def encode(path: Path, frames: Iterator[Image]) -> None:
-    """Write H.264 with settings that give the same bytes on every run: one thread, no dates."""
+    """Write an H.264 movie that is identical on every run: one thread, no dates."""
     flags = {"fflags": "+bitexact", "movflags": "+faststart"}
     with av.open(path, "w", format="mp4", options=flags) as container:
         stream = None
@@ -78,7 +78,7 @@ def encode(path: Path, frames: Iterator[Image]) -> None:
 
 
 def render(name: str, folder: Path) -> None:
-    """Render one clip into `folder`; a clip that was there is replaced only when the new one is complete."""
+    """Render one clip into `folder`; an existing clip is replaced only when the new one is complete."""
     clip = scene(name)
     maps: list[Image] = []
 
@@ -101,14 +101,14 @@ def render(name: str, folder: Path) -> None:
 
 
 def main() -> None:
-    """Render the clips that the command line names, or all."""
+    """Render the clips named on the command line, or all."""
     parser = argparse.ArgumentParser(description="Render the sample clips and their ground truth.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(CLIPS)}; default: all")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="where to write; default: beside this script")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="output folder; default: the folder of this script")
     options = parser.parse_args()
     unknown = sorted(set(options.names) - set(CLIPS))
     if unknown:
-        parser.error(f"no clip is called {unknown[0]!r}; there are {', '.join(CLIPS)}")
+        parser.error(f"unknown clip {unknown[0]!r}; choose from {', '.join(CLIPS)}")
     options.out.mkdir(parents=True, exist_ok=True)
     for name in options.names or CLIPS:
         render(name, options.out)

@@ -79,7 +79,7 @@ def test_unknown_clip_is_named():
     script = [sys.executable, str(render.FOLDER / "render.py"), "nope"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no clip is called 'nope'" in done.stderr
+    assert "unknown clip 'nope'" in done.stderr
 
 
 def test_truth_survives_a_round_trip(tmp_path):
