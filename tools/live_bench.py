@@ -31,7 +31,7 @@ from scstream_app.render.image_types import Picture
 from scstream_app.session.library import Library
 from scstream_app.sources import Camera, open_source
 from scstream_app.ui.window.app import application
-from scstream_app.ui.window.gc_timer import spare_searches
+from scstream_app.ui.window.gc_timer import freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
 
 _MOST_FRAMES = 200
@@ -114,7 +114,7 @@ def measure(clip: Path, arguments: argparse.Namespace) -> dict[str, Any]:
         settings.setValue("live/target", arguments.target)
         library = Library(Path(scratch) / "sessions")
         window = MainWindow(settings, library)
-        spare_searches(window.document)
+        freeze_loaded_objects(window.document)
         window.resize(1500, 950)
         window.show()
         with patch(

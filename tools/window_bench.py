@@ -43,7 +43,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from scstream_app.session.library import Library
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.app import application
-from scstream_app.ui.window.gc_timer import spare_searches
+from scstream_app.ui.window.gc_timer import freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
 
 _INTERVAL = 0.020
@@ -89,7 +89,7 @@ def window_on(folder: Path) -> Iterator[MainWindow]:
     application()
     settings = QSettings(str(folder / "settings.ini"), QSettings.Format.IniFormat)
     window = MainWindow(settings, Library(folder / "sessions"))
-    spare_searches(window.document)
+    freeze_loaded_objects(window.document)
     window.resize(1500, 940)
     window.show()
     yield window

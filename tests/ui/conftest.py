@@ -1,4 +1,4 @@
-"""What tests of the window share: a window and a document that are shut down afterwards, and small sessions."""
+"""Fixtures of the window tests: a window and a document that are shut down after each test, and small sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LONG = 20_000
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> None:
-    """No test has to wait until the engine is compiled, which takes longer than anything else may."""
+    """Compile the engine before the tests, since that takes longer than their time limits."""
     warm_up()
     gc.collect()
     gc.freeze()
@@ -38,7 +38,7 @@ def compiled() -> None:
 
 @pytest.fixture(autouse=True)
 def collected(compiled: None) -> Iterator[None]:
-    """Garbage is searched for between tests, on the window's thread alone, as in the program; see `Collector`."""
+    """Collect garbage between tests only, on the interface thread; see `GcTimer`."""
     gc.disable()
     yield
     gc.collect()
@@ -46,19 +46,19 @@ def collected(compiled: None) -> Iterator[None]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
-    """What a window remembers."""
+    """Settings of the window."""
     return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
 
 
 @pytest.fixture
 def quick() -> Settings:
-    """What a window segments by, so that nobody has to wait."""
+    """Engine settings for quick tests."""
     return Settings(max_init_sweeps=20, threads=1)
 
 
 @pytest.fixture
 def before_closing() -> Callable[[MainWindow], None]:
-    """What is to happen before a window is closed after the test; nothing, but for modules that say otherwise."""
+    """Called before the window is closed after a test; modules may override it."""
     return lambda window: None
 
 
@@ -70,7 +70,7 @@ def window(
     tmp_path: Path,
     before_closing: Callable[[MainWindow], None],
 ) -> MainWindow:
-    """The window with nothing open, active, so that it hears keys. It is closed after the test, before fixtures go."""
+    """Active window with nothing open. It is closed after the test, before other fixtures end."""
     window = MainWindow(settings, Library(tmp_path / "library"))
     window.document.set_settings(quick)
     qtbot.addWidget(window, before_close_func=before_closing)
@@ -90,7 +90,7 @@ def document(qtbot: QtBot) -> Iterator[Document]:
 
 @pytest.fixture
 def finished_session(tmp_path: Path) -> MakeSession:
-    """Writes results as a complete session over a folder of their pictures, and gives its path."""
+    """Function that writes results as a complete session and returns its path."""
 
     def make(results: Sequence[FrameResult]) -> Path:
         place = Path(mkdtemp(dir=tmp_path))
@@ -107,7 +107,7 @@ def finished_session(tmp_path: Path) -> MakeSession:
 
 @pytest.fixture
 def open_results(qtbot: QtBot, document: Document, finished_session: MakeSession) -> Callable[..., Document]:
-    """Has the document show the first of the results given."""
+    """Function that opens results in the document and shows the first one."""
 
     def open_(results: Sequence[FrameResult]) -> Document:
         with qtbot.waitSignal(document.display.shown_changed):

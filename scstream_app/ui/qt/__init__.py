@@ -1,1 +1,1 @@
-"""Widgets and threads that Qt itself lacks; nothing here knows about segments."""
+"""Qt helpers that know nothing about segmentation: widgets, threads, theme and dialogs."""

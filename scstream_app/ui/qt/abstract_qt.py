@@ -1,4 +1,4 @@
-"""Abstract classes of Qt's: one that lacks a method of those that it must have cannot be made."""
+"""Metaclass that allows abstract methods on Qt classes."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ class AbstractQtMeta(ABCMeta, _QtMeta):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.__abstractmethods__:
             missing = ", ".join(sorted(cls.__abstractmethods__))
-            raise TypeError(f"Cannot make a {cls.__name__}: it is abstract, and lacks {missing}")
+            raise TypeError(f"Cannot instantiate {cls.__name__}: abstract methods {missing}")
         return super().__call__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""How wide the panels beside the picture are: as a person drew them, or their share of the window."""
+"""Widths of the docks beside the picture: set by the user, or a share of the window."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStackedWidget
 
-#: Of the panels at least and at most, and their share of a window in between.
+#: Minimum and maximum default width in pixels, and the share of the window in between.
 _SHARED, _SHARE = (430, 640), 0.24
-#: Narrower than this, names and tabs cannot be read.
+#: Minimum width in pixels: names and tabs need it.
 _LEAST = 340
 _SIDES = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 
 
 class DockWidths(QObject):
-    """Gives the docks at each side of a window their width back whenever there is room for it.
+    """Restores the width of the docks on each side of a window whenever there is room.
 
-    By itself Qt takes room from docks when there is too little, and never returns it.
+    Qt shrinks docks when there is too little room and does not enlarge them again.
     """
 
     def __init__(self, window: QMainWindow, docks: Sequence[QDockWidget]) -> None:
         super().__init__(window)
         self._window, self._docks = window, docks
-        self._drawn: dict[str, int] = {}
-        # Of the docks when a person began to draw at what lies between them and the picture.
+        self._chosen: dict[str, int] = {}
+        # Widths when the user pressed the mouse on a separator.
         self._before: dict[str, int] | None = None
         self._tried: object = None
         for dock in docks:
@@ -33,12 +33,12 @@ class DockWidths(QObject):
         centre = window.centralWidget()
         self._stacks: Iterable[QStackedWidget] = [] if centre is None else centre.findChildren(QStackedWidget)
         for stack in self._stacks:
-            stack.currentChanged.connect(self._need_room_for_one)
-        self._need_room_for_one()
+            stack.currentChanged.connect(self._ignore_hidden_pages)
+        self._ignore_hidden_pages()
         window.installEventFilter(self)
 
-    def _need_room_for_one(self) -> None:
-        """Pages in the middle that nobody sees must take no room from the docks."""
+    def _ignore_hidden_pages(self) -> None:
+        """Let hidden pages of the central widget take no room from the docks."""
         for stack in self._stacks:
             for page in filter(None, map(stack.widget, range(stack.count()))):
                 policy, seen = page.sizePolicy(), page is stack.currentWidget()
@@ -51,7 +51,7 @@ class DockWidths(QObject):
                 self._before = self._now()
             case QEvent.Type.MouseButtonRelease if self._before is not None:
                 now = self._now()
-                self._drawn |= {side: now[side] for side in now if now[side] != self._before.get(side)}
+                self._chosen |= {side: now[side] for side in now if now[side] != self._before.get(side)}
                 self._before = None
             case QEvent.Type.Resize:
                 self.apply()
@@ -62,12 +62,12 @@ class DockWidths(QObject):
         return super().eventFilter(watched, event)
 
     def apply(self) -> None:
-        """Make the docks as wide as they are to be, or as there is room for."""
+        """Set the docks to their widths, as far as there is room."""
         now = self._now()
         wrong = {side: self._wanted(side) for side in now if now[side] != self._wanted(side)}
         centre = self._window.centralWidget()
         room = self._window.width(), 0 if centre is None else centre.minimumSizeHint().width()
-        # Asking has the window laid out anew: where there is no more room, that would go on for ever.
+        # Resizing triggers a layout: without room it would repeat for ever.
         if wrong and (now, wrong, room) != self._tried:
             self._tried = now, wrong, room
             docks = [self._column(side)[0] for side in wrong]
@@ -75,15 +75,15 @@ class DockWidths(QObject):
 
     def _wanted(self, side: str) -> int:
         least, most = _SHARED
-        return self._drawn.get(side, min(max(round(_SHARE * self._window.width()), least), most))
+        return self._chosen.get(side, min(max(round(_SHARE * self._window.width()), least), most))
 
     def _now(self) -> dict[str, int]:
-        """By side; those where docks lie beside each other have no one width."""
+        """Width of the docks per side; sides with docks next to each other have none."""
         widths = {side: {dock.width() for dock in self._column(side)} for side in _SIDES}
         return {side: found.pop() for side, found in widths.items() if len(found) == 1}
 
     def _column(self, side: str) -> list[QDockWidget]:
-        """The docks that are seen at the side; of those in tabs only the one in front is."""
+        """Visible docks on a side; of tabbed docks only the front one."""
         return [
             dock
             for dock in self._docks
@@ -91,21 +91,21 @@ class DockWidths(QObject):
             and self._window.dockWidgetArea(dock) == _SIDES[side]
         ]
 
-    # --- from one start to the next
+    # --- saved state
 
     def text(self) -> str:
-        """What a person drew, to be kept."""
-        return json.dumps(self._drawn)
+        """Serialise the widths set by the user."""
+        return json.dumps(self._chosen)
 
     def read(self, text: str) -> None:
-        """Undo `text`; what cannot be read leaves the docks their share."""
+        """Restore the widths from `text`; invalid text restores the defaults."""
         try:
             found = json.loads(text)
         except ValueError:
             found = None
         kept = found.items() if isinstance(found, dict) else ()
-        self._drawn = {side: width for side, width in kept if side in _SIDES and isinstance(width, int)}
+        self._chosen = {side: width for side, width in kept if side in _SIDES and isinstance(width, int)}
 
     def forget(self) -> None:
-        """Leave the docks their share of the window."""
-        self._drawn.clear()
+        """Return to the default widths."""
+        self._chosen.clear()

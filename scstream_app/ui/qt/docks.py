@@ -1,4 +1,4 @@
-"""Docks and tabs of which every part can be seen on dark ground too."""
+"""Dock widgets and tab bars that are readable in dark themes too."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBa
 from scstream_app.ui.qt.icons import draw_icon
 
 _ICON = 12
-#: Qt's own names of the buttons in a dock's title.
+#: Qt's object names of the buttons in a dock's title bar.
 _CLOSE, _FLOAT = "qt_dockwidget_closebutton", "qt_dockwidget_floatbutton"
 
-#: Qt's own style tells the tab in front from the others by a shade that is hardly seen. A line of the same height below
-#: the others keeps all texts level.
+#: Qt's style hardly distinguishes the current tab. A transparent line of the same height below the other tabs keeps all
+#: texts level.
 _TABS = """
 QTabBar {{ background: {Window}; }}
 QTabBar::tab {{ background: transparent; color: {WindowText}; padding: 4px 10px 2px 10px;
@@ -26,15 +26,15 @@ QTabBar::tab:selected {{ background: {Base}; border-bottom-color: {Highlight}; }
 _ROLES = ("Window", "WindowText", "Mid", "Base", "Highlight")
 
 
-def mark_front(bar: QTabBar) -> None:
-    """Have the bar show clearly which of its tabs is in front, in the colours that the application has now."""
+def underline_current_tab(bar: QTabBar) -> None:
+    """Underline the current tab in the colours of the application's palette."""
     palette = QApplication.palette()
     bar.setDrawBase(False)
     bar.setStyleSheet(_TABS.format(**{role: palette.color(QPalette.ColorRole[role]).name() for role in _ROLES}))
 
 
 class Dock(QDockWidget):
-    """Draws the icons of its title in the colour of text: those of Qt's own style are made for light ground."""
+    """Dock whose title buttons have the text colour; Qt's own icons are made for light themes."""
 
     def __init__(self, title: str, parent: QWidget) -> None:
         super().__init__(title, parent)
@@ -49,8 +49,8 @@ class Dock(QDockWidget):
             self._draw_icons()
 
     def event(self, event: QEvent) -> bool:
-        # A layout that is restored brings Qt's own icons back, without a signal.
-        if event.type() == QEvent.Type.LayoutRequest and self._icons != self._seen_icons():
+        # Restoring a layout resets the icons without a signal.
+        if event.type() == QEvent.Type.LayoutRequest and self._icons != self._icon_keys():
             self._draw_icons()
         return super().event(event)
 
@@ -59,14 +59,14 @@ class Dock(QDockWidget):
         colour = self.palette().color(QPalette.ColorRole.WindowText)
         for name, button in self._buttons().items():
             button.setIcon(_icon(name, colour))
-        self._icons = self._seen_icons()
+        self._icons = self._icon_keys()
 
     def _buttons(self) -> dict[str, QAbstractButton]:
         found: Iterable[QAbstractButton] = self.findChildren(QAbstractButton)
         return {button.objectName(): button for button in found if button.objectName() in (_CLOSE, _FLOAT)}
 
-    def _seen_icons(self) -> dict[str, int]:
-        """What tells the icon of each button from any other."""
+    def _icon_keys(self) -> dict[str, int]:
+        """Cache key of each button's icon."""
         return {name: button.icon().cacheKey() for name, button in self._buttons().items()}
 
 

@@ -1,4 +1,4 @@
-"""Icons that are drawn, sharp on every screen."""
+"""Icons drawn by code, sharp on every screen."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from PySide6.QtGui import QIcon, QPainter, QPixmap
 
 Draw = Callable[[QPainter], object]
 
-#: Icons are drawn for screens up to this ratio.
+#: Screen pixel ratios that icons are drawn for.
 _RATIOS = (1, 2, 3)
 
 
 def draw_icon(side: int, draw: Draw, disabled: Draw | None = None) -> QIcon:
-    """A square icon of so many pixels; ``disabled`` draws it where what it stands for cannot be done.
+    """Create a square icon of ``side`` pixels; ``disabled`` draws its disabled state.
 
-    In a row that is selected it keeps its colours.
+    The icon keeps its colours in selected rows.
     """
     icon = QIcon()
     for ratio in _RATIOS:

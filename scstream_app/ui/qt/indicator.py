@@ -1,4 +1,4 @@
-"""A small round light, and the same as an icon."""
+"""Small round indicator light, as widget and as icon."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SIZE = 10
 
 
 class Indicator(QWidget):
-    """A filled circle in whatever colour it is to show."""
+    """Filled circle in a given colour."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -21,11 +21,11 @@ class Indicator(QWidget):
 
     @property
     def colour(self) -> QColor:
-        """What it shows."""
+        """Current colour."""
         return self._colour
 
-    def show_in(self, colour: QColor) -> None:
-        """Light up."""
+    def set_colour(self, colour: QColor) -> None:
+        """Set the colour."""
         if colour != self._colour:
             self._colour = colour
             self.update()
@@ -40,7 +40,7 @@ class Indicator(QWidget):
 
 
 def disc_icon(colour: QColor) -> QIcon:
-    """A filled circle of this colour."""
+    """Icon of a filled circle."""
 
     def draw(painter: QPainter) -> None:
         painter.setPen(QColor(127, 127, 127))

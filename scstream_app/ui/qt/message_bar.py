@@ -1,4 +1,4 @@
-"""A bar above the picture that says what went wrong or what happened, without getting in the way."""
+"""Message bar above the picture for errors, notices and offers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyle, QToolButton, QWidget
 
 _NOTICE_MILLISECONDS = 8000
-#: What the window's colour is mixed with, and how much of it.
+#: Tints of errors and notices, and their share in the background colour.
 _ERROR, _NOTICE, _TINT = QColor(213, 60, 40), QColor(60, 130, 200), 0.22
 
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """What is to be said, and a button's text and deed, if it offers something."""
+    """Text of a message, its kind, and an optional offer: button text and callback."""
 
     text: str
     error: bool
@@ -26,14 +26,14 @@ class _Message:
 
     @property
     def lasting(self) -> bool:
-        """Whether it stays until it is closed."""
+        """Whether the message stays until the user closes it."""
         return self.error or self.offer is not None
 
 
 class MessageBar(QWidget):
-    """Shows one message: an error stays until it is closed, and so does an offer; any other notice goes by itself.
+    """Shows one message at a time. Errors and offers stay until closed; other notices disappear after some seconds.
 
-    What is not to push aside the one that is shown waits for its turn: offers one after another, then the last notice.
+    Messages that may not replace the current one wait: offers in order, then the last notice.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -52,7 +52,7 @@ class MessageBar(QWidget):
         self._offers: deque[_Message] = deque()
         self._notice: _Message | None = None
         close = self._button("✕", "Close the message")
-        close.clicked.connect(self._go_on)
+        close.clicked.connect(self._show_next)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(8, 4, 4, 4)
         layout.addWidget(self._icon)
@@ -62,7 +62,7 @@ class MessageBar(QWidget):
         layout.addWidget(close)
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._go_on)
+        self._timer.timeout.connect(self._show_next)
         self.hide()
 
     def _button(self, text: str, tip: str) -> QToolButton:
@@ -74,13 +74,13 @@ class MessageBar(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says."""
+        """Displayed text."""
         return self._text.text()
 
     def show_message(
         self, text: str, kind: Literal["error", "notice"], offer: tuple[str, Callable[[], object]] | None = None
     ) -> None:
-        """Show a message, or have it wait: only an error pushes aside what stays, and then an offer comes back."""
+        """Show or queue a message. Only an error replaces a lasting message; a replaced offer is shown again later."""
         message, shown = _Message(text, kind == "error", offer), self._shown
         if shown is None or not shown.lasting:
             self._put(message)
@@ -94,10 +94,10 @@ class MessageBar(QWidget):
             self._notice = message
 
     def clear(self) -> None:
-        """Take away what is said of something that is about to be closed; offers stay, until they are taken."""
+        """Remove errors and notices when their document is closed; offers stay."""
         self._notice = None
         if self._shown is not None and self._shown.offer is None:
-            self._go_on()
+            self._show_next()
 
     def _put(self, message: _Message) -> None:
         self._shown = message
@@ -117,8 +117,8 @@ class MessageBar(QWidget):
         self.show()
 
     @Slot()
-    def _go_on(self) -> None:
-        """Show what waits, or nothing."""
+    def _show_next(self) -> None:
+        """Show the next waiting message, or hide the bar."""
         self._timer.stop()
         self._shown = None
         if self._offers:
@@ -130,7 +130,7 @@ class MessageBar(QWidget):
             self.hide()
 
     def _tint(self) -> None:
-        """An error is seen from the corner of the eye, on light and on dark ground."""
+        """Tint the background by the kind of message, in light and dark themes."""
         ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
         tint = _ERROR if self._shown is not None and self._shown.error else _NOTICE
         pairs = ((ground.red(), tint.red()), (ground.green(), tint.green()), (ground.blue(), tint.blue()))
@@ -146,7 +146,7 @@ class MessageBar(QWidget):
 
     def _take_offer(self) -> None:
         shown = self._shown
-        self._go_on()
+        self._show_next()
         if shown is not None and shown.offer is not None:
             shown.offer[1]()
 

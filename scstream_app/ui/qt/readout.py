@@ -1,4 +1,4 @@
-"""Labels that say something else with every frame."""
+"""Label for text that changes with every frame."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _DIGITS = "0123456789"
 
 
 class Readout(QLabel):
-    """Keeps the size of the longest text that it has had, until it is empty.
+    """Label that keeps the width of its longest text so far, until it is empty.
 
-    Where a label's size is not fixed, every new text has Qt lay out the whole window, and paint what lies between its
-    panels. Nor must numbers dance while digits come and go.
+    A label of variable size triggers a layout of the whole window with every new text. A fixed width also keeps numbers
+    from moving when digits change.
 
     Parameters
     ----------
     name : str
-        For those who have it read to them.
+        Accessible name.
     widest : str
-        A text that is to fit from the beginning.
+        Text that must fit from the start.
     """
 
     def __init__(self, name: str, widest: str = "", parent: QWidget | None = None) -> None:
@@ -30,7 +30,7 @@ class Readout(QLabel):
         self._fit(widest)
 
     def setText(self, text: str) -> None:
-        """See Qt."""
+        """Override of Qt."""
         if text == self.text():
             return
         if not text or self._width(text) > self.width():
@@ -38,14 +38,14 @@ class Readout(QLabel):
         super().setText(text)
 
     def changeEvent(self, event: QEvent) -> None:
-        """See Qt."""
+        """Override of Qt."""
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._same_digits = self._find_digits()
             self._fit(max(self.text(), self._widest, key=self._width))
 
     def _find_digits(self) -> dict[int, int]:
-        """Has all digits be the widest one: in some fonts a 1 is narrower than a 4."""
+        """Translation of all digits to the widest one, since digits differ in width in some fonts."""
         return str.maketrans(_DIGITS, len(_DIGITS) * max(_DIGITS, key=self.fontMetrics().horizontalAdvance))
 
     def _width(self, text: str) -> int:

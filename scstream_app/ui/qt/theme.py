@@ -1,4 +1,4 @@
-"""Light and dark: as the system has it, or as a person wants it."""
+"""Light and dark theme: as the system, or as the user chooses."""
 
 from __future__ import annotations
 
@@ -38,33 +38,33 @@ _DARK = {
     QPalette.ColorRole.Shadow: "#000000",
 }
 _FAINT = "#7b8087"
-#: Fields to type in and to choose by, and what Qt's own style takes their frames from: on dark ground it is too dark
-#: to be seen.
+#: Input fields, and the palette colour that Qt's style derives their frames from: in a dark theme the default is too
+#: dark to be visible.
 _FIELDS = ("QLineEdit", "QAbstractSpinBox", "QRadioButton")
 _FRAME = "#9aa0a8"
 _MIDDLE_GREY = 128
 
 
 def chosen(settings: QSettings) -> Theme:
-    """The theme that a person wants."""
+    """Theme chosen by the user."""
     value = str(settings.value("theme", "system"))
     return next((theme for theme in THEMES if theme == value), "system")
 
 
 def apply(app: QApplication, theme: Theme) -> None:
-    """Show the whole application in the theme."""
+    """Apply a theme to the application."""
     follower = app.findChild(_Follower) or _Follower(app)
     follower.theme = theme
     app.styleHints().setColorScheme(_SCHEMES[theme])
     app.setPalette(QPalette())
-    # Where no desktop tells Qt its colours, it stays light whatever is asked of it.
+    # Without a desktop environment Qt stays light whatever scheme is requested.
     if theme == "dark" and app.palette().color(QPalette.ColorRole.Window).lightness() > _MIDDLE_GREY:
         app.setPalette(_dark())
     _frame_fields(app)
 
 
 class _Follower(QObject):
-    """Goes with the system from light to dark and back: the frames of fields would not by themselves."""
+    """Applies the theme again when the system switches between light and dark, for the frames of input fields."""
 
     def __init__(self, app: QApplication) -> None:
         super().__init__(app)
@@ -81,10 +81,10 @@ class _Follower(QObject):
 def _frame_fields(app: QApplication) -> None:
     palette = app.palette()
     if palette.color(QPalette.ColorRole.Window).lightness() < _MIDDLE_GREY:
-        # The style darkens this colour for frames, and fields show it nowhere else.
+        # The style darkens this colour for frames; input fields do not show it otherwise.
         palette.setColor(QPalette.ColorRole.Window, QColor(_FRAME))
         for field in _FIELDS:
-            # Qt's stub asks for bytes, which its binding refuses.
+            # The type stub wants bytes, which the binding rejects.
             app.setPalette(palette, field)  # type: ignore[arg-type]
 
 

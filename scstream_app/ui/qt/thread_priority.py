@@ -1,4 +1,4 @@
-"""Threads that let the window go first."""
+"""Lower priority for worker threads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NICENESS = 10
 
 
 def lower_priority() -> None:
-    """Have a processor only when the window needs it less, from now on; threads that this one starts do so too.
+    """Lower the priority of the current thread and of threads it starts, so that the window gets a processor first.
 
-    Qt's priorities do nothing on Linux, where a thread has a niceness of its own instead. It cannot be taken back.
+    Qt's priorities have no effect on Linux, where each thread has a niceness. It cannot be raised again.
     """
     if sys.platform == "linux":
         with suppress(OSError):

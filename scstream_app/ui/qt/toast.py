@@ -1,18 +1,18 @@
-"""A few words over the picture that go by themselves: what a key has just done, or why it did nothing."""
+"""Short text over the picture that disappears after a few seconds."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QLabel, QWidget
 
-#: Long enough to read a line, also for somebody who looked elsewhere.
+#: Long enough to notice and read a line.
 _MILLISECONDS = 3500
-#: Pixels from the upper edge, below a label that says what is under the mouse; and from the others at least.
+#: Distance from the upper edge, below the hover label, and minimum distance from the other edges, in pixels.
 _FROM_TOP, _MARGIN = 44, 16
 
 
 class Toast(QLabel):
-    """A plate in the upper middle of its parent."""
+    """Label in the upper middle of its parent."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -31,7 +31,7 @@ class Toast(QLabel):
         self.hide()
 
     def show_text(self, text: str) -> None:
-        """Show this for a while; nothing: no longer."""
+        """Show a text for a few seconds; an empty text hides it."""
         self.setText(text)
         self.setAccessibleName(text)
         self.setVisible(bool(text))
@@ -41,11 +41,11 @@ class Toast(QLabel):
             self._timer.start()
 
     def put(self) -> None:
-        """Stay in the middle, as wide as the words if there is room."""
+        """Centre the label, as wide as its text if there is room."""
         around = self.parentWidget()
         assert around is not None
         room = max(around.width() - 2 * _MARGIN, 1)
-        # Its own hint would break a line that has room enough.
+        # The size hint would wrap a line that fits.
         words = self.fontMetrics().horizontalAdvance(self.text()) + 2 * _MARGIN
         width = min(words, room)
         self.setGeometry((around.width() - width) // 2, _FROM_TOP, width, self.heightForWidth(width))

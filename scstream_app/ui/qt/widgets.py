@@ -1,4 +1,4 @@
-"""Small widgets that several panels share."""
+"""Small widgets and painting functions shared by several panels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scstream_app.render.palette import RGB
 
 
 def ask_colour(parent: QWidget, start: RGB, title: str, done: Callable[[RGB], None]) -> QColorDialog:
-    """Ask for a colour without stopping the program; ``done`` is called if one is chosen."""
+    """Show a colour dialog without blocking; ``done`` is called with the chosen colour."""
     dialog = QColorDialog(QColor(*start), parent)
     dialog.setWindowTitle(title)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -22,10 +22,10 @@ def ask_colour(parent: QWidget, start: RGB, title: str, done: Callable[[RGB], No
 
 
 def more_button(actions: Sequence[QAction], about: str) -> QToolButton:
-    """A button with a menu of what has none of its own."""
+    """Create a "More" button with a menu of actions that have no button of their own."""
     more = QToolButton()
     more.setText("More")
-    more.setToolTip(f"{about}; all of it is in the menu of the right mouse button too")
+    more.setToolTip(f"{about}; also in the context menu")
     more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
     menu = QMenu(more)
     menu.setToolTipsVisible(True)
@@ -35,13 +35,13 @@ def more_button(actions: Sequence[QAction], about: str) -> QToolButton:
 
 
 def show_boxes(view: QAbstractItemView) -> None:
-    """Let the boxes of a list be seen that are not ticked: on dark ground Qt's own style frames them in black."""
+    """Make unchecked boxes of a list visible in dark themes, where Qt's style frames them in black."""
     ground, text = (
         QGuiApplication.palette().color(role) for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Text)
     )
     if ground.lightness() < text.lightness():
         colours = view.palette()
-        # Frames are drawn somewhat darker than this, and a list shows it nowhere else.
+        # The style darkens this colour for frames; lists do not show it otherwise.
         colours.setColor(QPalette.ColorRole.Window, QColor(150, 150, 150))
         view.setPalette(colours)
     else:
@@ -55,7 +55,7 @@ LIGHT_CHECK, DARK_CHECK = QColor(204, 204, 204), QColor(160, 160, 160)
 
 
 def paint_checkers(painter: QPainter, target: QRectF, ratio: float) -> None:
-    """The ground of transparent pictures; its pattern is the same in light and dark windows."""
+    """Paint a checkerboard behind transparent pictures, the same in light and dark themes."""
     side = round(_CHECKER * ratio)
     tile = QImage(2 * side, 2 * side, QImage.Format.Format_RGB32)
     tile.fill(LIGHT_CHECK)

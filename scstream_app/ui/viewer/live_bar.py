@@ -221,7 +221,7 @@ class LiveBar(QWidget):
             text, colour = _STATE_TEXTS.get(state, "live"), _GREEN if state is State.SEGMENTING else _GREY
         self._state.setText(text)
         self._state.setToolTip(text)
-        self._dot.show_in(colour)
+        self._dot.set_colour(colour)
         self._show_button()
         what = "camera" if self._feed.camera else "stream"
         self._overlay.show_text(f"No picture. Waiting for the {what} …" if waiting else "")

@@ -1,1 +1,1 @@
-"""The main window and what is around it: menus, status bar, welcome page, preferences, help."""
+"""Main window, status bar, welcome page, preferences and help."""

@@ -1,4 +1,4 @@
-"""The panels around the picture: which are open, and how much of the window they get."""
+"""Layout of the panels: which are open, where, and how large."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
 
 from scstream_app.ui.qt.dock_widths import DockWidths
-from scstream_app.ui.qt.docks import Dock, mark_front
+from scstream_app.ui.qt.docks import Dock, underline_current_tab
 
-#: Of the height of the window, for the panel that lies below.
+#: Share of the window's height for the bottom panel.
 _BELOW_SHARE = 0.46
 
 
 class DockLayout(QObject):
-    """Docks at the right of a window: one lies below, of the others only one is seen at a time.
+    """Docks at the right of a window: tabbed, with one panel below them.
 
     Parameters
     ----------
     widgets : mapping of str to QWidget
-        By name, in the order of the tabs; the first is in front.
+        Panels by name, in the order of the tabs; the first is current.
     below : str
-        The one that lies below the others.
+        Name of the panel below the others.
     """
 
     def __init__(self, window: QMainWindow, widgets: Mapping[str, QWidget], below: str) -> None:
@@ -34,8 +34,8 @@ class DockLayout(QObject):
         self._front, self._below = self._docks[next(iter(widgets))], self._docks[below]
         self._open: dict[str, bool] = {}
         self._shown = True
-        # Until a person has had a say in it, panels get their part of the window when they are first seen.
-        self._unshared = True
+        # Panels get their default sizes when they are first shown, unless the user has changed the layout.
+        self._default_sizes = True
         for dock in self._docks.values():
             if dock not in (self._front, self._below):
                 window.tabifyDockWidget(self._front, dock)
@@ -52,28 +52,28 @@ class DockLayout(QObject):
         return dock
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        # The window makes bars of tabs by itself, whenever panels are put onto each other.
+        # QMainWindow creates tab bars when panels are tabbed.
         child = event.child() if isinstance(event, QChildEvent) and event.polished() else None
         if isinstance(child, QTabBar):
-            mark_front(child)
+            underline_current_tab(child)
         elif event.type() == QEvent.Type.PaletteChange:
             direct = Qt.FindChildOption.FindDirectChildrenOnly
             bars: Iterable[QTabBar] = self._window.findChildren(QTabBar, options=direct)
             for bar in bars:
-                mark_front(bar)
+                underline_current_tab(bar)
         return super().eventFilter(watched, event)
 
     def __getitem__(self, name: str) -> Dock:
         return self._docks[name]
 
     def actions(self) -> Iterable[QAction]:
-        """What opens and closes each of them."""
+        """Actions that show and hide each panel."""
         return [dock.toggleViewAction() for dock in self._docks.values()]
 
     def show(self, shown: bool, share: bool = False) -> None:
-        """Show them or not; those that a person closed stay closed.
+        """Show or hide the panels; panels closed by the user stay closed.
 
-        With ``share`` they get their part of the window, unless a person has had a say in it.
+        With ``share`` they get their default sizes, unless the user has changed the layout.
         """
         for name, dock in self._docks.items():
             if not shown and self._shown:
@@ -82,27 +82,27 @@ class DockLayout(QObject):
         if shown and not self._shown:
             self._front.raise_()
         self._shown = shown
-        if shown and share and self._unshared:
-            self._unshared = False
-            self._share_room()
+        if shown and share and self._default_sizes:
+            self._default_sizes = False
+            self._set_default_sizes()
 
-    def _share_room(self) -> None:
-        """Give the panels their part of the window, however large that is."""
+    def _set_default_sizes(self) -> None:
+        """Set the default sizes of the panels."""
         self._widths.apply()
         height = self._window.height()
         low = round(_BELOW_SHARE * height)
         self._window.resizeDocks([self._front, self._below], [height - low, low], Qt.Orientation.Vertical)
 
-    # --- from one start to the next
+    # --- saved state
 
     def restore(self, settings: QSettings | None) -> None:
-        """Put window and panels where they were when they were kept there; None: as they come. They are hidden then."""
+        """Restore window and panels from the settings; None keeps the default. The panels are hidden afterwards."""
         self._original = self._window.saveState()
         state, geometry = (
             None if settings is None else settings.value(f"window/{name}") for name in ("state", "geometry")
         )
         if isinstance(state, QByteArray):
-            self._unshared = not self._window.restoreState(state)
+            self._default_sizes = not self._window.restoreState(state)
             self._widths.read(str(settings.value("window/widths", "") if settings is not None else ""))
         # Panels that are hidden at first must not widen the window.
         self.show(False)
@@ -110,20 +110,20 @@ class DockLayout(QObject):
             self._window.restoreGeometry(geometry)
 
     def keep(self, settings: QSettings) -> None:
-        """Undo `restore`."""
+        """Save window and panels to the settings."""
         settings.setValue("window/geometry", self._window.saveGeometry())
         self.show(True)
         settings.setValue("window/state", self._window.saveState())
         settings.setValue("window/widths", self._widths.text())
 
     def reset(self, settings: QSettings, share: bool) -> None:
-        """Put the panels back where they came, and forget what was kept."""
+        """Restore the default layout and delete the saved one."""
         shown = self._shown
         settings.remove("window")
         self._open.clear()
         self._widths.forget()
         if self._original is not None:
             self._window.restoreState(self._original)
-        self._shown = self._unshared = True
+        self._shown = self._default_sizes = True
         self.show(shown, share)
         self._front.raise_()

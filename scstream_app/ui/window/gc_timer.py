@@ -1,4 +1,4 @@
-"""Python's searches for garbage: on the window's thread alone, and through little."""
+"""Garbage collection on the interface thread only, and without long pauses."""
 
 from __future__ import annotations
 
@@ -10,47 +10,46 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 
-#: Milliseconds between searches; one is followed by a rest at least so many times as long as itself.
+#: Milliseconds between collections, and the minimum pause as a multiple of the last collection's duration.
 _INTERVAL, _REST = 1000, 1000.0
 _LOADING = (State.EMPTY, State.OPENING, State.WARMING)
 
 
 class GcTimer(QObject):
-    """Searches for garbage now and then, and keeps Python from doing it by itself.
+    """Timer that runs Python's garbage collector on the interface thread, instead of the automatic collection.
 
-    Python searches on whatever thread happens to need memory. Widgets that it finds there are destroyed there, beside
-    the window's thread: Qt's lock on a widget and the interpreter's lock then wait for one another, forever, if it does
-    not crash. There is one for the whole program, see `start`.
+    Python collects on whatever thread allocates memory, and destroys widgets there. Qt's lock on a widget and the
+    interpreter's lock can then deadlock, or the program crashes. There is one timer for the whole program, see `start`.
     """
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._due = 0.0
         timer = QTimer(self)
-        timer.timeout.connect(self._look)
+        timer.timeout.connect(self._collect)
         timer.start(_INTERVAL)
 
     @classmethod
     def start(cls, program: QObject) -> None:
-        """Have it done for as long as the program's object lives."""
+        """Create the timer, which lives as long as the program's object."""
         gc.disable()
         if program.findChild(cls) is None:
             cls(program)
 
     @Slot()
-    def _look(self) -> None:
+    def _collect(self) -> None:
         begin = monotonic()
-        # While all is still being loaded, a search would hold everything up; see `spare_searches`.
+        # A collection while the program loads would delay it; see `freeze_loaded_objects`.
         if begin >= self._due and gc.get_freeze_count():
             gc.collect()
             end = monotonic()
             self._due = end + _REST * (end - begin)
 
 
-def spare_searches(document: Document) -> None:
-    """Leave what has been loaded when the first clip is there out of searches for garbage.
+def freeze_loaded_objects(document: Document) -> None:
+    """Exclude the objects that are loaded with the first clip from garbage collection.
 
-    It stays anyway, and one search through all of it holds everything up for a tenth of a second.
+    They stay alive anyway, and collecting them takes a tenth of a second.
     """
 
     def freeze() -> None:

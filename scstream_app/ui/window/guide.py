@@ -1,4 +1,4 @@
-"""The guide, read in the program: what is in docs/guide.md, with its pictures, and without any network."""
+"""Dialog that shows the user guide, docs/guide.md, without network access."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 
 from scstream_app.assets import page
 
-#: Pixels: a picture's width, and those of the list of chapters.
+#: Maximum width of pictures and width of the chapter list, in pixels.
 _PICTURE_WIDTH, _CHAPTERS_WIDTH = 640, 190
 _SIZE = QSize(920, 700)
-#: Of the headings that chapters begin with.
+#: Heading level of chapters.
 _LEVEL = 2
 
 
 class GuideDialog(QDialog):
-    """The guide beside a list of its chapters. It leaves the window free, so that one can try what one reads."""
+    """Non-modal dialog with the guide and a list of its chapters."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -47,19 +47,19 @@ class GuideDialog(QDialog):
 
 
 class _Page(QTextBrowser):
-    """A page of Markdown, as wide as its pictures may be."""
+    """Markdown page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.setAccessibleName("Guide")
-        # There is nothing that one could be led away to.
+        # The guide is a single page; links would leave it.
         self.setOpenLinks(False)
         self.document().setDocumentMargin(16.0)
         self.setSource(QUrl.fromLocalFile(str(path)), QTextDocument.ResourceType.MarkdownResource)
         self.moveCursor(QTextCursor.MoveOperation.Start)
 
     def loadResource(self, type: int, name: QUrl | str) -> Any:
-        """Files of the program only; pictures no wider than the page."""
+        """Load local files only; scale pictures to the width of the page."""
         url = self.source().resolved(QUrl(name))
         if not url.isLocalFile():
             return None
@@ -72,11 +72,11 @@ class _Page(QTextBrowser):
         return image
 
     def chapters(self) -> list[str]:
-        """Their titles, in order."""
+        """Titles of the chapters in order."""
         return [block.text() for block in self._headings()]
 
     def show_chapter(self, title: str) -> None:
-        """Have a chapter begin at the upper edge."""
+        """Scroll to the start of a chapter."""
         for block in self._headings():
             if block.text() == title:
                 top = self.document().documentLayout().blockBoundingRect(block).top()
@@ -92,7 +92,7 @@ class _Page(QTextBrowser):
 
 
 def show_guide(parent: QWidget) -> GuideDialog:
-    """Open the guide, or bring the one that is open to the front."""
+    """Open the guide, or raise it if it is open."""
     dialog = parent.findChild(GuideDialog)
     if dialog is None:
         dialog = GuideDialog(parent)

@@ -1,4 +1,4 @@
-"""The line at the bottom of the window: what is being done, how far it is, and how fast."""
+"""Status bar: state, progress and speed of segmentation."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from scstream_app.ui.window.status_bar_widgets import OpacitySlider, SettledLigh
 from scstream_app.warmup_messages import COMPILING, PREPARING
 
 _PROGRESS_WIDTH = 180
-#: Frames that the rate is the mean of.
+#: Number of frames over which the rate is averaged.
 _RECENT = 30
 _TEXT = {
     State.EMPTY: "",
     State.OPENING: "Opening…",
     State.WARMING: PREPARING,
-    State.SETTLING: "The first frame settles…",
+    State.SETTLING: "Analysing first frame…",
     State.SEGMENTING: "Segmenting",
     State.PAUSED: "Segmentation paused",
     State.STOPPED: "Segmentation stopped",
     State.DONE: "Segmented",
 }
-#: What pausing would do.
+#: Tooltip of the state: what the pause key does.
 _NEXT = {
     State.SETTLING: "Pause segmentation",
     State.SEGMENTING: "Pause segmentation",
-    State.PAUSED: "Go on with segmentation",
+    State.PAUSED: "Resume segmentation",
 }
-#: Milliseconds after which it must be compiling: what was compiled before is ready sooner.
+#: Milliseconds after which the engine must be compiling: compiled code loads faster.
 _LONG = 3_000
 
 
 class StatusBar(QObject):
-    """Fills a status bar, and keeps it as the document is."""
+    """Fills a status bar and updates it from the document."""
 
     def __init__(self, document: Document, bar: QStatusBar) -> None:
         super().__init__(bar)
@@ -51,10 +51,10 @@ class StatusBar(QObject):
         self._pause_key = ""
         self._long = QTimer(self)
         self._long.setSingleShot(True)
-        self._long.timeout.connect(self._tell_long)
+        self._long.timeout.connect(self._show_compiling)
         bar.addWidget(self._state)
         bar.addWidget(self._progress)
-        # The right end stays together.
+        # Push the permanent widgets to the right.
         bar.addWidget(QWidget(), 1)
         for widget in (SettledLight(document), self._rate, OpacitySlider(document)):
             bar.addPermanentWidget(widget)
@@ -73,20 +73,20 @@ class StatusBar(QObject):
             self._long.start(_LONG)
         else:
             self._long.stop()
-        self._tell_key()
+        self._update_tooltip()
         self._on_progress()
 
     def set_keys(self, key: Callable[[str], str]) -> None:
-        """Say in the tip which key pauses; ``key`` gives that of an action."""
+        """Show the pause shortcut in the tooltip; ``key`` maps an action's id to its shortcut."""
         self._pause_key = key("pause_segmenting")
-        self._tell_key()
+        self._update_tooltip()
 
-    def _tell_key(self) -> None:
+    def _update_tooltip(self) -> None:
         what = _NEXT.get(self._document.state)
         self._state.setToolTip(f"{what} ({self._pause_key})" if what and self._pause_key else what or "")
 
     @Slot()
-    def _tell_long(self) -> None:
+    def _show_compiling(self) -> None:
         self._state.setText(COMPILING)
 
     @Slot(int, int)
@@ -105,8 +105,8 @@ class StatusBar(QObject):
         self._progress.setRange(0, total)
         self._progress.setValue(done)
         times = document.summary.tail("engine", -_RECENT)
-        told = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
-        # A live source has its own pace, and the strip above it says which.
+        progress = f"{count} of {length} frames" if working and length and length > count else f"{count} frames"
+        # The live bar shows the rate of a live source.
         timed = len(times) and working and not document.live
         rate = f"{1000.0 / times.mean():.1f} frames/s · " if timed else ""
-        self._rate.setText(f"{rate}{told}" if count else "")
+        self._rate.setText(f"{rate}{progress}" if count else "")

@@ -1,4 +1,4 @@
-"""The right end of the status bar: whether segments have settled, and how strong the overlay is."""
+"""Widgets at the right end of the status bar: settled light and overlay opacity."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from scstream_app.ui.qt.indicator import Indicator
 from scstream_app.ui.qt.readout import Readout
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)
-_CHANGING = "this frame: changing"
-#: Views that the opacity matters to.
+_CHANGING = "Segments changing"
+#: Views that use the opacity.
 _TINTED = ("overlay", "side_by_side", "wipe")
 
 
 class SettledLight(QWidget):
-    """Green when segments have settled by the frame on the screen, amber while many pixels still change their id."""
+    """Light that is green if few pixels changed segment in the last frames, and amber otherwise."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,34 +35,34 @@ class SettledLight(QWidget):
 
     @property
     def text(self) -> str:
-        """What it says; nothing while it is dark."""
+        """Displayed text; empty while the light is hidden."""
         return self._text.text()
 
     @Slot()
     def _follow(self) -> None:
         index, summary = self._document.display.index, self._document.summary
         if index is not None and self._document.live and len(summary) and index > summary.frames[-1]:
-            # Seen before it is noted: in a moment it is known, and until then the light must not flicker.
+            # The frame is not in the summary yet; keep the light as it is, so that it does not flicker.
             return
         settled = None if index is None else summary.settled(index)
         self.setVisible(settled is not None)
         if index is None or settled is None:
             self._text.setText("")
             return
-        self._text.setText("this frame: settled" if settled else _CHANGING)
-        self._dot.show_in(_GREEN if settled else _AMBER)
+        self._text.setText("Segments settled" if settled else _CHANGING)
+        self._dot.set_colour(_GREEN if settled else _AMBER)
         place = summary.place(index)
-        churn = "" if place is None else f" On this frame {100.0 * summary.value('churn', place):.1f} % did."
+        churn = "" if place is None else f" On this frame: {100.0 * summary.value('churn', place):.1f} %."
         tip = (
-            f"Settled: for {SETTLED_FRAMES} frames at most {100.0 * SETTLED_CHURN:.0f} % of the pixels changed "
-            f"their segment.{churn}"
+            f"Settled: at most {100.0 * SETTLED_CHURN:.0f} % of the pixels changed segment on each of the last "
+            f"{SETTLED_FRAMES} frames.{churn}"
         )
         self.setToolTip(tip)
-        self.setAccessibleName(f"Segments, {self._text.text()}")
+        self.setAccessibleName(self._text.text())
 
 
 class OpacitySlider(QWidget):
-    """How strongly segments tint the picture, in the views that have a tint."""
+    """Slider for the opacity of the overlay, enabled in the views that use it."""
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -72,9 +72,9 @@ class OpacitySlider(QWidget):
         self._slider.setRange(0, 100)
         self._slider.setPageStep(10)
         self._slider.setFixedWidth(90)
-        self._slider.setAccessibleName("Opacity of the overlay")
-        self._slider.setToolTip("How strongly segments tint the picture")
-        # The arrow keys are for going through the frames.
+        self._slider.setAccessibleName("Overlay opacity")
+        self._slider.setToolTip("Opacity of the overlay")
+        # Arrow keys step through frames.
         self._slider.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         label.setBuddy(self._slider)
         row = QHBoxLayout(self)

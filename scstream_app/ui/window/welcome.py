@@ -1,4 +1,4 @@
-"""The page that is there before anything is open: samples, recent files, and ways to open something."""
+"""Welcome page: sample clips, recent files, unsaved sessions, and buttons to open files."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ from PySide6.QtWidgets import (
 from scstream_app.samples import sample_clips
 from scstream_app.sources.addresses import short_name
 
-#: The window that the page is made for; in a larger one it grows, up to this many times.
+#: Window size that the page is designed for, and the maximum factor by which it grows in larger windows.
 _USUAL, _LARGEST = QSize(1280, 800), 2.0
 _LIST = QSize(270, 190)
-#: Times as large as plain text.
+#: Size of the title relative to plain text.
 _TITLE = 2.2
 
 
 class Welcome(QWidget):
-    """Signals what is to be opened: ``chosen`` an address, ``session_chosen`` a session, ``asked`` an action's id.
+    """Page shown while nothing is open.
 
-    ``deletion_requested`` carries the path of an unsaved session that is to go, and what the list says of it.
-    ``stale`` says that somebody looks at its lists, and that they may not be as things are.
+    ``chosen`` carries an address to open, ``session_chosen`` the path of a session, ``dropped`` dropped addresses,
+    ``action_requested`` the id of an action, and ``deletion_requested`` path and description of an unsaved session to
+    delete. ``stale`` is emitted when the visible lists need an update.
     """
 
     chosen = Signal(str)
@@ -56,7 +57,7 @@ class Welcome(QWidget):
         font.setPointSizeF(_TITLE * self._plain)
         font.setWeight(font.Weight.DemiBold)
         title.setFont(font)
-        hint = QLabel("Drop a video or a folder of images here. Segments appear by themselves.")
+        hint = QLabel("Drop a video or a folder of images here. Segmentation starts automatically.")
         for label in (title, hint):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             column.addWidget(label)
@@ -65,8 +66,8 @@ class Welcome(QWidget):
         lists.setSpacing(24)
         lists.addStretch(1)
         self.samples = self._list(lists, "Sample clips")
-        self.recent = self._list(lists, "Recent")
-        self.unsaved = self._list(lists, "Not finished or not saved")
+        self.recent = self._list(lists, "Recent files")
+        self.unsaved = self._list(lists, "Unsaved sessions")
         lists.addStretch(1)
         column.addLayout(lists)
         column.addStretch(3)
@@ -88,7 +89,7 @@ class Welcome(QWidget):
         self.unsaved.customContextMenuRequested.connect(self._show_menu)
 
     def _make_delete(self) -> QAction:
-        """What deletes the unsaved session that is highlighted; its key counts only in that list."""
+        """Create the action that deletes the highlighted session; its shortcut works only in that list."""
         action = QAction("Delete…", self)
         action.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
@@ -129,7 +130,7 @@ class Welcome(QWidget):
         return entries
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Grow with the window: on a large screen the page would be lost in the middle."""
+        """Scale fonts and lists with the window, so that the page fills a large screen."""
         super().resizeEvent(event)
         size = event.size()
         grown = min(size.width() / _USUAL.width(), size.height() / _USUAL.height(), _LARGEST)
@@ -147,7 +148,7 @@ class Welcome(QWidget):
         self._hide_empty(self.samples)
 
     def set_recent(self, addresses: Sequence[str]) -> None:
-        """What was opened lately, newest first."""
+        """Set the recent addresses, newest first."""
         self.recent.clear()
         for address in addresses:
             self._add(self.recent, short_name(address), address)
@@ -155,7 +156,7 @@ class Welcome(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Ask for the lists anew, once, however often this is called, and only if the page is still there then."""
+        """Request new lists, once for several calls, if the page is still visible."""
         self._asking.start()
 
     @Slot()
@@ -164,12 +165,12 @@ class Welcome(QWidget):
             self.stale.emit()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """What was opened or left behind may have changed meanwhile."""
+        """Refresh the lists, which may have changed meanwhile."""
         super().showEvent(event)
         self.refresh()
 
     def set_unsaved(self, sessions: Sequence[tuple[str, str]]) -> None:
-        """Sessions that were left behind: what to say of each, and its path."""
+        """Set the unsaved sessions, each with description and path."""
         self.unsaved.clear()
         for text, path in sessions:
             self._add(self.unsaved, text, path)
@@ -214,6 +215,6 @@ class Welcome(QWidget):
             event.acceptProposedAction()
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Open what was dropped."""
+        """Emit the dropped files and URLs."""
         self.dropped.emit([url.toLocalFile() or url.toString() for url in event.mimeData().urls()])
         event.acceptProposedAction()

@@ -224,5 +224,5 @@ def test_the_light_goes_with_the_frame(story_document: Document, qtbot: QtBot) -
         story_document.display.shown, result=replace(story_document.display.shown.result, index=20)
     )
     story_document.display.shown_changed.emit()
-    assert light.text == "this frame: settled"
+    assert light.text == "Segments settled"
     assert "1.0 %" in light.toolTip()

@@ -1,4 +1,4 @@
-"""Abstract classes of Qt's: one without the methods that it must have is refused when it is made."""
+"""Tests of the metaclass that allows abstract methods on Qt classes."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from scstream_app.ui.qt.fields import Field
     ],
 )
 @pytest.mark.usefixtures("qapp")
-def test_what_lacks_a_method_cannot_be_made(kind: Any, missing: str) -> None:
+def test_abstract_classes_cannot_be_instantiated(kind: Any, missing: str) -> None:
     class Unfinished(kind):
-        """Has none of them."""
+        """Implements no abstract method."""
 
-    with pytest.raises(TypeError, match=f"Cannot make a Unfinished: it is abstract, and lacks {missing}"):
+    with pytest.raises(TypeError, match=f"Cannot instantiate Unfinished: abstract methods {missing}"):
         Unfinished()
 
 
-def test_what_has_all_methods_is_a_widget_or_a_command_as_any(document: Document, qtbot: QtBot) -> None:
+def test_complete_classes_can_be_instantiated(document: Document, qtbot: QtBot) -> None:
     class Whole(StatisticsPage):
         def _update_content(self) -> None:
             self.taken = True

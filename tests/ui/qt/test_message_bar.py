@@ -1,4 +1,4 @@
-"""The message bar: nobody misses an error or an offer because something else was said."""
+"""Tests of the message bar: errors and offers are not lost to other messages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_an_error_stays_until_it_is_closed(bar: MessageBar, qtbot: QtBot) -> Non
     assert bar.isHidden()
 
 
-def test_a_notice_goes_by_itself(bar: MessageBar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notice_disappears_after_a_while(bar: MessageBar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(message_bar, "_NOTICE_MILLISECONDS", 1)
     bar.show_message("by the way", "notice")
     assert bar.isVisible()
@@ -46,17 +46,17 @@ def test_a_notice_goes_by_itself(bar: MessageBar, qtbot: QtBot, monkeypatch: pyt
 
 def test_an_offer_outlasts_notices_and_errors(bar: MessageBar, qtbot: QtBot) -> None:
     taken: list[str] = []
-    bar.show_message("recorded", "notice", ("Open It", lambda: taken.append("first")))
+    bar.show_message("recorded", "notice", ("Open Recording", lambda: taken.append("first")))
     bar.show_message("by the way", "notice")
     assert bar.text == "recorded"
     bar.show_message("broken", "error")
     assert bar.text == "broken"
-    bar.show_message("recorded again", "notice", ("Open It", lambda: taken.append("second")))
+    bar.show_message("recorded again", "notice", ("Open Recording", lambda: taken.append("second")))
     press(bar, qtbot, "✕")
     assert bar.text == "recorded"
-    press(bar, qtbot, "Open It")
+    press(bar, qtbot, "Open Recording")
     assert bar.text == "recorded again"
-    press(bar, qtbot, "Open It")
+    press(bar, qtbot, "Open Recording")
     assert taken == ["first", "second"]
     assert bar.text == "by the way"
 
@@ -69,14 +69,14 @@ def test_the_newest_error_is_shown(bar: MessageBar, qtbot: QtBot) -> None:
     assert bar.isHidden()
 
 
-def test_what_an_offer_says_replaces_nothing_else(bar: MessageBar, qtbot: QtBot) -> None:
-    bar.show_message("recorded", "notice", ("Open It", lambda: bar.show_message("opened", "notice")))
-    press(bar, qtbot, "Open It")
+def test_a_message_of_an_offer_is_shown(bar: MessageBar, qtbot: QtBot) -> None:
+    bar.show_message("recorded", "notice", ("Open Recording", lambda: bar.show_message("opened", "notice")))
+    press(bar, qtbot, "Open Recording")
     assert bar.text == "opened"
 
 
 def test_clearing_leaves_offers(bar: MessageBar) -> None:
-    bar.show_message("recorded", "notice", ("Open It", bool))
+    bar.show_message("recorded", "notice", ("Open Recording", bool))
     bar.show_message("by the way", "notice")
     bar.show_message("broken", "error")
     bar.clear()

@@ -1,4 +1,4 @@
-"""Labels that change with every frame leave the window as it is."""
+"""Tests of `Readout`: changing texts do not trigger layouts of the window."""
 
 from __future__ import annotations
 

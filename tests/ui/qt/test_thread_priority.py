@@ -1,4 +1,4 @@
-"""Who works for the window lets it have a processor first."""
+"""Tests of the lower priority of worker threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="niceness of thr
 
 
 class Asked(BackgroundWorker[list[int]]):
-    """Notes the niceness of its thread, and of one that it starts."""
+    """Worker that records the niceness of its thread and of a thread it starts."""
 
     def __init__(self) -> None:
         super().__init__("asked", 10_000)
@@ -52,6 +52,6 @@ def test_segmentation_gives_way(window: MainWindow, qtbot: QtBot, tmp_path: Path
 
 
 def named_threads() -> dict[str, int]:
-    """Threads of this process by the names that the system has for them; of those alike, the newest."""
+    """Native thread ids of this process by thread name; the newest of equal names."""
     tasks = sorted(Path("/proc/self/task").iterdir(), key=lambda task: int(task.name))
     return {(task / "comm").read_text().strip(): int(task.name) for task in tasks}

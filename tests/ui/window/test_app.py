@@ -1,4 +1,4 @@
-"""The application's process: memory that pictures need at every frame is kept at hand."""
+"""Tests of the application process: the memory of pictures is reused from frame to frame."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ thread.join()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have other ways to keep memory")
 def test_drawing_frame_after_frame_fetches_no_memory_anew() -> None:
-    """A picture of this size has 300 pages, and an overlay is made in several steps."""
+    """A picture of this size has 300 pages, and drawing an overlay takes several steps."""
     done = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 100.0

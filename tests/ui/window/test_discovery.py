@@ -409,7 +409,7 @@ def test_undo_says_what_it_undoes(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def test_the_opacity_slider_tints(window: MainWindow, qtbot: QtBot) -> None:
-    slider = next(s for s in window.findChildren(QSlider) if s.accessibleName() == "Opacity of the overlay")
+    slider = next(s for s in window.findChildren(QSlider) if s.accessibleName() == "Overlay opacity")
     before = window.document.display.shown.picture
     slider.setValue(0)
     qtbot.waitUntil(lambda: window.document.display.shown.look.opacity == 0.0, timeout=LONG)

@@ -1,4 +1,4 @@
-"""Garbage is searched for on the window's thread alone, and not through what stays."""
+"""Tests of garbage collection on the interface thread, which skips loaded objects."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from pathlib import Path
 from threading import Thread, get_ident
 
 import pytest
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window import gc_timer
-from scstream_app.ui.window.gc_timer import GcTimer, spare_searches
+from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
 
 
 class Knot(QWidget):
-    """Only a search finds out that nobody needs it."""
+    """Object in a reference cycle, which only the garbage collector frees."""
 
     def __init__(self, destroyed_on: list[int]) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class Knot(QWidget):
 
 
 def allocate() -> None:
-    """So much that Python left alone would search through everything more than once."""
+    """Allocate enough that automatic collection would run more than once."""
     assert len([[] for _ in range(200_000)]) == 200_000
 
 
@@ -67,7 +67,7 @@ def test_a_search_that_takes_long_is_followed_by_a_long_rest(monkeypatch: pytest
     monkeypatch.setattr(gc_timer.gc, "collect", collect)
     for seconds in (0.0, 1.0, 98.0, 2.0):
         now[0] += seconds
-        collector._look()
+        collector.findChild(QTimer).timeout.emit()
     assert searched == [100.0, pytest.approx(201.1)]
 
 
@@ -88,7 +88,7 @@ def test_what_is_loaded_is_not_searched_again(
         address = str(open_and_close())
     frozen: list[State] = []
     monkeypatch.setattr(gc_timer.gc, "freeze", lambda: frozen.append(window.document.state))
-    spare_searches(window.document)
+    freeze_loaded_objects(window.document)
     for _ in range(2):
         open_and_close()
     assert frozen == [first]

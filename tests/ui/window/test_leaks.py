@@ -1,6 +1,6 @@
-"""Nothing stays behind: clips, dialogs and windows that are opened and closed, and frames that were shown.
+"""Tests for leaks after opening and closing clips, dialogs and windows, and after showing frames.
 
-`tools/window_bench.py` does the same with many more clips and frames, and watches the memory of the process.
+`tools/window_bench.py` does the same with many more clips and frames, and measures the memory of the process.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ from scstream_app.ui.qt.mailbox import Mailbox
 from scstream_app.ui.window.main_window import MainWindow
 
 QUICK = Settings(max_init_sweeps=10, threads=1)
-#: Also for the compiler, the first time.
+#: Includes the time to compile.
 LONG = 120_000
 DESCRIPTORS = Path("/proc/self/fd")
 
 
 def census() -> dict[str, int]:
-    """How many there are of everything that can be left behind, by name."""
+    """Number of objects that can leak, by name."""
     for _ in range(2):
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QApplication.processEvents()
@@ -57,19 +57,19 @@ def census() -> dict[str, int]:
 
 
 def more(before: dict[str, int], after: dict[str, int]) -> dict[str, tuple[int, int]]:
-    """What there is more of than before."""
+    """Objects that increased in number."""
     return {name: (before.get(name, 0), n) for name, n in after.items() if n > before.get(name, 0)}
 
 
 def left_behind(act: Callable[[], None], times: int = 4, first: int = 2) -> dict[str, tuple[int, int]]:
-    """What there is more of when something was done so many times; the first ones fill what is made once and kept."""
+    """Objects that increased after repeated calls; the first calls fill what is created once."""
     for _ in range(first):
         act()
     before = census()
     for _ in range(times):
         act()
     left, end = more(before, census()), monotonic() + LONG / 1000
-    # Other threads may still be closing their files.
+    # Other threads may still be closing files.
     while left and monotonic() < end:
         left = more(before, census())
     return left
@@ -101,7 +101,7 @@ def window(qtbot: QtBot, make_window: Callable[[], MainWindow]) -> Iterator[Main
 
 @pytest.fixture
 def clips(tmp_path: Path) -> Iterator[Path]:
-    """One after another, as many as are wanted."""
+    """Endless sequence of results."""
     frames = moving_square(8)
     return (write_video(tmp_path / f"clip {n}.mp4", frames) for n in count())
 
@@ -156,7 +156,7 @@ def test_files_that_cannot_be_opened_leave_nothing(window: MainWindow, qtbot: Qt
     def try_to_open() -> None:
         with qtbot.waitSignal(window.document.failed, timeout=LONG):
             window.open_address(str(broken))
-        # The message stays.
+        # The error message stays.
         qtbot.waitUntil(lambda: window.document.state is State.EMPTY and not window.document.run.busy, timeout=LONG)
 
     assert left_behind(try_to_open) == {}
@@ -203,12 +203,12 @@ def test_frames_that_were_shown_are_let_go(window: MainWindow, qtbot: QtBot, tmp
     window.actions_["start"].trigger()
     qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
     gc.collect()
-    # The one on the screen is in the renderer's and the viewer's hands; nobody has an earlier one.
+    # The renderer and the viewer hold the current frame; no object holds an earlier one.
     results = [thing for thing in gc.get_objects() if isinstance(thing, FrameResult)]
     assert {result.index for result in results if id(result) not in elsewhere} == {0}
 
 
-def test_a_mailbox_lets_go_of_what_nobody_took() -> None:
+def test_a_mailbox_releases_replaced_items() -> None:
     class Parcel:
         pass
 
@@ -231,7 +231,7 @@ def test_a_trace_keeps_a_few_numbers_a_frame() -> None:
     size, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert len(summary) == frames
-    # A frame's index and its columns, and some room to grow.
+    # Index and columns of a frame, and spare capacity.
     assert size < 100 * frames
 
 

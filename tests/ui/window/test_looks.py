@@ -1,4 +1,4 @@
-"""How the window looks: nothing is lost in a narrow panel, on dark ground or on a large screen."""
+"""Tests of the appearance: narrow panels, dark theme, large screens."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from scstream_app.ui.window.help_dialogs import KeysDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.welcome import Welcome
 
-#: Of a dock's title.
+#: Buttons of a dock's title bar.
 BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
 
 
@@ -63,7 +63,7 @@ def dark(qapp: QApplication) -> Iterator[None]:
 
 
 def brightness(widget: QWidget) -> npt.NDArray[np.int64]:
-    """Of every pixel that the widget shows (H, W)."""
+    """Brightness of every pixel of the widget (H, W)."""
     image = widget.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width()].astype(np.int64)
@@ -76,7 +76,7 @@ def shown(widget: QWidget, qtbot: QtBot, width: int, height: int) -> None:
         widget.show()
 
 
-# --- dark
+# --- dark theme
 
 
 @pytest.mark.usefixtures("dark")
@@ -132,12 +132,21 @@ def test_fields_go_with_the_system_back_to_light(qapp: QApplication, qtbot: QtBo
 
 
 @pytest.fixture
-def keys(qtbot: QtBot, settings: QSettings) -> Iterator[KeysDialog]:
+def plain_window(qtbot: QtBot) -> QMainWindow:
     window = QMainWindow()
     qtbot.addWidget(window)
-    actions = Actions(window, settings)
+    return window
+
+
+@pytest.fixture
+def actions(plain_window: QMainWindow, settings: QSettings) -> Actions:
+    return Actions(plain_window, settings)
+
+
+@pytest.fixture
+def keys(qtbot: QtBot, plain_window: QMainWindow, actions: Actions) -> Iterator[KeysDialog]:
     actions.set_keys("export", ["Ctrl+J"])
-    dialog = KeysDialog(window, actions)
+    dialog = KeysDialog(plain_window, actions)
     with qtbot.waitExposed(dialog):
         dialog.show()
     yield dialog
@@ -149,36 +158,36 @@ def key_field(dialog: KeysDialog, name: str) -> QKeySequenceEdit:
     return found
 
 
-def test_enter_closes_the_keys_and_resets_none(keys: KeysDialog, qtbot: QtBot) -> None:
+def test_enter_closes_the_dialog_and_resets_no_shortcut(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
     qtbot.keyClick(keys, Qt.Key.Key_Return)
     assert not keys.isVisible()
-    assert keys._actions.key("export") == "Ctrl+J"
+    assert actions.key("export") == "Ctrl+J"
 
 
-def test_a_button_brings_the_original_keys_back(keys: KeysDialog, qtbot: QtBot) -> None:
-    (reset,) = [button for button in keys.buttons.buttons() if "Default" in button.text()]
+def test_a_button_restores_the_original_shortcuts(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
+    (reset,) = [button for button in keys.buttons.buttons() if "original" in button.text()]
     qtbot.mouseClick(reset, Qt.MouseButton.LeftButton)
-    assert keys._actions.key("export") == "Ctrl+E"
+    assert actions.key("export") == "Ctrl+E"
     qtbot.mouseClick(keys.buttons.button(QDialogButtonBox.StandardButton.Close), Qt.MouseButton.LeftButton)
     assert not keys.isVisible()
 
 
-def test_an_empty_key_says_nothing_and_takes_one(keys: KeysDialog, qtbot: QtBot) -> None:
+def test_an_empty_shortcut_field_accepts_keys(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
     field = key_field(keys, "Open URL…")
     line = field.findChild(QLineEdit)
     assert (line.text(), line.placeholderText()) == ("", "")
-    # The line inside has keys of its own on some systems, but never the focus.
+    # The inner line edit has shortcuts of its own on some systems, but never the focus.
     qtbot.keyClick(field, Qt.Key.Key_U, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: keys._actions.key("open_url") == "Ctrl+U")
+    qtbot.waitUntil(lambda: actions.key("open_url") == "Ctrl+U")
 
 
-def test_a_key_can_be_taken_away(keys: KeysDialog, qtbot: QtBot) -> None:
+def test_a_shortcut_can_be_removed(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
     line = key_field(keys, "Export…").findChild(QLineEdit)
     clear = line.findChild(QAbstractButton)
-    with qtbot.waitSignal(keys._actions.keys_changed):
+    with qtbot.waitSignal(actions.keys_changed):
         qtbot.mouseClick(clear, Qt.MouseButton.LeftButton)
         line.clearFocus()
-    assert keys._actions.key("export") == ""
+    assert actions.key("export") == ""
 
 
 def test_there_is_room_for_an_address(qtbot: QtBot) -> None:
@@ -226,13 +235,13 @@ def test_no_column_is_cut_off(story_document: Document, qtbot: QtBot, width: int
     seen = {column for column in range(header.count()) if not header.isSectionHidden(column)}
     assert seen >= {SHOWN, ID, NAME, SIZE} | ({AGE, COLOUR, POSITION} if width >= 430 else set())
     assert (seen == set(range(header.count()))) == (width >= 640)
-    # A name with the mark of its object.
+    # A name with the marker of its object.
     words = table.fontMetrics().horizontalAdvance("segment 131")
     assert header.sectionSize(NAME) >= words + 10 + 2 * 8
 
 
-def test_long_numbers_are_told_in_full(story_document: Document, qtbot: QtBot) -> None:
-    """Hours of a camera have ids of many digits, large pictures many pixels."""
+def test_long_numbers_are_shown_in_full(story_document: Document, qtbot: QtBot) -> None:
+    """Hours of video have ids of many digits, large pictures many pixels."""
     panel = SegmentsPanel(story_document)
     shown(panel, qtbot, 900, 400)
     table = panel.findChild(QTableView)
@@ -247,21 +256,21 @@ def test_long_numbers_are_told_in_full(story_document: Document, qtbot: QtBot) -
         story_document.display.shown = replace(story_document.display.shown, result=found)
         story_document.display.shown_changed.emit()
 
-    def is_told(column: int) -> bool:
+    def is_complete(column: int) -> bool:
         text = table.model().index(0, column).data()
         return table.columnWidth(column) >= table.fontMetrics().horizontalAdvance(text) + 6
 
     show(rows)
     qtbot.waitUntil(lambda: table.model().index(0, ID).data().startswith("12345"))
-    assert all(map(is_told, (ID, NAME, SIZE, AGE, POSITION)))
-    # A column that a person made narrow stays so.
+    assert all(map(is_complete, (ID, NAME, SIZE, AGE, POSITION)))
+    # A column that the user made narrow stays narrow.
     table.setColumnWidth(AGE, 30)
     show(rows[:1])
     qtbot.waitUntil(lambda: table.model().rowCount() == 1)
     assert table.columnWidth(AGE) == 30
 
 
-def test_a_person_can_choose_columns(story_document: Document, qtbot: QtBot) -> None:
+def test_the_user_can_choose_columns(story_document: Document, qtbot: QtBot) -> None:
     panel = SegmentsPanel(story_document)
     shown(panel, qtbot, 430, 400)
     table = panel.findChild(QTableView)
@@ -345,12 +354,12 @@ def test_panels_get_their_part_of_the_window(
     window.close()
 
 
-# --- the width of panels
+# --- widths of panels
 
 
 @pytest.fixture
 def sessions(finished_session: Callable[..., Path], tmp_path: Path) -> tuple[Path, Path]:
-    """Two that can be opened; a third was left behind, so that the page with lists of them needs much room."""
+    """Two sessions to open; a third, unsaved one makes the welcome page wide."""
     left = tmp_path / "sessions" / "left.scstream"
     copytree(finished_session(story((48, 64))), left)
     (left / UNSAVED).touch()
@@ -359,7 +368,7 @@ def sessions(finished_session: Callable[..., Path], tmp_path: Path) -> tuple[Pat
 
 @pytest.fixture
 def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Callable[[], MainWindow]:
-    """A window that is active, so that it hears keys."""
+    """Active window, so that it receives keys."""
 
     def make() -> MainWindow:
         window = MainWindow(settings, Library(tmp_path / "sessions"))
@@ -388,7 +397,7 @@ def widths(window: MainWindow) -> set[int]:
 
 
 def draw_panels(window: MainWindow, qtbot: QtBot, by: int) -> None:
-    """Drag what lies between picture and panels."""
+    """Drag the separator between picture and panels."""
     dock = window.panels["segments"]
     start = dock.geometry().topLeft() + QPoint(-3, dock.height() // 2)
     before = dock.width()
@@ -415,7 +424,7 @@ def test_panels_keep_their_width_from_clip_to_clip_and_start_to_start(
     close_document(window, qtbot)
     window.close()
     again = make()
-    # A small screen makes the window that comes back smaller.
+    # A small screen shrinks the restored window.
     again.resize(1280, 800)
     open_(again, qtbot, sessions[0])
     qtbot.waitUntil(lambda: widths(again) == {430 + drawn})
@@ -432,7 +441,7 @@ def test_panels_get_their_width_back_when_the_window_grows_again(
         draw_panels(window, qtbot, drawn)
     window.resize(900, 600)
     qtbot.waitUntil(lambda: max(widths(window)) < 430 + drawn)
-    # Names, and every word of the controls, can still be read, and so can what lies below the picture.
+    # Names, labels of the controls and the playback controls stay readable.
     assert min(widths(window)) >= 340
     qtbot.waitUntil(lambda: window.transport.width() >= window.transport.minimumSizeHint().width())
     window.resize(1280, 800)
@@ -485,7 +494,7 @@ def test_the_tab_in_front_is_clear(
 
 
 def lines(bar: QTabBar) -> list[bool]:
-    """By tab whether a line in the colour of what is chosen runs along it."""
+    """For each tab, whether it is underlined in the highlight colour."""
     image, colour = bar.grab().toImage(), QApplication.palette().color(QPalette.ColorRole.Highlight)
     rects = [bar.tabRect(n) for n in range(bar.count())]
     return [image.pixelColor(rect.center().x(), rect.bottom() - 1) == colour for rect in rects]

@@ -1,4 +1,4 @@
-"""The welcome page: one unsaved session alone can be deleted, and a question says which."""
+"""Tests of the welcome page: deleting a single unsaved session after a question."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LONG = 20_000
 
 @pytest.fixture(autouse=True)
 def left(tmp_path: Path, finished_session: Callable[..., Path]) -> list[Path]:
-    """Two sessions that nobody has saved, before there is a window."""
+    """Two unsaved sessions that exist before the window."""
     made = finished_session(story((48, 64)))
     paths = [tmp_path / "library" / f"{name}.scstream" for name in ("one", "two")]
     for path in paths:
@@ -48,7 +48,7 @@ def centre(entries: QListWidget, path: Path) -> QPoint:
 
 
 def go_to(entries: QListWidget, path: Path, qtbot: QtBot) -> None:
-    """Go to an entry by keys."""
+    """Move to an entry with the keyboard."""
     entries.setFocus()
     qtbot.keyClick(entries, Qt.Key.Key_Home)
     for _ in range(row_of(entries, path)):
@@ -56,7 +56,7 @@ def go_to(entries: QListWidget, path: Path, qtbot: QtBot) -> None:
 
 
 def answer(qtbot: QtBot, button: str, ask: Callable[[], object]) -> str:
-    """What is asked in the end, after this was done; a button is the answer."""
+    """Run ``ask``, press a button of the question, and return the question."""
     asked: list[str] = []
 
     def press() -> None:
@@ -75,28 +75,28 @@ def answer(qtbot: QtBot, button: str, ask: Callable[[], object]) -> str:
 
 
 def menu_at(entries: QListWidget, where: QPoint, window: MainWindow) -> QMenu | None:
-    """What a right click there brings up."""
+    """Context menu of a right click."""
     viewport = entries.viewport()
     reason = QContextMenuEvent.Reason.Mouse
     QApplication.sendEvent(viewport, QContextMenuEvent(reason, where, viewport.mapToGlobal(where)))
     return next((menu for menu in window.welcome.findChildren(QMenu) if menu.isVisible()), None)
 
 
-def test_the_del_key_deletes_one_when_a_person_agrees(
+def test_the_delete_key_deletes_a_session_after_confirmation(
     window: MainWindow, entries: QListWidget, left: list[Path], qtbot: QtBot
 ) -> None:
     go_to(entries, left[1], qtbot)
-    told = entries.currentItem().text().partition("\n")[2]
+    description = entries.currentItem().text().partition("\n")[2]
     asked = answer(qtbot, "Delete", lambda: qtbot.keyClick(entries, Qt.Key.Key_Delete))
-    assert asked == f"Delete the unsaved session of 'frames' ({told}) and its marks?"
-    assert "5 frames" in told
+    assert asked == f"Delete the unsaved session of 'frames' ({description}) and its marks?"
+    assert "5 frames" in description
     qtbot.waitUntil(lambda: entries.count() == 1, timeout=LONG)
     assert [path.exists() for path in left] == [True, False]
     assert window.message.text == "Deleted the unsaved session of 'frames'."
     assert window.welcome.isVisible()
 
 
-def test_the_menu_of_an_entry_deletes_it_and_only_if_a_person_agrees(
+def test_the_context_menu_deletes_a_session_after_confirmation(
     window: MainWindow, entries: QListWidget, left: list[Path], qtbot: QtBot
 ) -> None:
     menu = menu_at(entries, centre(entries, left[0]), window)
@@ -123,7 +123,7 @@ def test_pictures_of_a_recording_are_asked_about(entries: QListWidget, left: lis
     assert left[0].exists()
 
 
-def test_one_that_is_open_elsewhere_stays_and_that_is_said(
+def test_a_session_open_elsewhere_is_kept_and_reported(
     window: MainWindow, entries: QListWidget, left: list[Path], qtbot: QtBot
 ) -> None:
     held = Lock(left[0] / "lock")
