@@ -42,7 +42,14 @@ from scstream_app.ui.window.apply_preferences import PreferenceApplier
 from scstream_app.ui.window.central_area import CentralArea
 from scstream_app.ui.window.dock_layout import DockLayout
 from scstream_app.ui.window.guide import show_guide
-from scstream_app.ui.window.menus import build_menus, playback_handlers, timeline_menu, viewer_menu, zoom_handlers
+from scstream_app.ui.window.menus import (
+    build_menus,
+    playback_handlers,
+    segment_handlers,
+    timeline_menu,
+    viewer_menu,
+    zoom_handlers,
+)
 from scstream_app.ui.window.preferences import Preferences
 from scstream_app.ui.window.preferences_dialog import PreferencesDialog
 from scstream_app.ui.window.status_bar import StatusBar
@@ -151,14 +158,6 @@ class MainWindow(QMainWindow):
                 "quit": self.close,
                 "undo": self.document.undo.undo,
                 "redo": self.document.undo.redo,
-                "hide": self.segments.toggle_hidden,
-                "isolate": self.segments.isolate_selected,
-                "rename": self._rename,
-                "merge": self.segments.merge_selected,
-                "split": self.segments.split_selected,
-                "lock": self.segments.toggle_locked,
-                "group": self.objects.add_selected,
-                "ungroup": self.objects.remove_selected,
                 "preferences": self.show_preferences,
                 "full_screen": self._toggle_full_screen,
                 "play": self._toggle_play,
@@ -170,18 +169,13 @@ class MainWindow(QMainWindow):
                 "guide": lambda: show_guide(self),
                 "shortcuts": lambda: help_dialogs.show_keys(self, self.actions_),
                 "about": lambda: help_dialogs.show_about(self),
+                **segment_handlers(self.segments, self.objects),
                 **playback_handlers(player, self.actions_),
                 **zoom_handlers(self.viewer),
                 **{spec.id: partial(self._show_view, spec.id) for spec in SPECS if spec.group == "view"},
                 **{spec.id: partial(self._set_theme, spec.id) for spec in SPECS if spec.group == "theme"},
             }
         )
-
-    def _rename(self) -> None:
-        if self.objects.has_list_focus:
-            self.objects.rename_current()
-        else:
-            self.segments.rename_selected()
 
     def _show_view(self, action: str) -> None:
         self.document.display.set_look(view=action.removeprefix("view_"))

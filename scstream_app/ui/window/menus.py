@@ -1,4 +1,4 @@
-"""The menu bar and the context menus, built from the table of actions."""
+"""The menu bar and the context menus, built from the table of actions, and what their actions do."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
 from scstream_app.ui.actions.actions import SPECS, Actions
 from scstream_app.ui.document.player import Player
+from scstream_app.ui.panels.objects import ObjectsPanel
+from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.viewer.viewer import Viewer
 
 _VIEWER_MENU = ("fit", "actual_size", "view_original", "view_overlay")
@@ -71,6 +73,27 @@ def timeline_menu(parent: QWidget, actions: Actions) -> QMenu:
     menu.addSeparator()
     menu.addActions([actions[id] for id in play])
     return menu
+
+
+def segment_handlers(segments: SegmentsPanel, objects: ObjectsPanel) -> Handlers:
+    """Return what the Edit actions on segments and objects do."""
+
+    def rename() -> None:
+        if objects.has_list_focus:
+            objects.rename_current()
+        else:
+            segments.rename_selected()
+
+    return {
+        "hide": segments.toggle_hidden,
+        "isolate": segments.isolate_selected,
+        "rename": rename,
+        "merge": segments.merge_selected,
+        "split": segments.split_selected,
+        "lock": segments.toggle_locked,
+        "group": objects.add_selected,
+        "ungroup": objects.remove_selected,
+    }
 
 
 def playback_handlers(player: Player, actions: Actions) -> Handlers:
