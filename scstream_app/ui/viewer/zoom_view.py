@@ -33,7 +33,7 @@ class ZoomView(QWidget):
         self._fitting = True
 
     def set_image(self, image: QImage | None) -> None:
-        """Show this image. An image of another size is fitted anew if the view fits."""
+        """Show this image. If the view fits, an image of another size is fitted again."""
         before = self._image.size() if self._image is not None else None
         self._image = image
         if image is not None and image.size() != before and self._fitting:

@@ -709,9 +709,9 @@ def test_sessions_of_the_same_clip_differ_in_the_list(window: MainWindow, qtbot:
     window.actions_["close"].trigger()
     recovered = window.welcome.unsaved
     qtbot.waitUntil(lambda: recovered.isVisible() and recovered.count() == 2, timeout=LONG)
-    told = [recovered.item(row).text() for row in range(2)]
-    assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}\nkite, surfer", told[0])
-    assert re.fullmatch(r"clip\.mp4\n6 frames · 2001-09-0\d \d\d:\d\d", told[1])
+    texts = [recovered.item(row).text() for row in range(2)]
+    assert re.fullmatch(rf"clip\.mp4\n6 frames · {WHEN}\nkite, surfer", texts[0])
+    assert re.fullmatch(r"clip\.mp4\n6 frames · 2001-09-0\d \d\d:\d\d", texts[1])
     assert [recovered.item(row).toolTip() for row in range(2)] == [str(second), str(first)]
 
 

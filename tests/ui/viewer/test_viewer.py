@@ -99,11 +99,11 @@ def test_a_frame_is_painted_before_anything_else_is(qtbot, viewer, monkeypatch):
     """The viewer repaints at once; otherwise panels painted in the same event would delay the frame."""
     order = []
     monkeypatch.setattr(viewer, "paintEvent", lambda event: order.append("painted"))
-    viewer.painted.connect(lambda: order.append("told"))
+    viewer.painted.connect(lambda: order.append("signal"))
     # Connected after the slot of the viewer.
     viewer.document.display.shown_changed.connect(lambda: order.append("others"))
     viewer.document.display.shown_changed.emit()
-    assert order == ["painted", "told", "others"]
+    assert order == ["painted", "signal", "others"]
 
 
 def test_painted_is_not_emitted_while_hidden(qtbot, viewer):
