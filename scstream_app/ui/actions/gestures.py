@@ -46,7 +46,7 @@ MOUSE: Mapping[str, Gestures] = MappingProxyType(
             ("Drag", "Move along the run"),
             ("Click the A in a corner", "Show the whole run again"),
         ),
-        "Lives": (
+        "Lifetimes": (
             ("Click", "Select the segment"),
             ("Wheel, drag", "Zoom, move"),
         ),

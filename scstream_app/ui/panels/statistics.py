@@ -53,7 +53,7 @@ class StatisticsPanel(QWidget):
     def _plots(self) -> dict[str, StatisticsPage]:
         return {
             "Over time": self.time,
-            "Lives": self.lives,
+            "Lifetimes": self.lives,
             "Events": self.events,
             "Sizes": self.sizes,
             "Colours": self.colours,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 
-from PySide6.QtCore import QObject, QSettings, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
 Theme = Literal["system", "light", "dark"]
-THEMES: tuple[Theme, ...] = get_args(Theme)
 
 _SCHEMES = {
     "system": Qt.ColorScheme.Unknown,
@@ -43,12 +42,6 @@ _FAINT = "#7b8087"
 _FIELDS = ("QLineEdit", "QAbstractSpinBox", "QRadioButton")
 _FRAME = "#9aa0a8"
 _MIDDLE_GREY = 128
-
-
-def chosen(settings: QSettings) -> Theme:
-    """Theme chosen by the user."""
-    value = str(settings.value("theme", "system"))
-    return next((theme for theme in THEMES if theme == value), "system")
 
 
 def apply(app: QApplication, theme: Theme) -> None:

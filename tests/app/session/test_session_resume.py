@@ -321,7 +321,7 @@ def test_a_session_can_be_resumed_after_its_images_were_moved(tmp_path: Path) ->
 def test_a_source_closed_during_the_run_does_not_complete_the_session(tmp_path: Path) -> None:
     source = ImageSequence(write_images(tmp_path / "f", clip(24, None)))
     with Session.create(tmp_path / "s.scstream", source, QUICK) as session:
-        with pytest.raises(PipelineError, match=r"stopped at frame \d+ of 24"):
+        with pytest.raises(PipelineError, match=r"ended at frame \d+ of 24"):
             _recorded(session, source, 3, source.close)
         assert not session.manifest.complete
 

@@ -95,7 +95,7 @@ def test_a_click_over_time_shows_that_frame(
 
 
 def test_lives_are_bars_with_their_branches(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
-    turn_to(panel, "Lives")
+    turn_to(panel, "Lifetimes")
     lives = panel.lives
     assert lives.ids == [0, 1, 3, 2]
     assert list(lives.bars.opts["x0"]) == [0, 0, 2, 0]
@@ -146,7 +146,7 @@ def test_only_what_is_seen_is_drawn(story_document: Document, qtbot: QtBot) -> N
         panel.show()
     assert len(panel.time.curves["segments"].getData()[0]) == 5
     assert panel.lives.ids == []
-    turn_to(panel, "Lives")
+    turn_to(panel, "Lifetimes")
     assert panel.lives.ids
 
 
@@ -347,7 +347,7 @@ def test_new_events_are_appended_and_forgotten_ones_go(panel: StatisticsPanel, s
     ("title", "words"),
     [
         ("Over time", "from the first segmented frame on"),
-        ("Lives", "from the first segmented frame on"),
+        ("Lifetimes", "from the first segmented frame on"),
         ("Events", "No events yet"),
         ("Sizes", "when it has been segmented"),
         ("Colours", "when it has been segmented"),
@@ -373,7 +373,7 @@ def test_another_clip_begins_with_axes_of_its_own(
     grow(story_document, 3_000, peak=7)
     panel.time.refresh()
     time, lives, colours = panel.time.plots["segments"], panel.lives.plot, panel.colours.plot
-    for title, plot in (("Colours", colours), ("Lives", lives), ("Over time", time)):
+    for title, plot in (("Colours", colours), ("Lifetimes", lives), ("Over time", time)):
         turn_to(panel, title)
         view = plot.getViewWidget()
         for _ in range(3):
@@ -383,7 +383,7 @@ def test_another_clip_begins_with_axes_of_its_own(
         story_document.open_session(finished_session(story((48, 64))))
     qtbot.waitUntil(lambda: time.viewRange()[0][1] < 6)
     assert time.viewRange()[0][0] > -1
-    for title, plot in (("Lives", lives), ("Colours", colours)):
+    for title, plot in (("Lifetimes", lives), ("Colours", colours)):
         turn_to(panel, title)
         qtbot.waitUntil(lambda plot=plot: plot.getViewBox().autoRangeEnabled() == [True, True])
 
