@@ -394,7 +394,7 @@ def test_a_name_that_makes_no_sense_is_refused(panel: SegmentsPanel, story_docum
     model = table(panel).model()
     with qtbot.waitSignal(story_document.failed) as caught:
         assert not model.setData(model.index(0, NAME), "a\tb")
-    assert "visible" in caught.args[0]
+    assert "printable" in caught.args[0]
     assert story_document.names == Names()
     assert story_document.undo.count() == 0
 
