@@ -1,4 +1,4 @@
-"""What a person does to the model between two frames: data that can be queued, kept and repeated."""
+"""Edits: changes of the model between two frames that the user asks for. They can be queued, stored and repeated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["merge", "split", "lock", "unlock", "change", "restart"]
 
-#: Settings that can change between two frames. Whether cuts are looked for holds for a whole run.
+#: Settings that can change between two frames. Scene cuts are switched on or off for a whole run.
 CHANGEABLE = tuple(name for name in SPECS if name != "scene_cuts")
 
 _HIGHEST_ID = (1 << 31) - 1
@@ -25,16 +25,16 @@ _FEWEST_IDS = {"merge": 2, "split": 1, "lock": 1, "unlock": 1, "change": 0, "res
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One edit; it takes effect on the frame after the one that is shown.
+    """A change of the model, made before its next frame.
 
     Parameters
     ----------
     kind : str
-        "merge" (ids become one), "split" (each of the ids divides into its sub-clusters), "lock" and "unlock" (ids are
-        left alone by the model, or no longer), "change" (settings), "restart" (everything starts afresh).
+        "merge" (ids become one), "split" (each of the ids divides into its sub-clusters), "lock" and "unlock" (the
+        model neither merges nor splits locked ids), "change" (settings), "restart" (the model forgets everything).
     ids : tuple of int
     values : mapping
-        Of a change or a restart: settings by name, as in `settings.Settings`.
+        Settings by name, as in `settings.Settings`, for "change" and "restart".
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Edit:
         return {name: SPECS[name].check(name, value) for name, value in self.values.items()}
 
     def apply(self, segmenter: VideoSegmenter) -> None:
-        """Do it. A KeyError or ValueError says why it cannot be done: a segment may have died meanwhile."""
+        """Make the edit; raise KeyError or ValueError if that is impossible, for example because a segment has died."""
         match self.kind:
             case "merge":
                 segmenter.merge(self.ids)
@@ -87,12 +87,12 @@ class Edit:
             segmenter.change(**self.values)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values that JSON can hold."""
+        """Return values that can be written as JSON."""
         return {"kind": self.kind, "ids": list(self.ids), "values": dict(self.values)}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Undo `as_dict`; a SettingsError says what makes no sense."""
+        """Create an edit from the values of `as_dict`; raise SettingsError if they are not valid."""
         if not isinstance(values, Mapping):
             raise SettingsError(f"an edit has a kind, ids and values, got {type(values).__name__}")
         try:
@@ -102,7 +102,7 @@ class Edit:
 
 
 def colour_after(edits: Iterable[Edit], colour: str) -> str:
-    """The colour space after some edits, if it was ``colour`` before.
+    """Return the colour space after some edits, if it was ``colour`` before.
 
     >>> colour_after([Edit("lock", (1,)), Edit("restart", values={"colour": "lab"})], "rgb")
     'lab'

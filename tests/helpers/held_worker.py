@@ -11,7 +11,7 @@ from scstream_app.ui.document.workers.segmentation_worker import SegmentationWor
 
 
 class Holding:
-    """Keeps a worker from going on after so many frames, until it is paused or told to stop."""
+    """Blocks a worker after a number of frames, until it is paused or cancelled."""
 
     def __init__(self, worker: SegmentationWorker, frames: int) -> None:
         self._worker, self._frames, self._over = worker, frames, False
@@ -26,5 +26,5 @@ class Holding:
 
 
 def pause_after_each(worker: SegmentationWorker) -> None:
-    """Have it wait after every frame until somebody has it go on."""
+    """Pause the worker after every frame."""
     worker.noted.connect(lambda _record: worker.pause(True), Qt.ConnectionType.DirectConnection)

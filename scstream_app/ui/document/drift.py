@@ -1,4 +1,4 @@
-"""Drift: how far a segment has moved from what it was when it was first seen."""
+"""Drift: how far the position and the colour of a segment have moved since its first frame."""
 
 from __future__ import annotations
 
@@ -13,20 +13,30 @@ from scstream_app.errors import StudioError
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.document import Document
 
-#: Frames that are read for it at a time, a quarter of a millisecond each: what is beyond is learnt with the next frame
-#: that is shown.
+#: Maximum number of frames read per call, a quarter of a millisecond each; the next call reads more.
 _MOST_READS = 4
-#: Segments that are remembered; of hours of video there are more.
+#: Maximum number of remembered segments; hours of video have more.
 _MOST_KNOWN = 4096
 _FEATURES = ("column", "row", "red", "green", "blue")
-#: From black to white.
+#: Distance from black to white.
 _WHOLE = math.sqrt(3.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """Pixels that the centre has moved, and how far the mean colour has: 1 is from black to white.
+    """How far a segment has drifted.
 
+    Attributes
+    ----------
+    pixels : float
+        Distance that the centre has moved.
+    colour : float
+        Distance that the mean colour has moved; 1 is from black to white.
+    size : float
+        Sum of both, with the distance relative to the frame's diagonal.
+
+    Examples
+    --------
     >>> str(Drift(12.3, 0.042, 0.1))
     '12 px, 4 %'
     """
@@ -40,7 +50,7 @@ class Drift:
 
 
 class Origins:
-    """Where segments came from: centre and mean colour on the first frame of their lives, read when first needed."""
+    """Centres and mean colours of segments on their first frames, read from the session when first needed."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
@@ -48,14 +58,14 @@ class Origins:
         self._of: RunSummary | None = None
 
     def learn(self, rows: npt.NDArray[np.void]) -> None:
-        """Get to know the segments of a frame."""
+        """Read the origins of the segments of a frame."""
         summary, session = self._document.summary, self._document.session
         if summary is not self._of:
             self._of, self._known = summary, {}
         if session is None:
-            # Of a stream that is not recorded only what one sees is known, and it may go on for ever.
+            # A live source has no session to read from, and only segments in view are kept: it may run for ever.
             self._known = {int(row["id"]): self._known.get(int(row["id"]), _features(row)) for row in rows}
-        # What is just being saved cannot be read, and would count as unknown for good.
+        # A session that is being moved cannot be read, and its segments would stay unknown.
         if session is None or not len(summary) or self._document.saving:
             return
         if len(self._known) > _MOST_KNOWN:
@@ -81,7 +91,7 @@ class Origins:
             self._known[id] = features.get(id)
 
     def drift(self, row: np.void) -> Drift | None:
-        """How far a segment is from its origin; None if that is not known."""
+        """Return how far a segment is from its origin; None if the origin is not known."""
         origin = self._known.get(int(row["id"]))
         if origin is None:
             return None

@@ -1,4 +1,4 @@
-"""Births, splits, merges and deaths in words."""
+"""Texts that describe births, splits, merges and deaths."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ TITLES: Mapping[Kind, str] = MappingProxyType(
 )
 ABOUT_RATIO = (
     "Log Hastings ratio: how much likelier the model is with the move than without it. Above 0 a move is always made; "
-    "what was done by hand may be far below."
+    "merges and splits by hand may be far below."
 )
 
 
 def describe(event: Event, names: Mapping[int, str]) -> str:
-    """What happened, with the names that a person gave."""
+    """Describe an event, with the names that the user gave to segments."""
     first, last = event.ids[0], event.ids[-1]
     text = {
         Kind.BIRTH: f"{_subject(first, names)} appears",
@@ -35,7 +35,7 @@ def _subject(id: int, names: Mapping[int, str]) -> str:
 
 
 def describe_ratio(event: Event) -> str:
-    """The log Hastings ratio of a split or merge; nothing for others.
+    """Return the log Hastings ratio of a split or merge as text; an empty string for other events.
 
     >>> describe_ratio(Event(Kind.SPLIT, 3.0, 3, (0, 1), 12.34, (70.0, 30.0)))
     '+12.3'

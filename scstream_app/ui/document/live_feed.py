@@ -1,4 +1,4 @@
-"""What a live source has that a file has not: a rate to hold, a camera that may fail, and a recording."""
+"""Live sources: holding a frame rate, watching the camera, and recording."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 
 _STOP_SECONDS = 30.0
-#: Frames a second that can be held.
+#: Frame rates that the user can choose to hold.
 TARGETS = (15.0, 20.0, 25.0, 30.0)
 
 
 class LiveFeed(QObject):
-    """Watches the document while it shows a live source.
+    """Controls the live source of a document.
 
-    ``changed`` says that the rate, the size, the camera's state or the recording is another one; ``recorded`` carries
-    what became of a recording.
+    ``changed`` comes when the target rate, the processing size, the state of the camera or of the recording changes;
+    ``recorded`` carries the result of a recording.
 
     Attributes
     ----------
     target : float or None
-        Frames a second to hold by adapting the processing size; None: the size is the one of the settings.
+        Frame rate to hold by adapting the processing size; None: the size of the settings is used.
     scale : float
-        The processing size at present.
-    recorder : Recorder or None
-        While a recording is being made, and until all of it is on the disk.
+        The current processing size.
+    recorder : LiveRecorder or None
+        The recorder, until the recording is written completely.
     """
 
     changed = Signal()
@@ -48,11 +48,11 @@ class LiveFeed(QObject):
         self.target = target
         self.scale = 1.0
         self.recorder: LiveRecorder | None = None
-        self._pace: AdaptiveScale | None = None
-        self._asked: float | None = None
+        self._adaptive_scale: AdaptiveScale | None = None
+        self._requested: float | None = None
         self._last = 0.0
         self._stalled = False
-        # Objects as the document has or had them, and what they are in the recording.
+        # Objects of the document, and what they are in the recording.
         self._placed: dict[MarkedObject, MarkedObject] = {}
         self._all_placed = False
         document.opened.connect(self._on_opened)
@@ -66,34 +66,34 @@ class LiveFeed(QObject):
 
     @property
     def camera(self) -> bool:
-        """Whether it is a camera, which is taken up again when it is back; a network stream is only waited for."""
+        """Whether the source is a camera, which is reopened when it is back; a network stream is only waited for."""
         facts = self._document.facts
         return facts is not None and is_camera(facts.address)
 
     @property
     def silence(self) -> float | None:
-        """Seconds since the last picture of a camera that gives none; None while all is well."""
+        """Seconds since the last frame of a camera that has stalled; None if it has not."""
         return monotonic() - self._last if self._stalled else None
 
     @property
     def dropped(self) -> int:
-        """Frames that were passed over because newer ones had come."""
+        """Number of frames that were skipped because newer ones had arrived."""
         return self._document.run.worker.dropped
 
-    # --- the rate
+    # --- frame rate
 
     def set_target(self, target: float | None) -> None:
-        """Hold this rate, or keep to the size of the settings."""
+        """Hold a frame rate; None: use the processing size of the settings."""
         self.target = target
-        self._pace = None if target is None else AdaptiveScale(target, self.scale)
+        self._adaptive_scale = None if target is None else AdaptiveScale(target, self.scale)
         if target is None and self._document.live:
-            self._ask(self._document.settings.scale)
+            self._request(self._document.settings.scale)
         self.changed.emit()
 
-    def _ask(self, scale: float) -> None:
-        if scale != self.scale or self._asked is not None:
-            self._asked = scale
-            # Not through the document: the settings are what a person chose.
+    def _request(self, scale: float) -> None:
+        if scale != self.scale or self._requested is not None:
+            self._requested = scale
+            # Not by `Document.edit`: the settings stay those of the user.
             self._document.pending.add(Edit("change", values={"scale": scale}), by_user=False)
 
     @Slot(object)
@@ -102,10 +102,10 @@ class LiveFeed(QObject):
             return
         self._last = monotonic()
         self._note_scale(record)
-        if self._pace is not None and record.index and not record.cut:
-            wanted = self._pace.note(record.milliseconds["engine"])
+        if self._adaptive_scale is not None and record.index and not record.cut:
+            wanted = self._adaptive_scale.note(record.milliseconds["engine"])
             if wanted is not None:
-                self._ask(wanted)
+                self._request(wanted)
         if not self._all_placed:
             self._keep_marks()
 
@@ -114,22 +114,22 @@ class LiveFeed(QObject):
         if not sizes:
             return
         self.scale = sizes[-1]
-        if self.scale == self._asked:
-            self._asked = None
-        elif self.target is not None and self._asked is None:
-            # A person chose another size: it is to stay.
-            self.target = self._pace = None
+        if self.scale == self._requested:
+            self._requested = None
+        elif self.target is not None and self._requested is None:
+            # The user has chosen another size, which stays.
+            self.target = self._adaptive_scale = None
         self.changed.emit()
 
     # --- recording
 
     @property
     def recording(self) -> bool:
-        """Whether frames are being recorded; False while the last ones are written."""
+        """Whether frames are being recorded; False while the last ones are being written."""
         return self.recorder is not None and self._document.run.worker.recorder is self.recorder
 
     def record(self, path: Path) -> None:
-        """Keep frames and ids from now on, in a new session."""
+        """Record frames and ids from now on into a new session."""
         document = self._document
         if not document.live or document.facts is None or self.recorder is not None:
             return
@@ -141,14 +141,14 @@ class LiveFeed(QObject):
 
     @Slot()
     def stop(self) -> None:
-        """End the recording; `recorded` follows when all of it is on the disk."""
+        """End the recording; ``recorded`` follows when it is written completely."""
         self._keep_marks()
         self._document.run.worker.recorder = None
         if self.recorder is not None:
             self.recorder.stop()
 
     def shut_down(self, patience: float = _STOP_SECONDS) -> bool:
-        """End the recording and wait for it; True if it has ended within so many seconds."""
+        """End the recording and wait for it; return whether it ended within ``patience`` seconds."""
         recorder = self.recorder
         self.stop()
         return recorder is None or recorder.join(patience)
@@ -162,38 +162,38 @@ class LiveFeed(QObject):
 
     @Slot()
     def _keep_marks(self) -> None:
-        """Have what a person marked written with the recording, if there are frames that it can be told of."""
+        """Write names and objects to the recording, once it has frames."""
         recorder = self.recorder
-        # One that is being finished belongs to what was open before.
+        # A recording that is being finished belongs to the clip before.
         if recorder is None or not self.recording or not self._document.is_open or not recorder.frames:
             return
-        found = [self._in_recording(thing, recorder) for thing in self._document.objects]
+        found = [self._in_recording(object_, recorder) for object_ in self._document.objects]
         self._all_placed = all(final for _, final in found)
-        recorder.set_marks(self._document.names, [thing for thing, _ in found])
+        recorder.set_marks(self._document.names, [object_ for object_, _ in found])
 
-    def _in_recording(self, thing: MarkedObject, recorder: LiveRecorder) -> tuple[MarkedObject, bool]:
-        """What an object is on the first recorded frame at or after that of its marking, and whether that is final."""
-        if thing in self._placed:
-            return self._placed[thing], True
-        (place, index), summary = recorder.position_of(thing.frame), self._document.summary
+    def _in_recording(self, object_: MarkedObject, recorder: LiveRecorder) -> tuple[MarkedObject, bool]:
+        """Return an object as of the first recorded frame at or after its own, and whether that is final."""
+        if object_ in self._placed:
+            return self._placed[object_], True
+        (place, index), summary = recorder.position_of(object_.frame), self._document.summary
         if index is None or index > summary.frames[-1]:
-            return replace(thing, frame=place), False
-        self._placed[thing] = replace(thing, frame=place, ids=summary.followed(thing.ids, thing.frame, index))
-        return self._placed[thing], True
+            return replace(object_, frame=place), False
+        self._placed[object_] = replace(object_, frame=place, ids=summary.followed(object_.ids, object_.frame, index))
+        return self._placed[object_], True
 
     @Slot(int)
     def _on_forgetting(self, index: int) -> None:
-        """The document has its objects begin later then, but in the recording they stay where they are."""
+        """Note that the document's objects begin later from now on; in the recording they stay as they are."""
         later = self._document.summary.objects_at(self._placed, index)
         self._placed = dict(zip(later, self._placed.values(), strict=True))
 
-    # --- what the document says
+    # --- signals of the document
 
     @Slot()
     def _on_opened(self) -> None:
-        self._stalled, self._asked, self._last = False, None, monotonic()
+        self._stalled, self._requested, self._last = False, None, monotonic()
         self.scale = self._document.settings.scale
-        self._pace = None if self.target is None else AdaptiveScale(self.target, self.scale)
+        self._adaptive_scale = None if self.target is None else AdaptiveScale(self.target, self.scale)
         self.changed.emit()
 
     @Slot()

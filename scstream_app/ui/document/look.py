@@ -1,4 +1,4 @@
-"""How frames are to be shown: a view and its options, free of any widget."""
+"""The look of frames: a view and its options, and drawing with them."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from scstream_app.render.palette import RGB, Colouring
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """Everything that decides how a frame is drawn.
+    """How a frame is drawn.
 
     Parameters
     ----------
     view : str
         One of `render.VIEWS`, or "wipe": the original left of the divider, the overlay right of it.
     opacity : float
-        Of the overlay.
+        Opacity of the overlay.
     palette : str
-    colours, hidden
-        Of single segments.
+    colours : mapping of int to RGB
+        Colours that the user gave to segments.
+    hidden : frozenset of int
+        Ids of hidden segments.
     members : frozenset of int
-        Ids of the object to cut out, in the matte.
+        Ids of the segments of all objects, which the matte cuts out.
     selected : frozenset of int
-        Segments that are outlined.
+        Ids of the outlined segments.
     isolated : frozenset of int
-        If there are any, everything else is dimmed.
+        Ids of the isolated segments; unless empty, all others are dimmed.
     divider : float in [0, 1]
-        Of the wipe.
+        Where the wipe divides the picture.
     """
 
     view: str = "overlay"
@@ -51,7 +53,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A frame as it is on the screen: the result, how it was to look, and the picture (H, W, 3) or (H, W, 4)."""
+    """A drawn frame: the result, its look, and the picture (H, W, 3) or (H, W, 4)."""
 
     result: FrameResult
     look: Look
@@ -59,13 +61,13 @@ class Shown:
 
 
 _DIMMED = 0.25
-#: Where nothing has been segmented yet.
+#: Id of pixels that are not segmented yet.
 NO_ID = -1
 _OUTLINE = (255, 255, 255)
 
 
 def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] | None = None) -> Shown:
-    """The picture of a result; without its uncertainty that view shows the original, as all do without ids."""
+    """Draw a result. The uncertainty view shows the original if ``uncertainty`` is None, and all views without ids."""
     if result.ids[0, 0] == NO_ID:
         return Shown(result, look, result.picture)
     wiped = look.view == "wipe"

@@ -1,4 +1,4 @@
-"""Taking turns: panels follow the pictures one at a time, and when no picture waits to be painted."""
+"""Schedules the refreshing of panels: one panel at a time, just after a picture was painted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,26 @@ from shiboken6 import isValid
 
 from scstream_app.ui.document.document import Document
 
-#: Without a picture for so many milliseconds, the next panel does not wait for one.
+#: Milliseconds after which a panel is refreshed even if no picture was painted.
 _STILL = 50
 
 
 class PanelRefresh(QObject):
-    """A panel's turn to bring itself up to date, which keeps the window busy: ``come`` says that it has come.
+    """Tells a panel when to refresh, by the signal ``come``.
 
-    It comes when a picture has just been painted, for then it is longest until the next one, or soon if none comes;
-    never together with another panel's, and not before so many seconds have passed since the last one.
+    Refreshing keeps the window busy. The signal comes when a picture has just been painted, because then the time until
+    the next one is longest, or soon if there are no pictures; never together with that of another panel.
 
+    Parameters
+    ----------
+    document : Document
+    pause : float
+        Minimum number of seconds between two refreshes.
+    parent : QObject
+        The panel.
+
+    Examples
+    --------
     >>> PanelRefresh(document, 0.5, panel).come.connect(panel.refresh)  # doctest: +SKIP
     """
 
@@ -32,21 +42,21 @@ class PanelRefresh(QObject):
 
     @Slot()
     def ask(self) -> None:
-        """There is something new."""
+        """Request a refresh."""
         self._round.enter(self)
 
     def is_due(self, now: float) -> bool:
-        """Whether the last one is long enough ago."""
+        """Return whether enough time has passed since the last refresh."""
         return now >= self._due
 
     def take(self, now: float) -> None:
-        """Have it."""
+        """Refresh now."""
         self._due = now + self._pause
         self.come.emit()
 
 
 class _Round(QObject):
-    """Those who wait for their turn at a document, in the order in which they have asked."""
+    """The panels of a document that wait for a refresh, in the order of their requests."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -55,7 +65,7 @@ class _Round(QObject):
         self._timer.setSingleShot(True)
         self._timer.setInterval(_STILL)
         self._timer.timeout.connect(self._go_on)
-        # Queued: when everybody has heard of the picture, and it is painted.
+        # Queued: after all other slots, when the picture is painted.
         document.display.shown_changed.connect(self._go_on, Qt.ConnectionType.QueuedConnection)
 
     def enter(self, turn: PanelRefresh) -> None:
@@ -67,7 +77,7 @@ class _Round(QObject):
     @Slot()
     def _go_on(self) -> None:
         now = monotonic()
-        # Panels may have gone meanwhile.
+        # Panels may have been deleted meanwhile.
         self._waiting = [turn for turn in self._waiting if isValid(turn)]
         chosen = next((turn for turn in self._waiting if turn.is_due(now)), None)
         if chosen is not None:

@@ -1,4 +1,4 @@
-"""Handing things from a busy thread to the window: only the newest matters."""
+"""A thread-safe mailbox for one item, of which only the newest matters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ T = TypeVar("T")
 
 
 class Mailbox(Generic[T]):
-    """Holds one thing. Whoever puts a new one in while the old one waits replaces it.
+    """Holds one item; a newer item replaces one that was not taken.
+
+    Attributes
+    ----------
+    replaced : int
+        Number of items that were replaced.
 
     Examples
     --------
@@ -23,16 +28,16 @@ class Mailbox(Generic[T]):
         self._content: T | None = None
         self.replaced = 0
 
-    def put(self, thing: T) -> bool:
-        """Put it in; True if the box was empty, so that its owner has to be told."""
+    def put(self, item: T) -> bool:
+        """Put an item in; return whether the box was empty, so that the receiver must be notified."""
         with self._lock:
             was_empty = self._content is None
             self.replaced += not was_empty
-            self._content = thing
+            self._content = item
             return was_empty
 
     def take(self) -> T | None:
-        """What is in it, which is then empty."""
+        """Take the item out; return None if the box is empty."""
         with self._lock:
-            thing, self._content = self._content, None
-            return thing
+            item, self._content = self._content, None
+            return item

@@ -1,4 +1,4 @@
-"""The document: segmentation and drawing on their threads, what is shown, and what a person marks."""
+"""The document: segmentation and drawing on their threads, the display, and the user's marks."""
 
 from __future__ import annotations
 
@@ -206,36 +206,36 @@ def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
 
 
 def failures(document: Document) -> list[str]:
-    told: list[str] = []
-    document.failed.connect(told.append)
-    return told
+    failed: list[str] = []
+    document.failed.connect(failed.append)
+    return failed
 
 
 def test_another_clip_opens_though_the_session_before_is_thrown_away(
     running: Document, qtbot: QtBot, clip: str, tmp_path: Path
 ) -> None:
-    told = failures(running)
+    failed = failures(running)
     running.close()
     running.run.when_idle(partial(shutil.rmtree, tmp_path / "a.scstream"))
     segmented(running, qtbot, clip, tmp_path / "b.scstream")
-    assert told == []
+    assert failed == []
     assert not (tmp_path / "a.scstream").exists()
     assert running.facts.name == "clip.mp4"
 
 
 def test_segmenting_again_in_the_midst_begins_anew(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
-    told = failures(running)
+    failed = failures(running)
     running.set_settings(Settings(max_init_sweeps=20, threads=1, decay=1.0))
     running.open_source(str(tmp_path / "long.mp4"), tmp_path / "b.scstream")
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
-    assert told == []
+    assert failed == []
     assert running.session.path == tmp_path / "b.scstream"
     assert list(running.summary.frames) == list(range(60))
     assert running.session.manifest.settings.decay == 1.0
 
 
 def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: QtBot, tmp_path: Path) -> None:
-    told = failures(running)
+    failed = failures(running)
     running.pause(True)
     qtbot.waitUntil(lambda: running.state is State.PAUSED, timeout=LONG)
     undo_commands.rename(running, 0, "sky")
@@ -252,7 +252,7 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
     assert running.state is State.PAUSED
     running.pause(False)
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
-    assert told == []
+    assert failed == []
     assert list(running.summary.frames) == list(range(60))
     made = [edit for record in running.session.records() for edit in record.edits]
     assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
@@ -261,7 +261,7 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
     assert running.session.names == Names()
 
 
-def test_what_is_done_while_a_session_is_set_aside_is_not_told_as_late(
+def test_what_is_done_while_a_session_is_set_aside_is_not_reported_as_late(
     running: Document, qtbot: QtBot, tmp_path: Path
 ) -> None:
     running.pause(True)
@@ -315,7 +315,7 @@ def ask_and_fail(document: Document, qtbot: QtBot, edit: Edit, monkeypatch: pyte
     qtbot.waitUntil(lambda: document.state is State.STOPPED, timeout=LONG)
 
 
-def test_an_edit_that_waits_after_a_failed_run_is_told_of_when_another_clip_is_opened(
+def test_an_edit_that_waits_after_a_failed_run_is_reported_when_another_clip_opens(
     running: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notices: list[Notice] = []
@@ -348,10 +348,10 @@ def test_a_session_is_shown_though_its_source_is_gone(running: Document, qtbot: 
     running.run.when_idle(lambda: done.append(True))
     qtbot.waitUntil(lambda: bool(done), timeout=LONG)
     (tmp_path / "long.mp4").unlink()
-    with qtbot.waitSignal(running.failed, timeout=LONG) as said:
+    with qtbot.waitSignal(running.failed, timeout=LONG) as failure:
         running.open_session(tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: running.state is State.STOPPED, timeout=LONG)
-    assert "long.mp4" in said.args[0]
+    assert "long.mp4" in failure.args[0]
     assert len(running.summary) >= 2
     assert running.session.ids(0).shape == (running.facts.height, running.facts.width)
 
@@ -384,7 +384,7 @@ def test_what_waits_can_be_withdrawn_though_it_was_saved_meanwhile(
 def test_a_source_that_was_left_before_it_failed_says_nothing(
     document: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, real, said = threading.Event(), segmentation_worker.open_source, list[str]()
+    gate, real, failure = threading.Event(), segmentation_worker.open_source, list[str]()
 
     def slow(address: str) -> Source:
         if address == "slow":
@@ -393,12 +393,12 @@ def test_a_source_that_was_left_before_it_failed_says_nothing(
         return real(address)
 
     monkeypatch.setattr(segmentation_worker, "open_source", slow)
-    document.failed.connect(said.append)
+    document.failed.connect(failure.append)
     document.open_source("slow", tmp_path / "slow.scstream")
     document.open_source(clip, tmp_path / "a.scstream")
     gate.set()
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    assert said == []
+    assert failure == []
 
 
 def test_what_was_asked_for_last_is_opened(running: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
@@ -418,17 +418,17 @@ def test_what_waits_for_idleness_waits_for_all_of_it(running: Document, qtbot: Q
     assert complete == [True]
 
 
-def test_a_session_that_cannot_be_closed_is_told_and_keeps_nothing_from_opening(
+def test_a_session_that_cannot_be_closed_is_reported_and_prevents_no_opening(
     running: Document, qtbot: QtBot, clip: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = failures(running)
+    failed = failures(running)
     fail_to_close(running.session, monkeypatch)
     segmented(running, qtbot, clip, tmp_path / "b.scstream")
-    assert told == ["Cannot write it: the disk is full."]
+    assert failed == ["Cannot write it: the disk is full."]
     fail_to_close(running.session, monkeypatch)
     running.close()
     assert running.state is State.EMPTY
-    assert told == ["Cannot write it: the disk is full."] * 2
+    assert failed == ["Cannot write it: the disk is full."] * 2
 
 
 def fail_to_close(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,11 +458,11 @@ def test_what_comes_after_closing_changes_nothing(running: Document, qtbot: QtBo
 
 def test_marks_that_cannot_be_kept_are_not_shown(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
-    told = failures(document)
+    failed = failures(document)
     document.session.close()
     undo_commands.rename(document, 0, "sky")
     undo_commands.make_object(document, "kite", [0])
-    assert len(told) == 2
+    assert len(failed) == 2
     assert document.names == Names()
     assert document.objects == ()
 
@@ -486,7 +486,9 @@ def test_an_edit_that_the_model_refuses_is_taken_back(document: Document, qtbot:
     assert document.settings.decay == 1.0
 
 
-def test_an_edit_that_comes_too_late_is_told_and_taken_back(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+def test_an_edit_that_comes_too_late_is_reported_and_taken_back(
+    document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
     clip = str(write_video(tmp_path / "one.mp4", moving_square(1)))
     notices: list[Notice] = []
     document.noticed.connect(notices.append)

@@ -31,7 +31,7 @@ from scstream_app.ui.window.status_bar_widgets import SettledLight
 LONG = 20_000
 
 
-def traced(churn: list[float], doubt: list[float] | None = None) -> RunSummary:
+def summary_of(churn: list[float], doubt: list[float] | None = None) -> RunSummary:
     summary = RunSummary()
     for index, value in enumerate(churn):
         measures = {"churn": value, "uncertainty": 0.1 if doubt is None else doubt[index]}
@@ -57,7 +57,7 @@ def test_a_run_notes_them_and_a_session_keeps_them(document: Document, qtbot: Qt
         np.testing.assert_allclose(document.summary.column(name), values, atol=1e-3)
 
 
-def test_what_nobody_measured_is_found_out_afterwards(open_results: Callable[..., Document], qtbot: QtBot) -> None:
+def test_unmeasured_frames_are_measured_afterwards(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     document = open_results(story((48, 64)))
     qtbot.waitUntil(lambda: np.isfinite(document.summary.column("churn")[1:]).all(), timeout=LONG)
     ids = [document.session.ids(index) for index in range(5)]
@@ -79,7 +79,7 @@ def test_what_was_found_out_is_kept(
     expected = {name: document.summary.column(name) for name in ("churn", "uncertainty")}
     document.close()
     started: list[object] = []
-    monkeypatch.setattr(document.measure_worker, "start", lambda *survey: started.append(survey))
+    monkeypatch.setattr(document.measure_worker, "start", lambda *job: started.append(job))
     with qtbot.waitSignal(document.opened, timeout=LONG):
         document.open_session(path)
     for name, values in expected.items():
@@ -116,12 +116,12 @@ def test_a_frame_without_segments_has_no_uncertainty(open_results: Callable[...,
     assert np.isfinite(document.summary.column("uncertainty")).tolist() == [True, True, False, True, True]
 
 
-def test_a_survey_that_fails_leaves_the_next_one_be(
+def test_a_job_that_fails_does_not_affect_the_next_one(
     open_results: Callable[..., Document], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failed = threading.Event()
 
-    def broken(survey: object) -> Iterator[tuple[int, dict[str, float]]]:
+    def broken(job: object) -> Iterator[tuple[int, dict[str, float]]]:
         failed.set()
         raise RuntimeError("not foreseen")
 
@@ -133,7 +133,7 @@ def test_a_survey_that_fails_leaves_the_next_one_be(
     qtbot.waitUntil(lambda: np.isfinite(document.summary.column("uncertainty")).all(), timeout=LONG)
 
 
-def test_closing_in_the_midst_of_a_survey(open_results: Callable[..., Document], qtbot: QtBot) -> None:
+def test_closing_in_the_midst_of_measuring(open_results: Callable[..., Document], qtbot: QtBot) -> None:
     document = open_results(story((48, 64)))
     document.close()
     assert len(document.summary) == 0
@@ -184,11 +184,11 @@ def test_a_change_of_the_colour_space_is_measured_in_the_new_one(
     assert document.settings.colour == "lab"
 
 
-# --- what the trace makes of them
+# --- the summary of measures
 
 
 def test_settled_when_few_pixels_change_for_a_while() -> None:
-    summary = traced([0.5] * 5 + [0.05] * SETTLED_FRAMES + [0.4])
+    summary = summary_of([0.5] * 5 + [0.05] * SETTLED_FRAMES + [0.4])
     last = 4 + SETTLED_FRAMES
     assert summary.settled(3) is None
     assert summary.settled(last - 1) is False
@@ -199,10 +199,10 @@ def test_settled_when_few_pixels_change_for_a_while() -> None:
 def test_of_each_uncertain_stretch_the_worst_frame() -> None:
     doubt = [0.1] * 40
     doubt[10:12], doubt[30] = [0.3, 0.4], 0.2
-    summary = traced([0.0] * 40, doubt)
+    summary = summary_of([0.0] * 40, doubt)
     assert summary.uncertain_frames() == [11, 30]
     assert (summary.next_uncertain(11), summary.previous_uncertain(11)) == (30, None)
-    assert traced([0.0] * 5).uncertain_frames() == []
+    assert summary_of([0.0] * 5).uncertain_frames() == []
 
 
 def test_old_sessions_have_no_measures_and_are_read_all_the_same(open_results: Callable[..., Document]) -> None:
@@ -217,7 +217,7 @@ def test_the_light_goes_with_the_frame(story_document: Document, qtbot: QtBot) -
     light = SettledLight(story_document)
     qtbot.addWidget(light)
     assert light.text == ""
-    story_document.summary = traced([0.0] + [0.01] * 20)
+    story_document.summary = summary_of([0.0] + [0.01] * 20)
     story_document.display.show(20)
     story_document.progressed.emit()
     story_document.display.shown = replace(

@@ -57,7 +57,7 @@ def test_a_turn_comes_when_everybody_has_heard_of_the_picture(document: Document
 
 
 @pytest.mark.usefixtures("patient")
-def test_whoever_had_a_turn_rests(document: Document) -> None:
+def test_a_panel_rests_after_its_turn(document: Document) -> None:
     panels = Panels(document, pause=3600.0)
     for _ in range(4):
         picture(document)

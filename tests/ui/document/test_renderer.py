@@ -1,4 +1,4 @@
-"""Drawing on a thread of its own: nothing of a clip that is closed, and nobody waits for a slow one."""
+"""Drawing on its own thread: no frame of a closed clip is shown, and the window waits for no slow source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MakeSession = Callable[[Sequence[FrameResult]], Path]
 
 
 class Gate:
-    """Holds whoever calls it until it is opened."""
+    """Blocks its callers until it is opened."""
 
     def __init__(self) -> None:
         self.reached, self.opened = threading.Event(), threading.Event()
@@ -54,21 +54,21 @@ def session(finished_session: MakeSession) -> Iterator[Session]:
 def test_a_frame_that_is_being_drawn_when_another_clip_comes_is_dropped(
     renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, draw, told = Gate(), renderer_.draw, []
+    gate, draw, reported = Gate(), renderer_.draw, []
 
     def slow(*args: object) -> object:
         gate.pass_()
         return draw(*args)
 
     monkeypatch.setattr(renderer_, "draw", slow)
-    renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
+    renderer.drawn.connect(lambda: reported.append(renderer.ready.take()))
     renderer.request(DrawRequest(story((48, 64))[3], Look()))
     assert gate.reached.wait(LONG)
     renderer.load(session)
     gate.opened.set()
     renderer.request(DrawRequest(1, Look()))
-    qtbot.waitUntil(lambda: any(shown is not None for shown in told))
-    assert [shown.result.index for shown in told if shown is not None] == [1]
+    qtbot.waitUntil(lambda: any(shown is not None for shown in reported))
+    assert [shown.result.index for shown in reported if shown is not None] == [1]
 
 
 def test_a_frame_that_is_drawn_and_not_fetched_yet_goes_with_its_clip(renderer: Renderer, qtbot: QtBot) -> None:
@@ -81,7 +81,7 @@ def test_a_frame_that_is_drawn_and_not_fetched_yet_goes_with_its_clip(renderer: 
 def test_loading_does_not_wait_for_a_source_that_opens_slowly(
     renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, closed, told = Gate(), threading.Event(), []
+    gate, closed, reported = Gate(), threading.Event(), []
 
     def slow(address: str) -> object:
         gate.pass_()
@@ -91,7 +91,7 @@ def test_loading_does_not_wait_for_a_source_that_opens_slowly(
         return source
 
     monkeypatch.setattr(renderer_, "open_source", slow)
-    renderer.drawn.connect(lambda: told.append(renderer.ready.take()))
+    renderer.drawn.connect(lambda: reported.append(renderer.ready.take()))
     renderer.load(session)
     renderer.request(DrawRequest(1, Look()))
     assert gate.reached.wait(LONG)
@@ -100,20 +100,20 @@ def test_loading_does_not_wait_for_a_source_that_opens_slowly(
     gate.opened.set()
     # Nobody wants that source any more: it is let go of without being asked.
     qtbot.waitUntil(closed.is_set)
-    assert [shown for shown in told if shown is not None] == []
+    assert [shown for shown in reported if shown is not None] == []
 
 
-def test_what_goes_wrong_with_a_clip_that_is_closed_is_not_told(
+def test_what_goes_wrong_with_a_clip_that_is_closed_is_not_reported(
     renderer: Renderer, session: Session, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gate, told = Gate(), []
+    gate, reported = Gate(), []
 
     def broken(address: str) -> object:
         gate.pass_()
         raise SourceError("Cannot open it.")
 
     monkeypatch.setattr(renderer_, "open_source", broken)
-    renderer.failed.connect(told.append)
+    renderer.failed.connect(reported.append)
     renderer.load(session)
     renderer.request(DrawRequest(1, Look()))
     assert gate.reached.wait(LONG)
@@ -121,7 +121,7 @@ def test_what_goes_wrong_with_a_clip_that_is_closed_is_not_told(
     gate.opened.set()
     with qtbot.waitSignal(renderer.drawn):
         renderer.request(DrawRequest(story((48, 64))[3], Look()))
-    assert told == []
+    assert reported == []
 
 
 def show(document: Document, qtbot: QtBot, index: int) -> None:
@@ -176,13 +176,13 @@ def drawn(renderer: Renderer, qtbot: QtBot, act: Callable[[], None]) -> int:
     return shown.result.index
 
 
-def test_while_newest_frames_are_followed_they_are_drawn_before_they_are_wished_for(
+def test_while_newest_frames_are_followed_they_are_drawn_before_they_are_requested(
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]]
 ) -> None:
     frames, look = story((48, 64)), Look(view="boundaries")
     assert drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[0], look, following=True))) == 0
     assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1])) == 1
-    # What the window requests for then is there already.
+    # The frame that the window requests then is drawn already.
     renderer.request(DrawRequest(frames[1], look, following=True))
     assert drawn(renderer, qtbot, lambda: renderer.anticipate(frames[2])) == 2
     assert drawings == [(0, "boundaries"), (1, "boundaries"), (2, "boundaries")]
@@ -196,7 +196,7 @@ def test_a_frame_that_was_seen_coming_is_drawn_again_if_it_is_to_look_otherwise(
     drawn(renderer, qtbot, lambda: renderer.anticipate(frames[1]))
     other = DrawRequest(frames[1], Look(view="original"), following=True)
     assert drawn(renderer, qtbot, lambda: renderer.request(other)) == 1
-    # And as often as that is wished for.
+    # And as often as it is requested.
     assert drawn(renderer, qtbot, lambda: renderer.request(other)) == 1
     assert drawings == [(0, "overlay"), (1, "overlay"), (1, "original"), (1, "original")]
 
@@ -218,12 +218,12 @@ def test_who_follows_the_newest_frames_never_goes_back(
     assert drawings == [(0, "overlay"), (1, "overlay"), (2, "overlay"), (3, "overlay"), (3, "original")]
 
 
-@pytest.mark.parametrize("how", ["nothing wished for", "another frame looked at", "another clip"])
-def test_newest_frames_that_nobody_follows_are_not_drawn(
+@pytest.mark.parametrize("how", ["nothing requested", "another frame looked at", "another clip"])
+def test_new_frames_are_drawn_only_if_the_display_follows_them(
     renderer: Renderer, qtbot: QtBot, drawings: list[tuple[int, str]], how: str
 ) -> None:
     frames = story((48, 64))
-    if how != "nothing wished for":
+    if how != "nothing requested":
         following = how == "another clip"
         drawn(renderer, qtbot, lambda: renderer.request(DrawRequest(frames[2], Look(), following=following)))
     if how == "another clip":
