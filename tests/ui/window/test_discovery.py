@@ -442,7 +442,7 @@ def test_damage_is_reported_when_a_session_is_opened(window: MainWindow, qtbot: 
     window.open_address(str(path))
     qtbot.waitUntil(lambda: "objects.json cannot be read" in window.message.text, timeout=LONG)
     assert "objects.json.damaged" in window.message.text
-    assert "open the session once more" in window.message.text
+    assert "reopen the session" in window.message.text
 
 
 def test_missing_frames_are_reported(empty: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
