@@ -165,7 +165,7 @@ def test_enter_closes_the_dialog_and_resets_no_shortcut(keys: KeysDialog, action
 
 
 def test_a_button_restores_the_original_shortcuts(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
-    (reset,) = [button for button in keys.buttons.buttons() if "original" in button.text()]
+    (reset,) = [button for button in keys.buttons.buttons() if "Default" in button.text()]
     qtbot.mouseClick(reset, Qt.MouseButton.LeftButton)
     assert actions.key("export") == "Ctrl+E"
     qtbot.mouseClick(keys.buttons.button(QDialogButtonBox.StandardButton.Close), Qt.MouseButton.LeftButton)
