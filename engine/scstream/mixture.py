@@ -1,4 +1,4 @@
-"""What a sampler has found, for reading: the clusters, their genealogy and the last events."""
+"""Read-only results of a sampler: the clusters, their genealogy and the last events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of predictions against a ground truth: J and F of object masks, oracle scores of segment ids."""
+"""Scores against a ground truth: J (overlap) and F (contour) of masks, and the best scores that segment ids allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One export: the user's options together with the facts of the clip."""
+"""One export: the user's options, together with size, rate, names and objects of the clip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export options and sessions: read the options from a manifest, and make the export job of a clip."""
+"""Make the export job of a clip, and read the export options that a session stores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits: changes of the model between two frames that the user asks for. They can be queued, stored and repeated."""
+"""Edits: changes of the model by the user, such as merge and split, as data that can be queued and repeated."""
 
 from __future__ import annotations
 

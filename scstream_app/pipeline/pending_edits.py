@@ -1,4 +1,4 @@
-"""Edits of the model that the user asked for and the run has not made yet."""
+"""Edits that the user asked for and the run has not applied yet."""
 
 from __future__ import annotations
 

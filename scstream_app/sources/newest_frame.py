@@ -1,4 +1,4 @@
-"""Base class of live sources: a slot passes the newest frame from the grabbing thread to the reading one."""
+"""Base class of live sources: keeps only the newest frame, and tells when the source has stalled."""
 
 from __future__ import annotations
 

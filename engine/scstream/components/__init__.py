@@ -1,4 +1,4 @@
-"""Components of the mixture: conjugate pairs of likelihood and prior, one for each file."""
+"""Kinds of clusters, one per file: a likelihood with its conjugate prior."""
 
 from scstream.components.base import Component
 from scstream.components.diagonal import DiagonalGaussian

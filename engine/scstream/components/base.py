@@ -1,4 +1,4 @@
-"""Interface of a component: a conjugate pair of likelihood and prior.
+"""Interface of a component: the kind of a cluster, as a likelihood with its conjugate prior.
 
 A cluster's sufficient statistics are one flat row of ``n_statistics`` float64 numbers, the first of them the
 (weighted) number of points; rows add. Everything else in the engine (history, moves, genealogy, saving) handles

@@ -1,4 +1,4 @@
-"""Compiled functions of the engine, one topic a file: scores, bounds, labelling, statistics, random numbers.
+"""Functions compiled by numba, one topic per file: scores, bounds, labelling, statistics, random numbers.
 
 All kernels release the interpreter's lock and none uses numba's threading layer. Callers map them over independent
 ranges with ordinary threads, or hand a `Queue` of pieces to several threads.

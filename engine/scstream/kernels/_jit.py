@@ -1,4 +1,4 @@
-"""Decorators that compile the functions of this package, and a cache on disk that notices edits in all of its files.
+"""Decorators that compile the kernels, with a cache on disk that is renewed when any file of this package changes.
 
 numba stamps a cached function with the content of the file that defines it. After an edit in a callee in another file
 it would run stale code. Here the stamp covers every file of the package, so that kernels can live in many files. A

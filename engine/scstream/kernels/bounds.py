@@ -1,4 +1,4 @@
-"""Upper bounds of a cluster's score over a box of pixels, by interval arithmetic."""
+"""Upper bounds of a cluster's score over all pixels of a tile, used to skip clusters that cannot win there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contest of the clusters for a tile: each pixel goes to the best perturbed score, pruned by upper bounds."""
+"""Choose the cluster of each pixel of a tile: the best score plus noise, skipping clusters that cannot win."""
 
 from __future__ import annotations
 

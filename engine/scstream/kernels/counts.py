@@ -1,4 +1,4 @@
-"""Points that are vectors of counts: sparse rows, scores from tables of logarithms, statistics.
+"""Scores and statistics of points that are vectors of counts, stored as sparse rows.
 
 Rows are sparse, as in a CSR matrix: point n has the counts value[e] of the outcomes column[e] for e from indptr[n] to
 indptr[n + 1] - 1; indptr (N + 1,) and column (nnz,) int64, value (nnz,) float64.

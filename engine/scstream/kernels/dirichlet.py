@@ -1,4 +1,4 @@
-"""Multinomial with a Dirichlet prior: marginal likelihood, and pairs of clusters that may merge.
+"""Multinomial clusters with a Dirichlet prior: marginal likelihoods, and which pairs may merge.
 
 Statistics S (1 + D,) are the number of points and the summed counts of the D outcomes.
 """

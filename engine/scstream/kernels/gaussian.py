@@ -1,4 +1,4 @@
-"""Points under full-covariance Gaussians: scores, statistics, cuts in two, translation."""
+"""Points in full-covariance Gaussian clusters: scores, statistics, halving and shifting of clusters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sub-clusters: each pixel of a cluster goes to one of its two halves, whose statistics are summed."""
+"""Assign each pixel to one of the two sub-clusters of its cluster, and sum their statistics."""
 
 from __future__ import annotations
 

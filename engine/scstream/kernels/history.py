@@ -1,4 +1,4 @@
-"""Records of past batches: their weighted sum, and how far clusters have moved since."""
+"""Weighted sums of the statistics of past batches, and how far clusters have moved since."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures: labels of tiles back to a picture, frames made smaller, id maps made larger."""
+"""Convert tiles of labels to a picture, reduce frames, and enlarge id maps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LLVM operations that numba does not offer: bit patterns, minima, fused products, hints for vectors."""
+"""LLVM instructions that numba does not offer: bit patterns, minima, fused multiply-add, vectorisation hints."""
 
 from __future__ import annotations
 

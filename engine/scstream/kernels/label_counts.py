@@ -1,4 +1,4 @@
-"""Pixels per cluster in a labelled tile: sizes, rows, and the order in which clusters are summed."""
+"""Count the pixels of each cluster in a labelled tile, and order the clusters for summing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sizes of tiles, pixels and whitened forms, and which pixels of a tile lie outside the picture."""
+"""Constants: sizes of tiles, pixels and score parameters; and which pixels of a tile lie outside the picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs of Gaussian clusters that may merge: an upper bound of the marginal likelihood of each union."""
+"""Find pairs of Gaussian clusters that may merge, by an upper bound of the likelihood of each union."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of pixels under whitened forms (see `scstream.kernels`).
+"""Scores of pixels in Gaussian or Student t clusters, given in whitened form (see `scstream.kernels`).
 
 Products are fused as they are written, not as the compiler likes: a pixel's score must not depend on the loop around
 it. The position comes first, then the colours.

@@ -1,4 +1,4 @@
-"""Cut a frame into tiles of five-dimensional pixels, with bounding boxes and statistics of each tile."""
+"""Cut a frame into tiles; each pixel has five features (position and colour), each tile a bounding box."""
 
 from __future__ import annotations
 

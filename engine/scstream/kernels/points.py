@@ -1,4 +1,4 @@
-"""Labels of points from a table of their scores."""
+"""Draw or choose the cluster of each point from a table of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queue of pieces of work that several threads share."""
+"""Queue from which several threads take pieces of work inside compiled code."""
 
 from __future__ import annotations
 

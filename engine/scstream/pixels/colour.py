@@ -1,4 +1,4 @@
-"""Colour spaces: the axes that pixels are computed in, and the public ones."""
+"""Colour spaces: the one that the engine computes in, and those that users can choose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A frame as a batch of pixels in square tiles, labelled with exact pruning on several threads."""
+"""A frame as a batch of pixels in square tiles; labels them on several threads."""
 
 from __future__ import annotations
 

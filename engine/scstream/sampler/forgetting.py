@@ -1,4 +1,4 @@
-"""Forgetting kernels: the weight of a record as a function of its age."""
+"""Forgetting: how much a past batch still counts, as a function of its age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The damped window: what each batch contributed to each cluster, weighted by its age."""
+"""History: the statistics of past batches for each cluster, weighted by their age."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moves that change the number of clusters: split, merge and death, scored in vectorised calls."""
+"""Moves that change the number of clusters: splits, merges and removals are proposed, accepted and applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One sweep over a batch: draw (or fix) weights and parameters, label every point, recount.
+"""One sweep over a batch: draw the cluster parameters (or use fixed ones), label every point, recount.
 
 A sweep is a function of the configuration, the state, the batch and a counter. Its random numbers come from the counter
 alone, so that the same seed gives the same labels on any number of threads.

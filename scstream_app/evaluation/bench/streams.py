@@ -1,4 +1,4 @@
-"""Prequential evaluation on streams: predict every batch, then learn from it."""
+"""Benchmark on streams: each batch is first predicted, then learned."""
 
 from __future__ import annotations
 

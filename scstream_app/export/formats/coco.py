@@ -1,4 +1,4 @@
-"""COCO RLE tracks in the layout of YouTube-VIS: one annotation per track, null in frames without it."""
+"""COCO files with run-length encoded masks, laid out as in YouTube-VIS: one annotation per track."""
 
 from __future__ import annotations
 

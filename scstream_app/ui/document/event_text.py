@@ -1,4 +1,4 @@
-"""Texts that describe births, splits, merges and deaths."""
+"""Describe births, splits, merges and deaths in words."""
 
 from __future__ import annotations
 

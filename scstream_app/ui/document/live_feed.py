@@ -1,4 +1,4 @@
-"""Live sources: holding a frame rate, watching the camera, and recording."""
+"""Live sources in the document: hold a frame rate, notice a stalled camera, and record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The look of frames: a view and its options, and drawing with them."""
+"""How a frame is drawn: the view and its options, without any widget."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules the refreshing of panels: one panel at a time, just after a picture was painted."""
+"""Decides when each panel refreshes: one at a time, right after a picture was painted."""
 
 from __future__ import annotations
 

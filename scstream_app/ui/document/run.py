@@ -1,4 +1,4 @@
-"""Running the segmentation: one task after another, and the closing of their sessions."""
+"""Starts, pauses and ends the segmentation of the open clip, and closes its session afterwards."""
 
 from __future__ import annotations
 

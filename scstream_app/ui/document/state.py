@@ -1,4 +1,4 @@
-"""The state of a document, and the part of a document that its components read."""
+"""The states of a document (empty, opening, segmenting, ...), and its read-only interface `OpenClip`."""
 
 from __future__ import annotations
 

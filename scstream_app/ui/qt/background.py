@@ -1,4 +1,4 @@
-"""The base of all worker threads of the window."""
+"""Base class of the worker threads: tasks are done one after another on a thread."""
 
 from __future__ import annotations
 

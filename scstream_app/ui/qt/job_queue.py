@@ -1,4 +1,4 @@
-"""Jobs with files that may take long: done one after another on a thread, with callbacks on the window's thread."""
+"""Queue of slow file operations: done one by one on a thread, with callbacks on the window's thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A thread-safe mailbox for one item, of which only the newest matters."""
+"""Mailbox between two threads that holds one item: a newer item replaces an older one."""
 
 from __future__ import annotations
 

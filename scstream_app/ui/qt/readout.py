@@ -1,4 +1,4 @@
-"""Label for text that changes with every frame."""
+"""Label whose text changes with every frame without a new layout of the window."""
 
 from __future__ import annotations
 

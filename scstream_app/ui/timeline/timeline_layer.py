@@ -1,4 +1,4 @@
-"""Painting of the static part of the timeline: lane names, curve, scene cuts and event marks."""
+"""Paints the parts of the timeline that do not move with the playhead: lanes, curve, scene cuts, event marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applies preferences to the program: its theme, the overlay, and how clips are segmented."""
+"""Apply the preferences to theme, overlay and segmentation, whenever one changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the user does to segments and objects, as commands on the undo stack; see `Document.undo`."""
+"""Undo commands: everything that the user does to segments and objects; `Document.undo` is their stack."""
 
 from scstream_app.ui.document.undo_commands.marks import has_marked, isolate, recolour, rename, set_hidden
 from scstream_app.ui.document.undo_commands.model_edits import keep_split, merge, note_failed, set_locked, split

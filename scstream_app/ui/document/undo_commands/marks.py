@@ -1,4 +1,4 @@
-"""Names, colours and visibility of segments."""
+"""Undo commands for names, colours and visibility of segments."""
 
 from __future__ import annotations
 

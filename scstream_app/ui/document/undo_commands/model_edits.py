@@ -1,4 +1,4 @@
-"""Merging, splitting and locking segments: edits of the model, which is only ever changed before its next frame."""
+"""Undo commands for merging, splitting and locking segments, which take effect on the next frame."""
 
 from __future__ import annotations
 

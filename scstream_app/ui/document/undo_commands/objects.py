@@ -1,4 +1,4 @@
-"""Objects: named sets of segments."""
+"""Undo commands for objects, the named sets of segments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measuring frames of sessions that were segmented without measures."""
+"""Measures churn and uncertainty of frames that were segmented without a window."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closing sessions, which may take long if another thread holds them."""
+"""Closes sessions on a thread, because closing may have to wait for another thread."""
 
 from __future__ import annotations
 

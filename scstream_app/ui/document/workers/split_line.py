@@ -1,4 +1,4 @@
-"""The line along which the selected segment would be split, found between two frames on request."""
+"""Find the line along which the selected segment would be split, for the preview."""
 
 from __future__ import annotations
 
