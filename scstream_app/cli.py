@@ -22,15 +22,7 @@ from scstream_app.export import DEFAULT_FORMATS, ExportOptions
 from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.terminal.console import (
-    cancel_on_interrupt,
-    exit_on_error,
-    fail_safe_streams,
-    print_json,
-    print_message,
-    status,
-)
-from scstream_app.terminal.options import (
+from scstream_app.terminal.command_options import (
     Debug,
     Existing,
     Frames,
@@ -46,6 +38,14 @@ from scstream_app.terminal.options import (
     parse_frames,
     validated,
     with_settings,
+)
+from scstream_app.terminal.console import (
+    cancel_on_interrupt,
+    exit_on_error,
+    fail_safe_streams,
+    print_json,
+    print_message,
+    status,
 )
 from scstream_app.terminal.progress import explain_interruption, progress_bar, report_run, show_progress, start_progress
 

@@ -272,9 +272,8 @@ class _Stage:
         previous = self.previous
         if previous is None or previous.colours is None or colours is None:
             return False
-        if scene_cuts.distance(previous.colours, colours) < scene_cuts.CANDIDATE:
-            return False
-        if scene_cuts.churn(self.segmenter, previous.ids, rgb, float(frame.index), self._watch) < scene_cuts.CHURN:
+        both = (previous.colours, colours)
+        if not scene_cuts.is_cut(self.segmenter, previous.ids, both, rgb, float(frame.index), self._watch):
             return False
         text = f"A new scene begins at frame {frame.index}: segmentation restarts with new ids."
         self.notify(Notice("cut", frame.index, text))

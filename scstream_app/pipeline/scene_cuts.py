@@ -49,6 +49,21 @@ def distance(one: Histogram, other: Histogram) -> float:
     return float(0.5 * np.abs(one - other).sum())
 
 
+def is_cut(
+    segmenter: VideoSegmenter,
+    before: IdMap,
+    colours: tuple[Histogram, Histogram],
+    rgb: Picture,
+    time: float,
+    on_preview: Callable[[Preview], None],
+) -> bool:
+    """Return whether a frame starts a new scene: its colours jump, and most pixels would change their id.
+
+    ``before`` holds the ids of the frame before, ``colours`` the histograms of that frame and of this one.
+    """
+    return distance(*colours) >= CANDIDATE and churn(segmenter, before, rgb, time, on_preview) >= CHURN
+
+
 def churn(
     segmenter: VideoSegmenter, before: IdMap, rgb: Picture, time: float, on_preview: Callable[[Preview], None]
 ) -> float:

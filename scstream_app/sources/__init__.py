@@ -7,8 +7,8 @@ from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
 from scstream_app.sources.factory import is_camera, open_source
 from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
+from scstream_app.sources.live_source import CameraStalled
 from scstream_app.sources.live_stream import LiveStream
-from scstream_app.sources.newest_frame import CameraStalled
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
 # This package reports damaged images and missing cameras itself, so OpenCV need not print warnings to the terminal.

@@ -12,7 +12,7 @@ import numpy as np
 from scstream_app.errors import SourceError, reason
 from scstream_app.render.image_types import Picture
 from scstream_app.sources.devices import Device, open_device
-from scstream_app.sources.newest_frame import GLANCE, PATIENCE, LiveSource
+from scstream_app.sources.live_source import GLANCE, PATIENCE, LiveSource
 
 # Seconds that a camera may take to deliver its first picture.
 _WARM_UP = 10.0

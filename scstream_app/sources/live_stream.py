@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Thread
 
 from scstream_app.sources.base import DamagedFrame, Source
-from scstream_app.sources.newest_frame import LiveSource
+from scstream_app.sources.live_source import LiveSource
 
 # Seconds that `close` waits for the thread; a stream that sends nothing can block the thread for longer.
 _CLOSING = 1.0

@@ -10,7 +10,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtGui import QAction, QKeySequence
 
-#: What an action needs to be available; `scstream_app.ui.document.availability` checks it.
+#: What an action needs to be available; `scstream_app.ui.document.action_availability` checks it.
 Needs = Literal[
     "nothing",
     "something open or opening",

@@ -18,7 +18,7 @@ from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Display
-from scstream_app.ui.document.run import Run
+from scstream_app.ui.document.run_control import RunControl
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.undo_stack import UndoStack
 from scstream_app.ui.document.workers.measure_worker import MeasureWorker
@@ -91,7 +91,7 @@ class Document(QObject):
         self.autostart = True
         self.exporting = 0
         self.pending = PendingEdits(self.settings)
-        self.run = Run(self.pending, self)
+        self.run = RunControl(self.pending, self)
         self.display = Display(self, self.run.worker.recent, self)
         self.measure_worker = MeasureWorker()
         self.bookmarks = Bookmarks(self, self.display, self)

@@ -23,7 +23,7 @@ from superqt import QCollapsible
 
 from scstream_app.pipeline.edits import CHANGEABLE, Edit
 from scstream_app.settings import PRESETS, SPECS, Preset, Settings, Spec, remembered_frames
-from scstream_app.ui.document.availability import can_edit
+from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.fields import Field, FieldSpec, make_field, make_form

@@ -22,7 +22,7 @@ from scstream_app.session import MarkedObject
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.availability import why_unavailable
+from scstream_app.ui.document.action_availability import why_unavailable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open

@@ -32,7 +32,7 @@ from PySide6.QtWidgets import (
 from scstream_app.pipeline.run import Notice
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.availability import why_unavailable
+from scstream_app.ui.document.action_availability import why_unavailable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State

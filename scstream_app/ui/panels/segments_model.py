@@ -13,7 +13,7 @@ from scstream_app.errors import StudioError
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.availability import SAVING
+from scstream_app.ui.document.action_availability import SAVING
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of

@@ -31,7 +31,7 @@ from scstream_app.ui.document.frame_times import timecode
 from scstream_app.ui.document.player import Player
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
-from scstream_app.ui.timeline.timeline_layer import BAR, CELL, LANE, LANES, TOP, StaticLayer, Ticks
+from scstream_app.ui.timeline.timeline_painting import BAR, CELL, LANE, LANES, TOP, StaticLayer, Ticks
 
 _RIGHT = 10
 #: Ratio of the curve's scale to its largest value.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.ui.document.availability import can_edit
+from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
-from scstream_app.ui.document.workers.split_line import Mask, PendingSplit
+from scstream_app.ui.document.split_line import Mask, PendingSplit
 
 #: Number of frames whose lines are cached: the frame on the screen is a little behind the engine.
 _KEPT = 8

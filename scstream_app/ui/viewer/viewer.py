@@ -23,8 +23,8 @@ from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
+from scstream_app.ui.document.split_line import Mask
 from scstream_app.ui.document.state import State
-from scstream_app.ui.document.workers.split_line import Mask
 from scstream_app.ui.qt.toast import Toast
 from scstream_app.ui.qt.widgets import paint_checkers
 from scstream_app.ui.viewer.hover import Hover, HoverLabel, Membership, measure

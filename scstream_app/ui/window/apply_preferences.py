@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication
 from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, Settings
 from scstream_app.ui.actions.actions import Actions
-from scstream_app.ui.document.availability import can_edit
+from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt import theme
 from scstream_app.ui.window.preferences import AS_BEFORE, Preferences

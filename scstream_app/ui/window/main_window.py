@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QMainWindow
 from scstream_app.pipeline.run import Notice
 from scstream_app.session.library import Library, is_unsaved
 from scstream_app.ui.actions.actions import SPECS, Actions
-from scstream_app.ui.document.availability import why_disabled
+from scstream_app.ui.document.action_availability import why_disabled
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
 from scstream_app.ui.document.player import Player

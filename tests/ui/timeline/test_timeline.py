@@ -19,7 +19,7 @@ from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.timeline import timeline as timeline_module
 from scstream_app.ui.timeline.timeline import Timeline
-from scstream_app.ui.timeline.timeline_layer import CELL, StaticLayer
+from scstream_app.ui.timeline.timeline_painting import CELL, StaticLayer
 from scstream_app.ui.timeline.transport import Transport
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier

@@ -20,8 +20,8 @@ from helpers.export_scenes import story
 from scstream import VideoSegmenter
 from scstream_app.settings import Settings
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.split_line import SplitWatcher
 from scstream_app.ui.document.state import State
-from scstream_app.ui.document.workers.split_line import SplitWatcher
 from scstream_app.ui.viewer.viewer import Viewer
 
 LONG = 20_000

@@ -10,7 +10,7 @@ from PySide6.QtGui import QUndoCommand
 from scstream.sampler.genealogy import Kind
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
-from scstream_app.ui.document.availability import can_edit
+from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.text import segments_text
 from scstream_app.ui.qt.abstract_qt import AbstractQtMeta

@@ -25,7 +25,7 @@ from scstream_app.session.model_transfer import transfer_model
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.document.workers.split_line import PendingSplit, SplitWatcher
+from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
 from scstream_app.ui.qt.background import BackgroundWorker
 from scstream_app.ui.qt.mailbox import Mailbox
 

@@ -12,7 +12,7 @@ from scstream_app.ui.document.workers.segmentation_worker import SegmentationWor
 from scstream_app.ui.document.workers.session_closer import SessionCloser
 
 
-class Run(QObject):
+class RunControl(QObject):
     """Gives tasks to the segmentation worker, and closes sessions when the worker no longer writes to them.
 
     Signals: ``starting`` carries a `Task` just before the worker begins it. ``superseded`` carries the queued task if
