@@ -440,7 +440,7 @@ def test_damage_is_reported_when_a_session_is_opened(window: MainWindow, qtbot: 
     qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
     (path / "objects.json").write_text("{ not whole")
     window.open_address(str(path))
-    qtbot.waitUntil(lambda: "objects.json cannot be read" in window.message.text, timeout=LONG)
+    qtbot.waitUntil(lambda: "Cannot read objects.json" in window.message.text, timeout=LONG)
     assert "objects.json.damaged" in window.message.text
     assert "reopen the session" in window.message.text
 

@@ -205,7 +205,7 @@ def test_compiling_is_announced_when_it_takes_long(
     go = held_up(monkeypatch)
     try:
         drop(window.welcome, [clip])
-        qtbot.waitUntil(lambda: any("compiled" in text for text in said_below(window)), timeout=LONG)
+        qtbot.waitUntil(lambda: any("compiling" in text for text in said_below(window)), timeout=LONG)
     finally:
         go.set()
     qtbot.waitUntil(lambda: "Segmented" in said_below(window), timeout=LONG)

@@ -232,7 +232,7 @@ def test_clearing_asks_and_spares_what_is_open(window: MainWindow, qtbot: QtBot,
             qtbot.waitUntil(lambda asked=asked: bool(asked), timeout=LONG)
         assert asked[0].startswith("Delete 1 unsaved")
     qtbot.waitUntil(lambda: not other.exists(), timeout=LONG)
-    qtbot.waitUntil(lambda: window.message.text == "1 unsaved session deleted.", timeout=LONG)
+    qtbot.waitUntil(lambda: window.message.text == "Deleted 1 unsaved session.", timeout=LONG)
     assert window.document.session.path.exists()
 
 
