@@ -11,7 +11,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import story
-from scstream import video
+from scstream.pixels import uncertainty as uncertainty_module
 from scstream_app.errors import SourceError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
@@ -135,13 +135,13 @@ def test_uncertainty_is_reckoned_in_the_colour_space_of_the_frame(
     results = story((48, 64))
     change = Edit("restart", values={"colour": "lab"})
     results[3] = replace(results[3], edits=(change,), cut=True)
-    used, uncertainty = [], video.uncertainty
+    used, uncertainty = [], uncertainty_module.uncertainty
 
     def noting(rgb: object, statistics: object, colour: str, threads: int) -> object:
         used.append(colour)
         return uncertainty(rgb, statistics, colour, threads)
 
-    monkeypatch.setattr(video, "uncertainty", noting)
+    monkeypatch.setattr(uncertainty_module, "uncertainty", noting)
     document.open_session(finished_session(results))
     qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 0)
     document.display.set_look(view="uncertainty")

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from helpers.held_worker import Holding
 from scstream_app.session import Session
-from scstream_app.session.storage import later_measures
+from scstream_app.session.storage import measures
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
@@ -149,7 +149,7 @@ def held(
         hanging.begun.set()
         assert hanging.go.wait(LONG / 1000)
 
-    monkeypatch.setattr(later_measures, "append", hang)
+    monkeypatch.setattr(measures, "append", hang)
     writer = Thread(target=kept.note_measured, args=({},))
     writer.start()
     assert hanging.begun.wait(LONG / 1000)
