@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scstream import Event, metrics
 from scstream_app.errors import EvaluationError, reason
-from scstream_app.render.masks import VOID, read_label_image
+from scstream_app.render.label_images import VOID, read_label_image
 from scstream_app.session import Session
 
 Map = npt.NDArray[np.int32]

@@ -14,7 +14,7 @@ from scstream_app.errors import SourceError, reason
 from scstream_app.export import ExportObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette
-from scstream_app.render.masks import read_label_image
+from scstream_app.render.label_images import read_label_image
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import Source
 

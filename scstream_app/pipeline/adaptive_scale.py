@@ -66,13 +66,13 @@ class AdaptiveScale:
         self._times.append(milliseconds)
         typical = median(list(self._times)[-_QUICK:])
         if len(self._times) >= _QUICK and typical > self.budget:
-            return self._go_down(typical)
+            return self._decrease(typical)
         larger = min((scale for scale in LADDER if scale > self.scale), default=None)
         fits = larger is not None and self._expected(typical, larger) <= _UPGRADE_MARGIN * self.budget
         self._quick = self._quick + 1 if fits else 0
         if larger is not None and self._quick >= self._patience:
             self._tried, self._before = larger, None
-            return self._go(larger)
+            return self._change_scale(larger)
         if len(self._times) == _PATIENT:
             # The engine keeps up with this size.
             self._before = None
@@ -80,7 +80,7 @@ class AdaptiveScale:
                 self._tried, self._patience = None, _PATIENT
         return None
 
-    def _go_down(self, typical: float) -> float | None:
+    def _decrease(self, typical: float) -> float | None:
         smaller = [scale for scale in LADDER if scale < self.scale]
         useless = self._before is not None and typical > _HELPED * self._before
         if not smaller or useless:
@@ -89,9 +89,9 @@ class AdaptiveScale:
         if self._tried == self.scale:
             self._patience = min(2 * self._patience, _MOST_PATIENT)
         fitting = (scale for scale in smaller if self._expected(typical, scale) <= self.budget)
-        return self._go(next(fitting, smaller[-1]))
+        return self._change_scale(next(fitting, smaller[-1]))
 
-    def _go(self, scale: float) -> float:
+    def _change_scale(self, scale: float) -> float:
         self.scale, self._ignored, self._quick = scale, _IGNORED_FRAMES, 0
         self._times.clear()
         return scale

@@ -1,4 +1,4 @@
-"""Record a live run: a worker thread writes its pictures and ids into a session while the engine goes on."""
+"""Record a live run: a worker thread writes its pictures and ids into a session without delaying the engine."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Source(ABC):
         self.close()
 
 
-def check_place(source: Source, index: int) -> None:
+def check_seekable(source: Source, index: int) -> None:
     """Raise `SourceError` if the source is live or the index is negative."""
     if source.live:
         raise SourceError(f"Cannot seek to frame {index} of '{source.name}': a live source has only a next frame.")

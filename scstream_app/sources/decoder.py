@@ -105,7 +105,7 @@ class Decoder:
         self._check()
         packet = next(self._packets, None)
         self._over = packet is None
-        if packet is not None and shows(packet):
+        if packet is not None and has_picture(packet):
             self._expect(packet.pts)
         for picture in self._decoded(packet):
             self._take(picture)
@@ -173,7 +173,7 @@ def packets(container: InputContainer, stream: VideoStream) -> Iterator[Packet[V
             return
 
 
-def shows(packet: Packet[VideoStream]) -> bool:
+def has_picture(packet: Packet[VideoStream]) -> bool:
     """Whether the packet yields a visible picture: not removed by an edit list, and not only a reference for others."""
     if packet.is_discard:
         return False

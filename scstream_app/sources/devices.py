@@ -157,7 +157,7 @@ def camera_modes(device: int | str) -> list[CameraMode]:
             modes = [CameraMode(*mode) for mode in v4l2.modes(Path(f"/dev/video{index}"))]
             if modes:
                 return sorted(modes)
-        return tried_modes(lambda width, height: _settled(index, width, height))
+        return tried_modes(lambda width, height: _chosen_mode(index, width, height))
     except (SourceError, OSError):
         return []
 
@@ -167,7 +167,7 @@ def tried_modes(settle: Callable[[int, int], CameraMode]) -> list[CameraMode]:
     return sorted({settle(width, height) for width, height in _COMMON_SIZES})
 
 
-def _settled(index: int, width: int, height: int) -> CameraMode:
+def _chosen_mode(index: int, width: int, height: int) -> CameraMode:
     camera = Webcam(index, f"camera {index}", width, height, None)
     try:
         return CameraMode(*camera.size(), camera.rate)

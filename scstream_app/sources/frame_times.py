@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from av.packet import Packet
 from av.video.stream import VideoStream
 
-from scstream_app.sources.decoder import shows
+from scstream_app.sources.decoder import has_picture
 
 # Number of key frames to go back in successive attempts: some containers land after the requested time.
 _STEPS_BACK = (0, 1, 3, 7)
@@ -56,7 +56,7 @@ def scan_frame_times(packets: Iterable[Packet[VideoStream]], first: int) -> Fram
     times: set[int] = set()
     keys: list[int] = []
     decoded_at: int | None = None
-    for packet in filter(shows, packets):
+    for packet in filter(has_picture, packets):
         time, at = packet.pts, packet.dts
         turned_back = at is not None and decoded_at is not None and at < decoded_at
         if time is None or time in times or turned_back:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from scstream_app.errors import SourceError, reason
 from scstream_app.render.image_types import Picture
-from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
+from scstream_app.sources.base import DamagedFrame, Frame, Source, check_seekable
 
 IMAGE_SUFFIXES = frozenset(
     {".bmp", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
@@ -56,7 +56,7 @@ class ImageSequence(Source):
     """
 
     def __init__(self, images: str | Path | Sequence[Path], rate: float = IMAGE_RATE) -> None:
-        self.paths, self.name, self.address = _found(images)
+        self.paths, self.name, self.address = _locate(images)
         self.rate = rate
         self.length = len(self.paths)
         self.duration = self.length / rate
@@ -87,7 +87,7 @@ class ImageSequence(Source):
 
     def seek(self, index: int) -> None:
         """See `Source`."""
-        check_place(self, index)
+        check_seekable(self, index)
         self._next, self._unreadable = index, 0
 
     def close(self) -> None:
@@ -107,7 +107,7 @@ class ImageSequence(Source):
         raise failure
 
 
-def _found(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
+def _locate(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
     """The images in order, the display name and the address."""
     if not isinstance(images, str | Path):
         paths = sorted((Path(path).absolute() for path in images), key=natural_order)
@@ -116,12 +116,12 @@ def _found(images: str | Path | Sequence[Path]) -> tuple[list[Path], str, str]:
         return paths, paths[0].parent.name, "\n".join(map(str, paths))
     place = Path(os.path.expanduser(images))
     try:
-        return _found_at(place)
+        return _locate_path(place)
     except (OSError, ValueError) as error:
         raise SourceError(f"Cannot open '{place}': {reason(error)}.") from error
 
 
-def _found_at(place: Path) -> tuple[list[Path], str, str]:
+def _locate_path(place: Path) -> tuple[list[Path], str, str]:
     if place.is_file():
         return [place.absolute()], place.name, str(place.absolute())
     if place.is_dir():
@@ -134,7 +134,7 @@ def _found_at(place: Path) -> tuple[list[Path], str, str]:
 
 
 def _in_folder(folder: Path) -> list[Path]:
-    paths = _images(folder.iterdir())
+    paths = _select_images(folder.iterdir())
     if not paths:
         raise SourceError(f"Cannot open '{folder}': the folder contains no images ({_suffixes()}).")
     return paths
@@ -147,13 +147,13 @@ def _matching(pattern: Path) -> list[Path]:
         raise SourceError(
             f"Cannot open '{pattern}': '{videos[0]}' is a video. Patterns are for images; open videos one by one."
         )
-    paths = _images(found)
+    paths = _select_images(found)
     if not paths:
         raise SourceError(f"Cannot open '{pattern}': no image matches the pattern ({_suffixes()}).")
     return paths
 
 
-def _images(paths: Iterable[Path]) -> list[Path]:
+def _select_images(paths: Iterable[Path]) -> list[Path]:
     """The images of the most common kind, in order."""
     found = sorted((path for path in paths if _is_image(path)), key=natural_order)
     count = Counter(map(_kind, found))
@@ -169,10 +169,10 @@ def _kind(path: Path) -> str:
 def _is_image(path: Path) -> bool:
     """Whether the file is an image by its suffix, and neither hidden nor macOS metadata."""
     visible = not path.name.startswith(".") and "__MACOSX" not in path.parts
-    return visible and path.suffix.lower() in IMAGE_SUFFIXES and _is_ordinary(path)
+    return visible and path.suffix.lower() in IMAGE_SUFFIXES and _is_regular_file(path)
 
 
-def _is_ordinary(path: Path) -> bool:
+def _is_regular_file(path: Path) -> bool:
     """Whether the path is a regular file; also True for a broken link, which keeps its position in the sequence."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
@@ -190,17 +190,17 @@ def natural_order(path: Path) -> tuple[list[list[tuple[int, int | str]]], str]:
     >>> [path.name for path in sorted(map(Path, ["b10.png", "b9.png", "a11.png"]), key=natural_order)]
     ['a11.png', 'b9.png', 'b10.png']
     """
-    return [_numbers_apart(part.casefold()) for part in path.parts], str(path)
+    return [_split_numbers(part.casefold()) for part in path.parts], str(path)
 
 
-def _numbers_apart(text: str) -> list[tuple[int, int | str]]:
+def _split_numbers(text: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdecimal() else (1, part) for part in re.split(r"([0-9]+)", text)]
 
 
 def read_image(path: Path) -> Picture:
     """Read an image as upright RGB."""
     try:
-        if not _is_ordinary(path):
+        if not _is_regular_file(path):
             raise Unreadable(f"Cannot read '{path}': it is not a regular file.")
         # Not cv2.imread: on Windows it cannot open names outside the system's code page.
         encoded = np.fromfile(path, np.uint8)
@@ -209,7 +209,7 @@ def read_image(path: Path) -> Picture:
     decoded = _decoded(encoded)
     if decoded is None:
         raise SourceError(f"Cannot read '{path}': it is not an image or is damaged. Replace or remove it.")
-    return np.asarray(cv2.cvtColor(_eight_bits(decoded), cv2.COLOR_BGR2RGB), np.uint8)
+    return np.asarray(cv2.cvtColor(_to_eight_bits(decoded), cv2.COLOR_BGR2RGB), np.uint8)
 
 
 def _decoded(encoded: Picture) -> npt.NDArray[np.generic] | None:
@@ -221,7 +221,7 @@ def _decoded(encoded: Picture) -> npt.NDArray[np.generic] | None:
         return None
 
 
-def _eight_bits(picture: npt.NDArray[np.generic]) -> Picture:
+def _to_eight_bits(picture: npt.NDArray[np.generic]) -> Picture:
     if picture.dtype == np.uint16:
         # In 32 bits (v + 128) // 257 is v / 257, rounded.
         return ((picture.astype(np.uint32) + 128) // 257).astype(np.uint8)

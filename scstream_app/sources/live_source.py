@@ -9,7 +9,7 @@ from typing import Literal
 
 from scstream_app.errors import SourceError
 from scstream_app.render.image_types import Picture
-from scstream_app.sources.base import Frame, Source, check_place
+from scstream_app.sources.base import Frame, Source, check_seekable
 
 #: A live source counts as stalled after this many seconds without a new frame.
 PATIENCE = 2.0
@@ -23,7 +23,7 @@ class CameraStalled(SourceError):
     """A live source delivers no new frames. Calling `read` again waits until it recovers."""
 
 
-class Slot:
+class NewestFrameSlot:
     """Holds the newest picture until it is read; a newer picture replaces it.
 
     Attributes
@@ -140,7 +140,7 @@ class LiveSource(Source):
     _advice: str
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
-        self._slot = Slot(clock)
+        self._slot = NewestFrameSlot(clock)
 
     @property
     def state(self) -> State:
@@ -163,7 +163,7 @@ class LiveSource(Source):
 
     def seek(self, index: int) -> None:
         """Raise `SourceError`: a live source cannot seek."""
-        check_place(self, index)
+        check_seekable(self, index)
 
     def interrupt(self) -> None:
         """See `Source`."""

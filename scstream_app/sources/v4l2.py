@@ -33,12 +33,12 @@ def modes(node: Path, ioctl: Ioctl | None = None) -> set[tuple[int, int, float]]
     except OSError:
         return set()
     try:
-        return set(_modes(handle, ioctl or _system()))
+        return set(_modes(handle, ioctl or _system_ioctl()))
     finally:
         os.close(handle)
 
 
-def _system() -> Ioctl:
+def _system_ioctl() -> Ioctl:
     """The system's ioctl. Imported here because other systems have none, and doctest imports this module there too."""
     from fcntl import ioctl
 
@@ -46,21 +46,21 @@ def _system() -> Ioctl:
 
 
 def _modes(handle: int, ioctl: Ioctl) -> Iterator[tuple[int, int, float]]:
-    for _, _, pixels in _listed(handle, ioctl, ENUM_FORMATS, _FORMAT, _CAPTURE):
-        for _, _, kind, width, height in _listed(handle, ioctl, ENUM_SIZES, _SIZE, pixels):
+    for _, _, pixels in _enumerate(handle, ioctl, ENUM_FORMATS, _FORMAT, _CAPTURE):
+        for _, _, kind, width, height in _enumerate(handle, ioctl, ENUM_SIZES, _SIZE, pixels):
             if kind == _DISCRETE:
                 for rate in _rates(handle, ioctl, pixels, width, height):
                     yield width, height, rate
 
 
 def _rates(handle: int, ioctl: Ioctl, pixels: int, width: int, height: int) -> Iterator[float]:
-    for entry in _listed(handle, ioctl, ENUM_INTERVALS, _INTERVAL, pixels, width, height):
+    for entry in _enumerate(handle, ioctl, ENUM_INTERVALS, _INTERVAL, pixels, width, height):
         kind, numerator, denominator = entry[4:]
         if kind == _DISCRETE and numerator:
             yield round(denominator / numerator, 3)
 
 
-def _listed(
+def _enumerate(
     handle: int, ioctl: Ioctl, request: int, layout: struct.Struct, *question: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield the kernel's answers for index 0, 1, ... until there are no more."""

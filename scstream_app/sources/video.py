@@ -15,7 +15,7 @@ from av.video.stream import VideoStream
 
 from scstream_app.errors import SourceError, reason
 from scstream_app.sources.addresses import without_password
-from scstream_app.sources.base import DamagedFrame, Frame, Source, check_place
+from scstream_app.sources.base import DamagedFrame, Frame, Source, check_seekable
 from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream
 from scstream_app.sources.decoder import Interrupted, MissingPicture
 from scstream_app.sources.rgb_conversion import RgbConverter
@@ -173,7 +173,7 @@ class Video(Source):
 
     def seek(self, index: int) -> None:
         """See `Source`. The next `read` does the work."""
-        check_place(self, index)
+        check_seekable(self, index)
         with self._lock:
             self._target = index
             self._decoder.seek(index)
@@ -211,7 +211,7 @@ class VideoFile(Video):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp = _stamp(path)
+        self._file_state = _file_state(path)
         super().__init__(path.name, str(path.absolute()), str(path))
 
     def _open(self) -> InputContainer:
@@ -222,10 +222,10 @@ class VideoFile(Video):
             raise
 
     def _check_whole(self, frames: int | None = None) -> None:
-        now = _stamp(self.path)
+        now = _file_state(self.path)
         # A file that was deleted can still be read to its end.
         deleted = now is None and frames is not None and self._promise is not None and frames >= self._promise
-        if now != self._stamp and not deleted:
+        if now != self._file_state and not deleted:
             what = "deleted" if now is None else "changed"
             raise SourceError(f"Cannot read '{self._shown}' after {self._latest[0] + 1} frames: the file was {what}.")
 
@@ -263,7 +263,7 @@ def clearly_short(frames: int, promised: int) -> bool:
     return promised - frames > max(_TOLERATED, promised // _TOLERATED_SHARE)
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
+def _file_state(path: Path) -> tuple[int, int] | None:
     """Size and modification time, which identify the state of a file; None if it cannot be accessed."""
     try:
         status = os.stat(path)

@@ -92,7 +92,7 @@ def write_new(path: Path, data: bytes, durable: bool = False) -> None:
     _write_new(path, data, durable)
 
 
-def put_aside(path: Path) -> Path:
+def rename_damaged(path: Path) -> Path:
     """Rename an unreadable file to NAME.damaged, or NAME.damaged2, ...; returns its new path."""
     aside, number = path.with_name(f"{path.name}.damaged"), 2
     while os.path.lexists(aside):

@@ -106,7 +106,7 @@ class _MarkFile(Generic[Marks]):
         try:
             self._known = self._read(), None
         except InvalidData as error:
-            kept = f" It was renamed to {files.put_aside(self.path).name}." if self.path.exists() else ""
+            kept = f" It was renamed to {files.rename_damaged(self.path).name}." if self.path.exists() else ""
             self.set(self._nothing)
             return f"Cannot read {self.path.name}: {reason(error)}.{kept}"
         return ""

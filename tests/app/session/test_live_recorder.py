@@ -93,8 +93,8 @@ def unfinish(path: Path) -> None:
 
 def live_story() -> list[FrameResult]:
     """Five frames of a source that started earlier."""
-    told = story(SHAPE, first=700)
-    return [replace(told[0], events=()), *told[1:]]
+    results = story(SHAPE, first=700)
+    return [replace(results[0], events=()), *results[1:]]
 
 
 # --- content of a recording
@@ -368,15 +368,15 @@ def test_recent_frames_are_bounded_in_number_and_bytes() -> None:
 
 def test_a_frame_taken_from_the_buffer_does_not_change() -> None:
     """The buffer reuses its memory for later frames."""
-    recent, told = ReplayBuffer(frames=2), live_story()
-    recent.add(told[0])
-    looked_at = recent.at(told[0].index)
-    for each in told[1:]:
+    recent, results = ReplayBuffer(frames=2), live_story()
+    recent.add(results[0])
+    looked_at = recent.at(results[0].index)
+    for each in results[1:]:
         recent.add(each)
     assert looked_at is not None
-    np.testing.assert_array_equal(looked_at.picture, told[0].picture)
-    np.testing.assert_array_equal(looked_at.ids, told[0].ids)
-    for each in told[-2:]:
+    np.testing.assert_array_equal(looked_at.picture, results[0].picture)
+    np.testing.assert_array_equal(looked_at.ids, results[0].ids)
+    for each in results[-2:]:
         kept = recent.at(each.index)
         assert kept is not None
         assert kept.index == each.index
@@ -400,9 +400,9 @@ def test_one_frame_is_kept_however_large() -> None:
 
 
 def test_forgetting_keeps_the_birth_of_living_segments() -> None:
-    told = story(SHAPE)
+    results = story(SHAPE)
     summary = RunSummary()
-    for each in told:
+    for each in results:
         summary.add(FrameRecord.of(each, (0, 0), (0, len(each.statistics), 0)))
     summary.forget_before(3)
     assert list(summary.frames) == [3, 4]

@@ -80,7 +80,7 @@ def test_the_colour_space_of_every_frame() -> None:
     trace.add(noted(3, edits=(Edit("restart", values={"colour": "lab"}),)))
     trace.add(noted(4))
     trace.add(noted(5, edits=(Edit("restart", values={"colour": "rgb"}), Edit("lock", (1,)))))
-    told = [trace.colour(index, "rgb") for index in range(6)]
-    assert told == ["rgb", "rgb", "rgb", "lab", "lab", "rgb"]
+    colours = [trace.colour(index, "rgb") for index in range(6)]
+    assert colours == ["rgb", "rgb", "rgb", "lab", "lab", "rgb"]
     trace.forget_before(4)
     assert [trace.colour(index, "rgb") for index in (4, 5)] == ["lab", "rgb"]

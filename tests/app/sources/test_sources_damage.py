@@ -11,7 +11,7 @@ import pytest
 from helpers.clips import blank_packets, busy, encode, moving_square, write_video
 from scstream_app.errors import SourceError
 from scstream_app.sources import DamagedFrame, VideoFile, containers, open_source
-from scstream_app.sources.decoder import shows
+from scstream_app.sources.decoder import has_picture
 from scstream_app.sources.frame_times import scan_frame_times
 from scstream_app.sources.rgb_conversion import RgbConverter
 
@@ -389,8 +389,8 @@ class FakePacket(bytes):
 
 
 def test_vp8_reference_only_pictures_do_not_count():
-    assert shows(FakePacket(b"\x10\x00"))
-    assert not shows(FakePacket(b"\x01\x00"))
+    assert has_picture(FakePacket(b"\x10\x00"))
+    assert not has_picture(FakePacket(b"\x01\x00"))
 
 
 @pytest.mark.parametrize(

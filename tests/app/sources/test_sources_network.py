@@ -190,8 +190,8 @@ def sending_in_parts(parts):
         def send():
             try:
                 with listener.accept()[0] as connection:
-                    for part, told in zip(parts, go, strict=True):
-                        told.wait(30)
+                    for part, event in zip(parts, go, strict=True):
+                        event.wait(30)
                         connection.sendall(part)
             except OSError:
                 pass
@@ -201,8 +201,8 @@ def sending_in_parts(parts):
         try:
             yield f"tcp://127.0.0.1:{listener.getsockname()[1]}", go
         finally:
-            for told in go:
-                told.set()
+            for event in go:
+                event.set()
             listener.close()
             thread.join()
 

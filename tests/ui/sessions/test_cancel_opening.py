@@ -175,8 +175,8 @@ def test_compiling_is_shown_when_it_takes_long(
     qtbot.waitUntil(compiling.begun.is_set, timeout=LONG)
     close(window, qtbot)
     window.open_address(str(other))
-    qtbot.waitUntil(lambda: any("compiled" in text for text in said_below(window)), timeout=LONG)
-    # Otherwise closing the window would wait for it.
+    qtbot.waitUntil(lambda: any("compiling" in text for text in said_below(window)), timeout=LONG)
+    # Else the window would wait for it when it is closed.
     compiling.go.set()
 
 
