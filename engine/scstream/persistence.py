@@ -252,7 +252,7 @@ def write(path: Pathish, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArr
 
 
 def read(path: Pathish) -> tuple[Meta, Arrays]:
-    """Return the JSON text and the arrays of a model file, unchecked; raises ModelFileError for any other file."""
+    """Return the JSON text and the arrays of a model file; raises ModelFileError if format or version are wrong."""
     try:
         with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
             # numpy returns members that are not arrays as bytes.

@@ -187,22 +187,22 @@ def test_the_engine_is_asked_once_a_frame_and_only_for_a_selected_segment() -> N
     own = result.ids == 1
     columns = np.flatnonzero(own.any(axis=0))
     segmenter: Any = Segmenter(own & (np.arange(64) >= columns[4]))
-    halver = SplitWatcher()
-    halver.move_on((result, segmenter))
-    assert halver.find() is None
+    watcher = SplitWatcher()
+    watcher.set_newest((result, segmenter))
+    assert watcher.find() is None
     assert segmenter.asked == 0
-    halver.ask(1)
-    found = halver.find()
+    watcher.watch(1)
+    found = watcher.find()
     assert found is not None
     assert (found.index, found.id) == (0, 1)
     np.testing.assert_array_equal(found.line, own & (np.arange(64) == columns[3]))
-    assert halver.find() is None
-    halver.ask(2)
-    assert halver.find() is None
+    assert watcher.find() is None
+    watcher.watch(2)
+    assert watcher.find() is None
     assert segmenter.asked == 2
-    halver.move_on(None)
-    halver.ask(1)
-    assert halver.find() is None
+    watcher.set_newest(None)
+    watcher.watch(1)
+    assert watcher.find() is None
 
 
 def test_selecting_does_not_delay_the_newest_frame(story_document: Document, qtbot: QtBot) -> None:
