@@ -131,6 +131,9 @@ class ExportDialog(QDialog):
         self._export_button.clicked.connect(self._on_export_clicked)
         self._close_button.clicked.connect(self._on_close_clicked)
         self._show_button.clicked.connect(self._show_folder)
+        self._worker.progressed.connect(self._on_progress)
+        self._worker.failed.connect(self._on_failed)
+        self._worker.finished.connect(self._on_finished)
         self._document.display.shown_changed.connect(self._draw)
         self._document.closed.connect(self._on_document_closed)
 
@@ -255,16 +258,7 @@ class ExportDialog(QDialog):
         self._show_message("", error=False)
         self._status.setText(f"Exporting {task.count} frames…")
         self._status.show()
-        self._worker = self._new_worker()
         self._worker.start(task)
-
-    def _new_worker(self) -> ExportWorker:
-        """A worker for one export: its thread ends with the export, before the dialog can be destroyed."""
-        worker = ExportWorker()
-        worker.progressed.connect(self._on_progress)
-        worker.failed.connect(self._on_failed)
-        worker.finished.connect(self._on_finished)
-        return worker
 
     def _set_running(self, running: bool) -> None:
         self._document.exporting += running - self._running
@@ -294,7 +288,7 @@ class ExportDialog(QDialog):
 
     @Slot(bool)
     def _on_finished(self, complete: bool) -> None:
-        self._worker.shut_down()
+        self._worker.stop()
         self._set_running(False)
         seconds = duration_text(monotonic() - self._started)
         failed = bool(self._message.property("error")) and bool(self._message.text())

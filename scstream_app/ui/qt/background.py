@@ -94,10 +94,14 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
         with self._changed:
             return self._changed.wait_for(lambda: not self._cancels, seconds)
 
-    def shut_down(self, patience: int | None = None) -> bool:
-        """Cancel all tasks and end the thread; return whether it ended within ``patience`` milliseconds."""
-        with self._changed:
-            self._ended = True
+    def stop(self, patience: int | None = None) -> bool:
+        """Cancel all tasks and end the thread until the next task; return whether it ended in time.
+
+        Parameters
+        ----------
+        patience : int, optional
+            Milliseconds to wait, by default those of the constructor.
+        """
         self._cancel_tasks()
         self._thread.quit()
         ended = self._thread.wait(self._patience if patience is None else patience)
@@ -109,6 +113,12 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
         elif self not in self._hanging:
             self._hanging.append(self)
         return ended
+
+    def shut_down(self, patience: int | None = None) -> bool:
+        """Stop for good: later tasks are ignored; see `stop`."""
+        with self._changed:
+            self._ended = True
+        return self.stop(patience)
 
     # --- on the worker's thread
 

@@ -91,6 +91,19 @@ def test_a_thread_that_hangs_is_given_up_and_may_end_later(held: Held) -> None:
     assert held.done == []
 
 
+def test_a_stopped_worker_starts_again_with_the_next_task_but_not_after_it_was_shut_down(held: Held) -> None:
+    held.gate.set()
+    held.add("a")
+    assert held.join(LONG / 1000)
+    assert held.stop()
+    held.add("b")
+    assert held.join(LONG / 1000)
+    assert held.shut_down()
+    held.add("c")
+    assert not held.busy
+    assert held.done == ["a", "b"]
+
+
 def test_jobs_report_results_and_failures_on_the_windows_thread(qtbot: QtBot) -> None:
     jobs, reports = JobQueue(), list[tuple[object, bool]]()
 
