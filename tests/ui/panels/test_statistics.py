@@ -1,4 +1,4 @@
-"""Statistics: curves hold the trace's numbers, only what is seen is drawn, and a click goes there."""
+"""Statistics: curves show the numbers of the summary, only visible parts are drawn, and a click goes to its frame."""
 
 from __future__ import annotations
 
