@@ -104,6 +104,8 @@ class PendingEdits:
         self._model = ModelState(settings)
         self._entries: list[_Entry] = []
         self._abandoned: AbandonedEdits | None = None
+        #: Edits queued again for a session that is not open yet.
+        self._requeued: AbandonedEdits | None = None
         self._expected = self._model
 
     # --- the window
@@ -148,8 +150,10 @@ class PendingEdits:
             return [entry.edit for entry in entries if entry.by_user]
 
     def close(self, settings: Settings) -> None:
-        """Drop all edits, and forget the model."""
+        """Drop all edits, and forget the model; keep edits of a session that was about to open again."""
         with self._lock:
+            if self._requeued is not None:
+                self._abandoned, self._requeued = self._requeued, None
             self._entries, self._model = [], ModelState(settings)
             self._expect()
 
@@ -160,6 +164,7 @@ class PendingEdits:
             if edits:
                 self._abandoned = AbandonedEdits(path, address, name, edits)
             self._entries, self._model = [], ModelState(settings)
+            self._requeued = None
             self._expect()
 
     def start(self, path: Path, address: str | None = None, moved: bool = False) -> AbandonedEdits | None:
@@ -180,8 +185,9 @@ class PendingEdits:
         with self._lock:
             abandoned, self._abandoned = self._abandoned, None
             if not moved:
-                self._entries = []
+                self._entries, self._model = [], ModelState(self._model.settings)
             same = abandoned is not None and address is None and path == abandoned.path
+            self._requeued = abandoned if same else None
             if abandoned is not None and same:
                 self._entries = [_Entry(edit) for edit in abandoned.edits]
             for entry in self._entries:
@@ -195,7 +201,7 @@ class PendingEdits:
     def set_model(self, model: ModelState) -> None:
         """Set the state of the model at the start of a run."""
         with self._lock:
-            self._model = model
+            self._model, self._requeued = model, None
             self._expect()
 
     def take(self) -> tuple[Edit, ...]:

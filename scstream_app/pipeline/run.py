@@ -73,8 +73,8 @@ def segment_frames(
     edits : callable, optional
         Called with the index of a frame just before it is segmented; returns the user's edits to apply first. An edit
         that was applied appears in ``edits`` of the frame's result, any other as ``edit`` of a notice. The caller must
-        keep its edits until then, as `pending_edits.PendingEdits` does: if a frame is cancelled, its edits are not applied and
-        have to be returned for the next frame.
+        keep its edits until then, as `PendingEdits` does: if a frame is cancelled, its edits are not applied and have
+        to be returned for the next frame.
     stale : callable, optional
         Called when a frame has arrived, and may block; returns whether newer frames have replaced it, so that it is
         skipped.

@@ -24,26 +24,18 @@ class Bookmarks(QObject):
         The document.
     display : Display
     parent : QObject, optional
-
-    Attributes
-    ----------
-    writer : BookmarkWriter
     """
 
     def __init__(self, clip: OpenClip, display: Display, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._clip, self._display = clip, display
-        self.writer = BookmarkWriter()
+        self._writer = BookmarkWriter()
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._write)
-        self.set_delay(_DELAY)
+        self._timer.setInterval(_DELAY)
         for signal in (display.shown_changed, display.look_changed, display.selection_changed):
             signal.connect(self._on_changed)
-
-    def set_delay(self, milliseconds: int) -> None:
-        """Set the time from a change to its bookmark."""
-        self._timer.setInterval(milliseconds)
 
     @Slot()
     def _on_changed(self) -> None:
@@ -58,23 +50,23 @@ class Bookmarks(QObject):
             # The session cannot be written while it is being moved.
             self._timer.start()
         elif session is not None and bookmark is not None:
-            self.writer.start(session, bookmark)
+            self._writer.start(session, bookmark)
 
     def leave(self) -> None:
         """Write the last bookmark of the session, and do not touch the session afterwards."""
         self._timer.stop()
         if self._clip.session is not None:
-            self.writer.leave(self._clip.session, self._display.bookmark)
+            self._writer.leave(self._clip.session, self._display.bookmark)
 
     @property
     def busy(self) -> bool:
         """Whether a bookmark is being written."""
-        return self.writer.busy
+        return self._writer.busy
 
     def shut_down(self, patience: int) -> bool:
         """End the thread; return whether it ended within ``patience`` milliseconds."""
         self._timer.stop()
-        return self.writer.shut_down(patience)
+        return self._writer.shut_down(patience)
 
     def restore_view(self, bookmark: Bookmark | None) -> None:
         """Switch to the view of a bookmark, if there is such a view."""

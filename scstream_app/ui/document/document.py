@@ -43,7 +43,7 @@ class Document(QObject):
     ----------
     display : Display
         The frame shown, its look, and the selection.
-    run : Run
+    run : RunControl
         The running segmentation.
     pending : PendingEdits
         Edits of the model that the user asked for.
@@ -330,7 +330,8 @@ class Document(QObject):
             return
         self.session, self.facts, self.summary = session, session.manifest.source, opened.summary
         self._first_colour = session.manifest.settings.colour
-        self.settings = self.pending.expected.settings
+        # The number of threads may have changed since the run was asked for.
+        self.settings = replace(self.pending.expected.settings, threads=self.settings.threads)
         try:
             self.names, self.objects = session.names, session.objects
         except StudioError as error:

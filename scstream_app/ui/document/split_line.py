@@ -26,17 +26,11 @@ class PendingSplit:
 
 
 class SplitWatcher:
-    """Finds the split line of one segment: the window chooses the segment, the worker's thread finds the line.
-
-    Attributes
-    ----------
-    newest : tuple of FrameResult and VideoSegmenter, or None
-        The newest frame and the segmenter that made it.
-    """
+    """Finds the split line of one segment: the window chooses the segment, the worker's thread finds the line."""
 
     def __init__(self) -> None:
         self._wanted: int | None = None
-        self.newest: tuple[FrameResult, VideoSegmenter] | None = None
+        self._newest: tuple[FrameResult, VideoSegmenter] | None = None
         self._reported: tuple[int, int] | None = None
 
     def watch(self, id: int | None) -> None:
@@ -46,12 +40,12 @@ class SplitWatcher:
 
     def set_newest(self, newest: tuple[FrameResult, VideoSegmenter] | None) -> None:
         """Set the newest frame and the segmenter that made it; None if there is none."""
-        self.newest, self._reported = newest, None
+        self._newest, self._reported = newest, None
 
     def find(self) -> PendingSplit | None:
         """Return the line, once for each frame and segment; None if there is nothing new."""
         # The window may change either attribute meanwhile.
-        id, newest = self._wanted, self.newest
+        id, newest = self._wanted, self._newest
         if id is None or newest is None or self._reported == (newest[0].index, id):
             return None
         result, segmenter = newest

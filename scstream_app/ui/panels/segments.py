@@ -105,14 +105,14 @@ class SegmentsPanel(QWidget):
         layout.addLayout(row)
         layout.addWidget(self._table, 1)
         layout.addWidget(self._count)
-        self._turn = PanelRefresh(document, _PAUSE, self)
-        self._turn.come.connect(self._follow)
+        self._panel_refresh = PanelRefresh(document, _PAUSE, self)
+        self._panel_refresh.come.connect(self._follow)
         self._connect()
         self._follow()
 
     def _connect(self) -> None:
         document = self._document
-        document.display.shown_changed.connect(self._turn.ask)
+        document.display.shown_changed.connect(self._panel_refresh.ask)
         document.previewed.connect(self._update_count)
         document.closed.connect(self._follow)
         document.marks_changed.connect(self._refresh)

@@ -40,12 +40,12 @@ class StatisticsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._tabs)
-        self._turn = PanelRefresh(document, _PAUSE, self)
-        self._turn.come.connect(self._refresh)
+        self._panel_refresh = PanelRefresh(document, _PAUSE, self)
+        self._panel_refresh.come.connect(self._refresh)
         for signal in (document.display.shown_changed, document.progressed, document.display.selection_changed):
-            signal.connect(self._turn.ask)
+            signal.connect(self._panel_refresh.ask)
         for signal in (document.marks_changed, document.display.look_changed):
-            signal.connect(self._turn.ask)
+            signal.connect(self._panel_refresh.ask)
         for signal in (document.closed, document.opened):
             signal.connect(self._reset)
         self._paint()

@@ -49,15 +49,17 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
 
     # --- on other threads
 
-    def _add(self, task: T) -> None:
-        """Do a task after those before; after `shut_down`, ignore it."""
+    def _add(self, task: T) -> bool:
+        """Do a task after those before; after `shut_down`, ignore it and return False."""
         cancel = threading.Event()
         with self._changed:
             if self._ended:
-                return
+                return False
             self._cancels.append(cancel)
-        self._start_thread()
+            # Inside the lock, so that `shut_down` from another thread cannot come between.
+            self._start_thread()
         self._begin.emit(task, cancel)
+        return True
 
     def _replace(self, task: T) -> None:
         """Cancel the tasks before, and do this one next."""

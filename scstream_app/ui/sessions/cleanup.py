@@ -31,39 +31,39 @@ class Cleanup(QObject):
     done = Signal()
     message = Signal(str, str)
 
-    def __init__(self, library: Callable[[], Library], chores: JobQueue, window: QWidget) -> None:
+    def __init__(self, library: Callable[[], Library], jobs: JobQueue, window: QWidget) -> None:
         super().__init__(window)
-        self._library, self._chores, self._window = library, chores, window
+        self._library, self._jobs, self._window = library, jobs, window
 
     def clear_old(self, days: float) -> None:
         """Delete unsaved sessions that were not changed for this many days."""
-        self._chores.do(partial(self._library().delete_stale, days), lambda _count: self.done.emit(), what=_DELETING)
+        self._jobs.do(partial(self._library().delete_stale, days), lambda _count: self.done.emit(), what=_DELETING)
 
     def ask(self) -> None:
         """Delete all unsaved sessions after the user confirms their number."""
         library = self._library()
-        self._chores.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
+        self._jobs.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
 
     def _ask_to_clear(self, count: int) -> None:
         question = f"Delete {_unsaved(count)} with all marks? The open session is kept."
         if not count:
             self.message.emit("There are no unsaved sessions to delete.", "notice")
         elif confirm(self._window, question, "Delete"):
-            self._chores.do(self._library().delete_stale, self._report, what=_DELETING)
+            self._jobs.do(self._library().delete_stale, self._report, what=_DELETING)
 
     @Slot(str, str)
     def ask_about(self, path: str, description: str) -> None:
         """Delete one unsaved session after the user confirms; ``description`` is its list entry, clip name first."""
         session = Path(path)
         asking = partial(self._ask_to_delete, session, description)
-        self._chores.do((session / PICTURES).exists, asking, what=_COUNTING)
+        self._jobs.do((session / PICTURES).exists, asking, what=_COUNTING)
 
     def _ask_to_delete(self, path: Path, description: str, recorded: bool) -> None:
         name, _, more = description.partition("\n")
         which = f"'{name}' ({', '.join(more.splitlines())})" if more else f"'{name}'"
         content = "its recorded pictures, which exist nowhere else" if recorded else "its marks"
         if confirm(self._window, f"Delete the unsaved session of {which} and {content}?", "Delete"):
-            self._chores.do(partial(_delete, path), partial(self._report_one, name), what=_DELETING)
+            self._jobs.do(partial(_delete, path), partial(self._report_one, name), what=_DELETING)
 
     def _report_one(self, name: str, gone: bool) -> None:
         if gone:

@@ -65,13 +65,13 @@ class DocumentOpener(QObject):
         document: Document,
         addresses: RecentFiles,
         library: Callable[[], Library],
-        chores: JobQueue,
+        jobs: JobQueue,
         may_leave: Callable[[], bool],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._may_leave = may_leave
-        self._document, self._addresses, self._library, self._chores = document, addresses, library, chores
+        self._document, self._addresses, self._library, self._jobs = document, addresses, library, jobs
         self._made: Path | None = None
         self._unwanted: list[Path] = []
         self.turn = 0
@@ -197,7 +197,7 @@ class DocumentOpener(QObject):
         unwanted, self._unwanted = self._unwanted, []
         for path in unwanted:
             what = "Deleting an unsaved session"
-            self._chores.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
+            self._jobs.do(partial(discard, path), lambda _nothing: self.discarded.emit(), what=what)
 
     def _unseen(self) -> Path | None:
         """Path of the session created last if it is closed before its first frame; None while it is being saved."""

@@ -36,10 +36,10 @@ class SessionSaver(QObject):
     message = Signal(str, str)
 
     def __init__(
-        self, document: Document, addresses: RecentFiles, opening: DocumentOpener, chores: JobQueue, window: QWidget
+        self, document: Document, addresses: RecentFiles, opening: DocumentOpener, jobs: JobQueue, window: QWidget
     ) -> None:
         super().__init__(window)
-        self._document, self._addresses, self._opening, self._chores = document, addresses, opening, chores
+        self._document, self._addresses, self._opening, self._jobs = document, addresses, opening, jobs
         self._window = window
 
     def save(self) -> None:
@@ -109,7 +109,7 @@ class SessionSaver(QObject):
             self._report_saved(path)
 
     def _move(self, path: Path, target: Path, turn: int) -> None:
-        self._chores.do(
+        self._jobs.do(
             partial(move_session, path, target),
             lambda _nothing: self._moved(path, target, turn),
             lambda message: self._not_moved(path, turn, message),

@@ -61,8 +61,8 @@ class Timeline(QWidget):
         self._document, self._player = document, player
         self._layer: QPixmap | None = None
         self._outgrown = self._fresh = False
-        self._turn = PanelRefresh(document, _PAUSE, self)
-        self._turn.come.connect(self._draw_new_frames)
+        self._panel_refresh = PanelRefresh(document, _PAUSE, self)
+        self._panel_refresh.come.connect(self._draw_new_frames)
         self._reset()
         self._head: float | None = None
         self._pressed: QPointF | None = None
@@ -166,7 +166,7 @@ class Timeline(QWidget):
         self._take_events()
         self._take_peak()
         self._outgrown |= (self._domain, self.peak) != before
-        self._turn.ask()
+        self._panel_refresh.ask()
 
     @Slot()
     def _draw_new_frames(self) -> None:

@@ -140,3 +140,20 @@ def test_no_edit_is_lost_between_two_threads(pending: PendingEdits) -> None:
     worker.join(20.0)
     assert made == edits
     assert pending.locked == set(range(500))
+
+
+def test_edits_survive_a_session_that_is_closed_before_it_was_open_again(pending: PendingEdits) -> None:
+    pending.add(LOCK)
+    close_session(pending)
+    pending.start(PATH)
+    # Closed before the run reported its model: the document has no session yet.
+    pending.close(Settings())
+    assert pending.take() == ()
+    assert pending.start(PATH) is None
+    assert pending.take() == (LOCK,)
+
+
+def test_a_cancelled_run_leaves_no_model_behind(pending: PendingEdits) -> None:
+    pending.set_model(ModelState(Settings(), frozenset({3})))
+    pending.start(PATH, ADDRESS)
+    assert pending.locked == frozenset()

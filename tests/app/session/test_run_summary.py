@@ -22,65 +22,65 @@ def split(index: int, whole: int, part: int) -> Event:
 
 def story(frames: int = 8) -> RunSummary:
     """Segment 0 splits off 1, 2, 3, ..., one per frame."""
-    trace = RunSummary()
-    trace.extend(noted(index, *([split(index, 0, index)] if index else [])) for index in range(frames))
-    return trace
+    summary = RunSummary()
+    summary.extend(noted(index, *([split(index, 0, index)] if index else [])) for index in range(frames))
+    return summary
 
 
 def test_following_continues_from_the_cached_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    trace, looked = story(), []
-    events_between = trace.events_between
+    summary, looked = story(), []
+    events_between = summary.events_between
     monkeypatch.setattr(
-        trace, "events_between", lambda after, last: looked.append((after, last)) or events_between(after, last)
+        summary, "events_between", lambda after, last: looked.append((after, last)) or events_between(after, last)
     )
     for index in range(8):
-        assert trace.followed({0}, 0, index) == set(range(index + 1))
+        assert summary.followed({0}, 0, index) == set(range(index + 1))
     assert looked == [(0, 0), *((index, index + 1) for index in range(7))]
 
 
 def test_following_in_any_order_gives_the_same_ids() -> None:
-    trace = story()
+    summary = story()
     expected = {index: set(range(index + 1)) for index in range(8)}
     for index in (5, 2, 7, 0, 3):
-        assert trace.followed({0}, 0, index) == expected[index]
+        assert summary.followed({0}, 0, index) == expected[index]
 
 
 def test_the_cache_does_not_go_beyond_the_last_frame() -> None:
-    trace = story(4)
-    assert trace.followed({0}, 0, 9) == {0, 1, 2, 3}
-    trace.add(noted(4, split(4, 0, 4)))
-    assert trace.followed({0}, 0, 9) == {0, 1, 2, 3, 4}
+    summary = story(4)
+    assert summary.followed({0}, 0, 9) == {0, 1, 2, 3}
+    summary.add(noted(4, split(4, 0, 4)))
+    assert summary.followed({0}, 0, 9) == {0, 1, 2, 3, 4}
 
 
 def test_nothing_is_followed_beyond_a_cut() -> None:
-    trace = story(4)
-    trace.add(noted(4, cut=True))
-    assert trace.followed({0}, 0, 3) == {0, 1, 2, 3}
-    assert trace.followed({0}, 0, 4) == set()
-    assert trace.followed({7}, 4, 4) == {7}
+    summary = story(4)
+    summary.add(noted(4, cut=True))
+    assert summary.followed({0}, 0, 3) == {0, 1, 2, 3}
+    assert summary.followed({0}, 0, 4) == set()
+    assert summary.followed({7}, 4, 4) == {7}
 
 
 def test_following_after_the_oldest_frames_are_forgotten() -> None:
-    trace = story()
-    assert trace.followed({0}, 3, 4) == {0, 4}
-    trace.forget_before(4)
-    assert trace.followed({0}, 4, 6) == {0, 5, 6}
+    summary = story()
+    assert summary.followed({0}, 3, 4) == {0, 4}
+    summary.forget_before(4)
+    assert summary.followed({0}, 4, 6) == {0, 5, 6}
 
 
 def test_single_values_and_ends_of_columns() -> None:
-    trace = story()
-    assert trace.value("segments", 3) == 3.0
-    np.testing.assert_array_equal(trace.tail("engine", 5), [5.0, 6.0, 7.0])
-    np.testing.assert_array_equal(trace.tail("engine", -2), [6.0, 7.0])
-    assert len(trace.tail("engine", 8)) == 0
+    summary = story()
+    assert summary.value("segments", 3) == 3.0
+    np.testing.assert_array_equal(summary.tail("engine", 5), [5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(summary.tail("engine", -2), [6.0, 7.0])
+    assert len(summary.tail("engine", 8)) == 0
 
 
 def test_the_colour_space_of_every_frame() -> None:
-    trace = story(3)
-    trace.add(noted(3, edits=(Edit("restart", values={"colour": "lab"}),)))
-    trace.add(noted(4))
-    trace.add(noted(5, edits=(Edit("restart", values={"colour": "rgb"}), Edit("lock", (1,)))))
-    colours = [trace.colour(index, "rgb") for index in range(6)]
+    summary = story(3)
+    summary.add(noted(3, edits=(Edit("restart", values={"colour": "lab"}),)))
+    summary.add(noted(4))
+    summary.add(noted(5, edits=(Edit("restart", values={"colour": "rgb"}), Edit("lock", (1,)))))
+    colours = [summary.colour(index, "rgb") for index in range(6)]
     assert colours == ["rgb", "rgb", "rgb", "lab", "lab", "rgb"]
-    trace.forget_before(4)
-    assert [trace.colour(index, "rgb") for index in (4, 5)] == ["lab", "rgb"]
+    summary.forget_before(4)
+    assert [summary.colour(index, "rgb") for index in (4, 5)] == ["lab", "rgb"]

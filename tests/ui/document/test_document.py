@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -62,6 +63,15 @@ def test_a_source_is_segmented_to_its_end_and_its_newest_frame_shown(
     assert document.session is not None
     assert document.display.shown is not None
     np.testing.assert_array_equal(document.display.shown.result.ids, document.session.ids(11))
+
+
+def test_threads_changed_while_a_clip_opens_are_kept(
+    document: Document, qtbot: QtBot, clip: str, tmp_path: Path
+) -> None:
+    document.open_source(clip, tmp_path / "clip.scstream")
+    document.set_settings(replace(document.settings, threads=3))
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert document.settings.threads == 3
 
 
 def test_any_frame_can_be_shown_again(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:

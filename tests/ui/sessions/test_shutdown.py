@@ -150,7 +150,7 @@ def held(
         assert hanging.go.wait(LONG / 1000)
 
     monkeypatch.setattr(measures, "append", hang)
-    writer = Thread(target=kept.note_measured, args=({},))
+    writer = Thread(target=kept.add_measures, args=({},))
     writer.start()
     assert hanging.begun.wait(LONG / 1000)
     yield hanging

@@ -97,7 +97,6 @@ class SegmentationWorker(BackgroundWorker[Task]):
     ----------
     recent : ReplayBuffer
         The last frames of a live source.
-    split_watcher : SplitWatcher
     on_newest : callable or None
         Called with every frame of a live source, on the worker's thread, before ``advanced``.
     recorder : LiveRecorder or None
@@ -123,7 +122,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         self.newest: Mailbox[FrameResult] = Mailbox()
         self.preview: Mailbox[Preview] = Mailbox()
         self.split_lines: Mailbox[PendingSplit] = Mailbox()
-        self.split_watcher = SplitWatcher()
+        self._split_watcher = SplitWatcher()
         self._paused, self._aside = threading.Event(), False
         self.recent = ReplayBuffer()
         self.on_newest: Callable[[FrameResult], None] | None = None
@@ -149,7 +148,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         self._aside = aside
         super().cancel()
         if not aside:
-            self.split_watcher.set_newest(None)
+            self._split_watcher.set_newest(None)
 
     def pause(self, paused: bool) -> None:
         """Wait before the next frame, or go on."""
@@ -165,7 +164,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def watch(self, id: int | None) -> None:
         """Find the split line of a segment with every frame, and while paused; None: of no segment."""
-        self.split_watcher.watch(id)
+        self._split_watcher.watch(id)
 
     # --- on the worker's thread
 
@@ -183,7 +182,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
             self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
         finally:
             if not self._aside:
-                self.split_watcher.set_newest(None)
+                self._split_watcher.set_newest(None)
             self.finished.emit(ended)
 
     def _do(self, task: Task, cancel: threading.Event, stack: ExitStack) -> bool:
@@ -310,11 +309,11 @@ class SegmentationWorker(BackgroundWorker[Task]):
             self.advanced.emit()
 
     def _watch_split(self, result: FrameResult, segmenter: VideoSegmenter) -> None:
-        self.split_watcher.set_newest((result, segmenter))
+        self._split_watcher.set_newest((result, segmenter))
         self._find_split()
 
     def _find_split(self) -> None:
-        found = self.split_watcher.find()
+        found = self._split_watcher.find()
         if found is not None and self.split_lines.put(found):
             self.split_found.emit()
 

@@ -31,7 +31,9 @@ class SessionCloser(BackgroundWorker[tuple[Session, "Future[str]"]]):
     def close(self, session: Session) -> str | None:
         """Close a session; return why that failed, an empty string, or None if it takes long and ``late`` follows."""
         problem: Future[str] = Future()
-        self._add((session, problem))
+        if not self._add((session, problem)):
+            # A session that opens while the program ends: the thread has ended already.
+            self._work((session, problem), threading.Event())
         try:
             return problem.result(_MOMENT)
         except TimeoutError:
