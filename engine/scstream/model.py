@@ -26,6 +26,8 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import Points, mode_densities
 from scstream.threads import thread_limit
 
+_PARAMETERS = tuple(field.name for field in fields(Parameters))
+
 
 class ScStream(ClusterMixin, BaseEstimator):
     """Dirichlet-process mixture for streams: clusters appear, drift, split, merge and die, and keep their ids.
@@ -211,7 +213,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         """The parameters, checked."""
         if self.component is not None and not isinstance(self.component, Component):
             raise TypeError(f"component must be a scstream Component, got {self.component!r}")
-        return Parameters(**{field.name: getattr(self, field.name) for field in fields(Parameters)})
+        return Parameters(**{name: getattr(self, name) for name in _PARAMETERS})
 
     def _check_points(self, X: Any, reset: bool) -> Any:
         if not reset and self._is_checked(X):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Self
 
 from scstream.checks import check_choice, check_integer, check_number
@@ -70,17 +71,17 @@ class Parameters:
                 raise ValueError(f"there is no parameter {name!r}; the parameters are {', '.join(names)}")
         return replace(self, **values)
 
-    @property
+    @cached_property
     def log_alpha(self) -> float:
         """Logarithm of `alpha`."""
         return math.log(self.alpha)
 
-    @property
+    @cached_property
     def forgetting_kernel(self) -> Kernel:
         """Weight of a batch as a function of its age: `kernel` with `decay`, or the user's own function."""
         return self.kernel if callable(self.kernel) else KERNELS[self.kernel](float(self.decay))
 
-    @property
+    @cached_property
     def n_threads(self) -> int:
         """Number of threads to use: `threads`, or one for each core."""
         return self.threads or cores()
