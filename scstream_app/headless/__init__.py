@@ -1,7 +1,7 @@
 """Complete jobs without a window: segment a source, resume a session, export a session."""
 
 from scstream_app.headless.export_job import export, raise_failures
-from scstream_app.headless.export_jobs import make_job, stored_options
+from scstream_app.headless.job_setup import make_job, stored_options
 from scstream_app.headless.object_masks import read_masks, session_objects
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.segment_job import Run, prepare, resume, segment

@@ -11,7 +11,7 @@ import numpy as np
 
 from scstream_app.errors import ExportError
 from scstream_app.export import Exporter, ExportOptions, needs_picture
-from scstream_app.headless.export_jobs import check_formats, make_job
+from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.object_masks import objects_for_export
 from scstream_app.session import Session, check_source
 from scstream_app.sources import Source, open_source

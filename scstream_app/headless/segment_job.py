@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportObject, ExportOptions, Job, check_job
-from scstream_app.headless.export_jobs import check_formats, make_job, stored_options
+from scstream_app.headless.job_setup import check_formats, make_job, stored_options
 from scstream_app.headless.object_masks import Masks, mask_names, objects_from_masks, store_objects
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in

@@ -24,7 +24,7 @@ Files::
     layout, queue, workspace                 sizes of tiles and forms, pieces of work, scratch memory
     intrinsics, scalar_math, linalg, noise   LLVM operations, exp and log, small matrices, random numbers
     pixels, moments, images                  frames into tiles, their statistics, pictures
-    pixel_scores, bounds, contest            scores of pixels, bounds of the scores, the best cluster of each pixel
+    pixel_scores, bounds, cluster_choice     scores of pixels, bounds of the scores, the best cluster of each pixel
     label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
     niw, niw_merge, gaussian, diagonal       points under Gaussians
     dirichlet, counts                        points that are counts

@@ -6,7 +6,7 @@ import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
 from scstream.kernels.bounds import bound_scores, prepare_row_terms
-from scstream.kernels.contest import assign_clusters, bound_perturbed_scores, smallest
+from scstream.kernels.cluster_choice import assign_clusters, bound_perturbed_scores, smallest
 from scstream.kernels.halves import assign_halves, assign_halves_of_listed, draw_margins
 from scstream.kernels.intrinsics import vectorise
 from scstream.kernels.label_counts import (

@@ -1,4 +1,4 @@
-"""models/NNNNNN.npz: snapshot of the segmenter after frame NNNNNN, to resume from there."""
+"""models/NNNNNN.npz: snapshot of the segmenter after frame NNNNNN, written by `VideoSegmenter.save`, to resume from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Live sources in the document: hold a frame rate, notice a stalled camera, and record."""
+"""Live sources in the document: hold a frame rate, show that a camera has stalled, and record."""
 
 from __future__ import annotations
 

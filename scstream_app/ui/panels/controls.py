@@ -26,7 +26,7 @@ from scstream_app.settings import PRESETS, SPECS, Preset, Settings, Spec, rememb
 from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.fields import Field, FieldSpec, make_field, make_form
+from scstream_app.ui.qt.form_fields import Field, FieldSpec, make_field, make_form
 
 #: A change of these starts all segments anew.
 AFRESH = frozenset({"colour", "detail"})

@@ -14,7 +14,7 @@ from scstream_app.session.storage import files, marks
 _WRITTEN = ("manifest.json", "frames.jsonl", "objects.json", "names.json")
 
 
-def unsaved_sessions(library: Library) -> list[tuple[str, str]]:
+def describe_unsaved(library: Library) -> list[tuple[str, str]]:
     """Description and path of each unsaved session, the one changed last first.
 
     Reads files; do not call on the interface thread.

@@ -36,7 +36,7 @@ from scstream_app.ui.sessions.recording_control import RecordingControl
 from scstream_app.ui.sessions.rerun import Rerun
 from scstream_app.ui.sessions.session_saver import SessionSaver
 from scstream_app.ui.sessions.shutdown import Shutdown
-from scstream_app.ui.sessions.unsaved_sessions import unsaved_sessions
+from scstream_app.ui.sessions.unsaved_sessions import describe_unsaved
 from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.apply_preferences import PreferenceApplier
 from scstream_app.ui.window.central_area import CentralArea
@@ -369,7 +369,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _fill_welcome(self) -> None:
         self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(partial(unsaved_sessions, self.library), self.welcome.set_unsaved, what="Looking for sessions")
+        self._lists.do(partial(describe_unsaved, self.library), self.welcome.set_unsaved, what="Looking for sessions")
 
     @Slot()
     def _on_look(self) -> None:

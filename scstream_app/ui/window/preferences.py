@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 
 from scstream_app.render import palette
 from scstream_app.settings import PRESETS
-from scstream_app.ui.qt.fields import FieldSpec
+from scstream_app.ui.qt.form_fields import FieldSpec
 
 #: The value of "preset" that keeps the current settings.
 AS_BEFORE = "as before"

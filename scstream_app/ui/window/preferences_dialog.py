@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.ui.qt.fields import Field, make_field, make_form
+from scstream_app.ui.qt.form_fields import Field, make_field, make_form
 from scstream_app.ui.window.preferences import PREFERENCES, Preference, Preferences
 
 

@@ -126,7 +126,7 @@ def test_closing_does_not_wait_for_an_unreadable_frame(
 def test_closing_does_not_wait_for_a_hanging_folder_listing(
     window: MainWindow, qtbot: QtBot, hanging: Hanging, lines: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main_window, "unsaved_sessions", lambda _library: hanging(""))
+    monkeypatch.setattr(main_window, "describe_unsaved", lambda _library: hanging(""))
     window.welcome.refresh()
     qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
     assert window.close()
