@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any, Self
 
 from scstream.checks import check_choice, check_integer, check_number
@@ -71,17 +70,17 @@ class Parameters:
                 raise ValueError(f"there is no parameter {name!r}; the parameters are {', '.join(names)}")
         return replace(self, **values)
 
-    @cached_property
+    @property
     def log_alpha(self) -> float:
         """Logarithm of `alpha`."""
         return math.log(self.alpha)
 
-    @cached_property
+    @property
     def forgetting_kernel(self) -> Kernel:
         """Weight of a batch as a function of its age: `kernel` with `decay`, or the user's own function."""
         return self.kernel if callable(self.kernel) else KERNELS[self.kernel](float(self.decay))
 
-    @cached_property
+    @property
     def n_threads(self) -> int:
         """Number of threads to use: `threads`, or one for each core."""
         return self.threads or cores()
