@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
+from collections import deque
 from typing import Any, ClassVar, Generic, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal, Slot
@@ -30,7 +31,8 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
         Whether the window's thread takes precedence.
     """
 
-    _begin = Signal(object, object)
+    #: Without arguments: Python objects in events between threads have crashed Qt's binding.
+    _begin = Signal()
 
     # Workers that did not end in time: Qt aborts the program when a running thread is deleted.
     _hanging: ClassVar[list[BackgroundWorker[Any]]] = []
@@ -38,6 +40,7 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
     def __init__(self, name: str, patience: int, low_priority: bool = True) -> None:
         super().__init__()
         self._patience, self._low_priority = patience, low_priority
+        self._tasks: deque[tuple[T, threading.Event]] = deque()
         # One event for each task that is queued or running: a queued task can be cancelled before it begins.
         self._cancels: list[threading.Event] = []
         self._changed = threading.Condition()
@@ -56,9 +59,10 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
             if self._ended:
                 return False
             self._cancels.append(cancel)
+            self._tasks.append((task, cancel))
             # Inside the lock, so that `shut_down` from another thread cannot come between.
             self._start_thread()
-        self._begin.emit(task, cancel)
+        self._begin.emit()
         return True
 
     def _replace(self, task: T) -> None:
@@ -111,6 +115,7 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
             with self._changed:
                 # A thread that ends does not begin queued tasks.
                 self._cancels.clear()
+                self._tasks.clear()
                 self._changed.notify_all()
         elif self not in self._hanging:
             self._hanging.append(self)
@@ -124,8 +129,13 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
 
     # --- on the worker's thread
 
-    @Slot(object, object)
-    def _run(self, task: T, cancel: threading.Event) -> None:
+    @Slot()
+    def _run(self) -> None:
+        with self._changed:
+            if not self._tasks:
+                # Tasks were dropped when the thread ended.
+                return
+            task, cancel = self._tasks.popleft()
         if self._low_priority:
             lower_priority()
         try:
