@@ -31,7 +31,7 @@ class BackgroundWorker(QObject, Generic[T], metaclass=AbstractQtMeta):
         Whether the window's thread takes precedence.
     """
 
-    #: Without arguments: Python objects in events between threads have crashed Qt's binding.
+    #: Without arguments: with Python objects in these events, tests of the renderer sometimes crashed or hung.
     _begin = Signal()
 
     # Workers that did not end in time: Qt aborts the program when a running thread is deleted.
