@@ -6,6 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import av
 from av.container import InputContainer
@@ -28,6 +29,8 @@ _LISTS = frozenset({"concat", "dash", "hls", "image2", "imf", "lavfi", "rtsp", "
 _FORMATS = ",".join(sorted({name for names in av.formats_available for name in names.split(",")} - _LISTS))
 _LIST_STARTS = (b"#EXTM3U", b"ffconcat", b"v=0", b"[playlist]", b"[Reference]")
 _GUESS_TIMES = 0x0001  # AVFMT_FLAG_GENPTS, which PyAV sets
+# PyAV 19 accepts metadata in unknown encodings without being asked, and rejects the argument.
+_METADATA: dict[str, Any] = {"metadata_errors": "replace"} if int(av.__version__.split(".")[0]) < 19 else {}
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -37,7 +40,7 @@ def open_file(path: Path) -> InputContainer:
     options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
     try:
         # "file:" keeps FFmpeg from parsing a protocol in a name such as concat:a.mp4.
-        container = av.open(f"file:{path.absolute()}", "r", options=options, metadata_errors="replace")
+        container = av.open(f"file:{path.absolute()}", "r", options=options, **_METADATA)
     except PermissionError as error:
         raise SourceError(f"Cannot open '{path}': {reason(error)}.") from error
     except (av.error.FFmpegError, OSError, ValueError) as error:
@@ -74,7 +77,7 @@ def open_url(url: str) -> InputContainer:
     """
     options = {"protocol_whitelist": _PROTOCOLS, "rtsp_flags": "prefer_tcp"}
     try:
-        return _open_in_thread(lambda: av.open(url, "r", options=options, metadata_errors="replace", timeout=PATIENCE))
+        return _open_in_thread(lambda: av.open(url, "r", options=options, timeout=PATIENCE, **_METADATA))
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise SourceError(f"Cannot open '{without_password(url)}': {network_reason(error)}.") from error
 
