@@ -14,8 +14,7 @@ from scstream_app.pipeline.frame_result import FrameResult
 class Zarr(FileWriter):
     """Writes ids.zarr: an int32 array (frames, H, W) of labels id + 1, 0 for no segment, with one chunk per frame.
 
-    The attributes hold the frame numbers in the source and the times. The format is Zarr version 2, which older
-    programs also read.
+    The attributes hold the frame numbers in the source and the times. The format is Zarr version 3, as in a session.
     """
 
     format = "zarr"
@@ -31,7 +30,14 @@ class Zarr(FileWriter):
         if not self.kept:
             with self._opening():
                 self._array = zarr.create_array(
-                    self._staged[0], shape=(0, *job.shape), chunks=(1, *job.shape), dtype="int32", zarr_format=2
+                    self._staged[0],
+                    shape=(0, *job.shape),
+                    chunks=(1, *job.shape),
+                    dtype="int32",
+                    dimension_names=("frame", "row", "column"),
+                    # Stores all chunks in one folder; the default encoding creates three folders per frame.
+                    chunk_key_encoding={"name": "v2", "separator": "."},
+                    zarr_format=3,
                 )
 
     def _write(self, result: FrameResult) -> None:
@@ -48,7 +54,6 @@ class Zarr(FileWriter):
                 "rate": self.job.rate,
                 "frames": self._frames,
                 "times": self._times,
-                "_ARRAY_DIMENSIONS": ["frame", "row", "column"],
             }
         )
         self._staged.commit()

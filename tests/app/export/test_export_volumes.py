@@ -184,6 +184,12 @@ def test_zarr_is_an_array_of_labels(tmp_path):
     np.testing.assert_array_equal(array[:], stack(results) + 1)
     assert array.attrs["frames"] == [2, 3, 7]
     assert array.attrs["times"] == pytest.approx([0.08, 0.12, 0.28])
+    assert (array.metadata.zarr_format, array.metadata.dimension_names) == (3, ("frame", "row", "column"))
+
+
+def test_zarr_keeps_its_chunks_in_one_folder(tmp_path):
+    path = export(tmp_path, "zarr", story()[:2])
+    assert sorted(entry.name for entry in path.iterdir()) == ["0.0.0", "1.0.0", "zarr.json"]
 
 
 def test_zarr_replaces_an_older_one_whole(tmp_path):
