@@ -23,8 +23,11 @@ from scstream_app.session.storage.files import InvalidData
 #: Name of the file, and address of the source in the manifest of a recording.
 PICTURES = "pictures.mkv"
 
+#: FFmpeg's name of the encoder.
+ENCODER = "libx264rgb"
+
 _TICK = Fraction(1, 1000)
-_CODEC, _PIXELS = "libx264rgb", "bgr24"
+_PIXELS = "bgr24"
 _OPTIONS = {"qp": "0", "preset": "ultrafast", "tune": "zerolatency", "g": "1"}
 _CONTAINER = {"cluster_time_limit": "0", "flush_packets": "1"}
 
@@ -45,7 +48,7 @@ class PictureFile:
             self._container = av.open(str(path), "w", format="matroska", options=_CONTAINER)
             # One thread: the engine needs the cores.
             stream = self._container.add_stream(
-                _CODEC, rate=Fraction(rate).limit_denominator(65_535), options={**_OPTIONS, "threads": "1"}
+                ENCODER, rate=Fraction(rate).limit_denominator(65_535), options={**_OPTIONS, "threads": "1"}
             )
             assert isinstance(stream, VideoStream)
             stream.height, stream.width = size
@@ -81,8 +84,8 @@ class PictureFile:
 
 @contextmanager
 def _reporting_ffmpeg_errors() -> Iterator[None]:
-    """Turn FFmpeg errors into InvalidData."""
+    """Turn FFmpeg errors, and a missing encoder, into InvalidData."""
     try:
         yield
-    except av.error.FFmpegError as error:
+    except (av.error.FFmpegError, av.codec.codec.UnknownCodecError) as error:
         raise InvalidData(f"{PICTURES}: {reason(error)}") from error

@@ -1,5 +1,6 @@
 """Movie formats: views, timestamps and transparency."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import av
@@ -11,7 +12,8 @@ from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, export, make_job
 from scstream_app.export import ExportError
-from scstream_app.export.movie import Clock
+from scstream_app.export.formats.mp4 import Mp4
+from scstream_app.export.movie import H264, Clock
 from scstream_app.render import views
 
 
@@ -198,3 +200,10 @@ def test_gif_is_small_unless_a_scale_is_given(tmp_path, more, width):
 def test_view_that_needs_what_results_lack_is_refused():
     with pytest.raises(ExportError, match="uncertainty"):
         make_job(8, 8, 25.0, view="uncertainty")
+
+
+def test_a_missing_encoder_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr(Mp4, "codec", replace(H264, name="libmissing"))
+    with pytest.raises(ExportError, match=r"Cannot write '.*mp4': this build of FFmpeg has no encoder 'libmissing'\."):
+        export(tmp_path, "mp4", flat_story())
+    assert leftovers(tmp_path) == []

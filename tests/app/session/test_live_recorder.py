@@ -41,6 +41,7 @@ from scstream_app.session import (
     resume,
 )
 from scstream_app.session.run_summary import RunSummary
+from scstream_app.session.storage import pictures
 from scstream_app.settings import Settings
 from scstream_app.sources import VideoFile, open_source
 
@@ -243,6 +244,15 @@ def test_a_path_that_cannot_be_written_is_reported(begin: Begin, ends: Queue[Rec
     end = recorded(begin, ends, tmp_path / "file" / "a.scstream", live_story())
     assert end.frames == 0
     assert "Cannot create" in end.failure
+
+
+def test_a_missing_encoder_is_reported(
+    begin: Begin, ends: Queue[RecordingResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "ENCODER", "libmissing")
+    end = recorded(begin, ends, tmp_path / "a.scstream", live_story())
+    assert end.frames == 0
+    assert "this build of FFmpeg has no encoder 'libmissing'" in end.failure
 
 
 def test_a_recording_without_frames_is_deleted(begin: Begin, ends: Queue[RecordingResult], tmp_path: Path) -> None:
