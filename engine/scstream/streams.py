@@ -108,7 +108,7 @@ def _covariance_roots(shape: tuple[int, int], rng: np.random.Generator) -> NDArr
 
 
 def _reflect(
-    means: NDArray[np.float64], directions: NDArray[np.float64], box: float
+    means: NDArray[np.float64], directions: NDArray[np.float64], box: float | NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     inside = np.clip(means, -box, box)
     return 2 * inside - means, np.where(inside == means, directions, -directions)
@@ -196,6 +196,76 @@ def _multinomials(
         y = rng.choice(n_clusters, batch_size, p=weights)
         is_new = rng.random(batch_size) < replaced[y]
         yield rng.multinomial(trials, concepts[is_new.astype(int), y]), y
+
+
+def disc_video(
+    n_frames: int | None,
+    shape: tuple[int, int] = (120, 160),
+    n_discs: int = 3,
+    *,
+    speed: float = 2.0,
+    noise: float = 4.0,
+    seed: Seed = None,
+) -> Iterator[Batch]:
+    """A video of coloured discs that move over a dark background, cover each other and are reflected at the border.
+
+    Parameters
+    ----------
+    n_frames : int or None
+        Number of frames; None for an endless video.
+    shape : (int, int), default=(120, 160)
+        Height and width of a frame.
+    n_discs : int, default=3
+        Number of discs, each of another colour.
+    speed : float, default=2.0
+        Distance in pixels that a disc moves per frame.
+    noise : float, default=4.0
+        Standard deviation of the noise of every pixel, in grey levels.
+    seed : int, numpy Generator or None
+
+    Yields
+    ------
+    frame : ndarray of shape (H, W, 3), uint8
+        RGB picture.
+    truth : ndarray of shape (H, W)
+        0 for the background, i for the i-th disc.
+
+    Examples
+    --------
+    >>> frame, truth = next(disc_video(10, shape=(60, 80), seed=0))
+    >>> frame.shape, frame.dtype, np.unique(truth)
+    ((60, 80, 3), dtype('uint8'), array([0, 1, 2, 3]))
+    """
+    _check_sizes(n_frames, height=shape[0], width=shape[1], n_discs=n_discs)
+    if speed < 0 or noise < 0:
+        raise ValueError(f"speed and noise must be >= 0, got speed={speed}, noise={noise}")
+    return _discs(_counter(n_frames), shape, n_discs, speed, noise, np.random.default_rng(seed))
+
+
+def _discs(
+    counter: Iterator[int],
+    shape: tuple[int, int],
+    n_discs: int,
+    speed: float,
+    noise: float,
+    rng: np.random.Generator,
+) -> Iterator[Batch]:
+    half = np.array(shape) / 2.0
+    grid = np.moveaxis(np.indices(shape), 0, -1) + 0.5 - half
+    radius = 0.3 * half.min()
+    # The hues are evenly spaced around the colour circle.
+    phase = 2.0 * np.pi * (np.arange(n_discs)[:, None] / n_discs + np.arange(3) / 3.0)
+    colours = np.concatenate([np.full((1, 3), 30.0), 140.0 + 100.0 * np.cos(phase)])
+    angle = 2.0 * np.pi * np.arange(n_discs) / n_discs
+    centres = 0.5 * half * np.stack([np.sin(angle), np.cos(angle)], axis=1)
+    directions = _unit(rng.standard_normal((n_discs, 2)))
+    for _ in counter:
+        truth = np.zeros(shape, np.int64)
+        for disc, centre in enumerate(centres, start=1):
+            truth[np.square(grid - centre).sum(axis=-1) <= radius**2] = disc
+        picture = colours[truth] + noise * rng.standard_normal((*shape, 3))
+        yield np.clip(np.rint(picture), 0, 255).astype(np.uint8), truth
+        centres, directions = _reflect(centres + speed * directions, directions, half)
 
 
 def _weights(n_clusters: int, rng: np.random.Generator) -> NDArray[np.float64]:

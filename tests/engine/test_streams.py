@@ -15,6 +15,7 @@ from scipy import sparse
 from scstream.streams import (
     Batch,
     batches,
+    disc_video,
     gaussian_stream,
     multinomial_stream,
     read_covertype,
@@ -88,6 +89,24 @@ def test_multinomials_are_replaced_gradually() -> None:
     assert steps.max() < 0.4
     # Half of every period is quiet, up to sampling noise.
     assert np.all((steps < 0.1).mean(axis=0) > 0.3)
+
+
+def test_a_video_of_discs_shows_its_truth() -> None:
+    frames, truths = stacked(disc_video(30, (60, 80), n_discs=2, speed=3.0, noise=2.0, seed=0))
+    assert (frames.dtype, frames.shape, truths.shape) == (np.uint8, (30, 60, 80, 3), (30, 60, 80))
+    # A disc keeps its colour, and moves three pixels per frame unless it meets the border or the other disc covers it.
+    pairs = zip(frames, truths, strict=True)
+    colours = np.array([[frame[truth == k].mean(axis=0) for k in range(3)] for frame, truth in pairs])
+    assert np.ptp(colours, axis=0).max() < 2.0
+    assert np.abs(np.diff(colours[0], axis=0)).max(axis=1).min() > 50.0
+    centres = np.array([np.argwhere(truth == 2).mean(axis=0) for truth in truths])
+    assert np.median(np.linalg.norm(np.diff(centres, axis=0), axis=1)) == pytest.approx(3.0, abs=0.3)
+
+
+@pytest.mark.parametrize("changed", [{"shape": (0, 20)}, {"n_discs": 0}, {"speed": -1.0}, {"noise": -1.0}])
+def test_a_video_of_discs_rejects_bad_parameters_at_once(changed: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"must be >="):
+        disc_video(3, **changed)
 
 
 def test_batches_cover_the_data_in_order() -> None:
