@@ -7,17 +7,16 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-READY_BENCH := $(VENV)/.ready-bench
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
 
-.PHONY: help run test lint format bench lock clean
+.PHONY: help run test test-newest test-lowest lint format bench wheels lock clean
 
 help:  ## Show this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
-	    printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
+	    printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 run: $(READY)  ## Open a sample clip in the window; without a display, segment it into out/
 	@if [ -n "$${DISPLAY:-}$${WAYLAND_DISPLAY:-}" ] || [ "$$(uname)" = Darwin ]; then \
@@ -37,6 +36,12 @@ test: $(READY)  ## Check style, types and import layers, then run all tests
 	wait $$window || failed=1; cat $$output; rm -f $$output; \
 	exit $$failed
 
+test-newest: $(READY)  ## Run the quick tests with the newest dependencies, in .venv-newest (PYTHON=python3.13: with that Python)
+	$(or $(PYTHON),$(BIN)/python) tools/test_versions.py newest
+
+test-lowest: $(READY)  ## Run the quick tests with the lowest allowed dependencies, in .venv-lowest
+	$(or $(PYTHON),$(BIN)/python) tools/test_versions.py lowest
+
 lint: $(READY)  ## Check style, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -47,27 +52,30 @@ format: $(READY)  ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY_BENCH)  ## Measure the speed on video and compare it with k-means
+bench: $(READY)  ## Measure the speed on video and compare it with k-means
 	$(BIN)/scstream bench video
+
+wheels: $(READY)  ## Build both wheels into dist/ and try them in empty environments (PYTHON=python3.13: with that Python)
+	$(or $(PYTHON),$(BIN)/python) tools/check_wheels.py dist
 
 lock:  ## Update constraints.txt to the newest releases for Python 3.11, on x86-64
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	python3.11 -m venv "$$scratch/venv"; \
-	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e '.[dev,bench,parquet]'; \
-	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e '.[dev,parquet]'"; \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e ./engine -e '.[dev]'; \
+	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e ./engine -e '.[dev]'"; \
 	  "$$scratch/venv/bin/pip" freeze --exclude-editable \
 	  | sed -E 's/^(PySide6_Essentials|shiboken6)==.*/&; platform_machine != "aarch64"\n\1==$(QT_ARM); platform_machine == "aarch64"/'; \
 	} > "$$scratch/constraints.txt"; \
 	mv "$$scratch/constraints.txt" constraints.txt
 
 clean:  ## Remove all generated files, including .venv
-	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-newest $(VENV)-lowest out build dist site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Python must be 3.11 or newer and able to create virtual environments (Debian packages ensurepip separately).
 define find_python
 python=; \
-for candidate in python3.11 python3.12 python3.13 python3; do \
+for candidate in python3.11 python3.12 python3.13 python3.14 python3; do \
     if "$$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
         python=$$candidate; break; \
     fi; \
@@ -82,7 +90,7 @@ if [ -z "$$python" ]; then \
 fi
 endef
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml engine/pyproject.toml constraints.txt
 	@if ! $(BIN)/python -m pip --version >/dev/null 2>&1; then \
 	    $(find_python); \
 	    if [ -z "$$python" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
@@ -94,7 +102,7 @@ $(READY): pyproject.toml constraints.txt
 	    echo "Creating $(VENV) with $$("$$python" --version)"; \
 	    "$$python" -m venv --clear $(VENV); \
 	fi
-	$(PIP_INSTALL) -c constraints.txt -e '.[dev,parquet]'
+	$(PIP_INSTALL) -c constraints.txt -e ./engine -e '.[dev]'
 	@missing=$$($(BIN)/python tools/qt_libraries.py); \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "Installing the system libraries that Qt needs with apt-get: $$missing"; \
@@ -104,8 +112,4 @@ $(READY): pyproject.toml constraints.txt
 	if [ -n "$$missing" ]; then \
 	    echo "The window cannot open: Qt needs system libraries. On Debian or Ubuntu: apt-get install $$missing" >&2; \
 	fi
-	@touch $@
-
-$(READY_BENCH): $(READY)
-	$(PIP_INSTALL) -c constraints.txt -e '.[bench]'
 	@touch $@

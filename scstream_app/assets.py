@@ -1,4 +1,4 @@
-"""Find files that are installed with the program: icons, styles and documentation pages."""
+"""Find files that are installed with the program: icons, styles, documentation pages and sample clips."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ def asset(name: str) -> Path:
 def page(name: str) -> Path:
     """Path of a documentation page; relative links to its pictures work there."""
     return _find("docs", name)
+
+
+def sample(name: str) -> Path:
+    """Path of a sample clip."""
+    return _find("sample_videos", name)
 
 
 def _find(folder: str, name: str) -> Path:

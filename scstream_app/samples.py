@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Folder of the sample clips, next to the packages in a source tree; an installed program may have none.
-SAMPLES = Path(__file__).parents[1] / "sample_videos"
+from scstream_app import assets
 
+#: Folder of the sample clips.
+SAMPLES = assets.sample("kite_surf.mp4").parent
 
 _ABOUT_SAMPLES = {
     "kite_surf": "A surfer drifts over a moving sea",

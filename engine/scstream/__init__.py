@@ -3,6 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scstream._version import __version__
+
 if TYPE_CHECKING:
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
     from scstream.errors import ModelFileError
@@ -31,6 +33,7 @@ __all__ = [
     "TrackedObject",
     "VideoParameters",
     "VideoSegmenter",
+    "__version__",
     "warm_up",
 ]
 

@@ -1,0 +1,80 @@
+"""What the two distributions promise: versions, contents and dependencies."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from importlib.metadata import packages_distributions, version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import scstream
+from helpers.paths import ROOT, SAMPLES
+
+LIBRARY = tomllib.loads((ROOT / "engine" / "pyproject.toml").read_text(encoding="utf-8"))
+STUDIO = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+#: Imported only if an optional dependency is installed.
+OPTIONAL = {"pyarrow"}
+
+
+def distribution_name(requirement: str) -> str:
+    """Normalised name of the distribution that a requirement asks for."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement)[0]).lower()
+
+
+def imported(folder: Path) -> set[str]:
+    """Names of all packages that the sources in a folder import, also inside of functions."""
+    names = set()
+    for file in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+                names.add(node.module.split(".")[0])
+    return names - sys.stdlib_module_names
+
+
+@pytest.mark.parametrize(
+    ("project", "folder"), [(LIBRARY, "engine/scstream"), (STUDIO, "scstream_app")], ids=["library", "studio"]
+)
+def test_every_import_is_a_declared_dependency_and_the_reverse(project: dict[str, Any], folder: str) -> None:
+    declared = {distribution_name(requirement) for requirement in project["project"]["dependencies"]}
+    owners = packages_distributions()
+    own = Path(folder).name
+    needed = {
+        distribution_name(owner)
+        for name in imported(ROOT / folder) - {own} - OPTIONAL
+        for owner in owners.get(name, [f"{name} is not installed"])
+        if owner not in ("llvmlite", "shiboken6")
+    }
+    assert needed == declared
+
+
+def test_both_distributions_have_one_version() -> None:
+    assert scstream.__version__ == version("scstream") == version("scstream-studio")
+    [asked] = [line for line in STUDIO["project"]["dependencies"] if distribution_name(line) == "scstream"]
+    assert asked == f"scstream~={scstream.__version__}"
+
+
+def test_the_wheel_of_the_studio_carries_all_clips() -> None:
+    included = STUDIO["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    clips = {f"sample_videos/{clip.name}" for clip in SAMPLES.glob("*.mp4")}
+    assert clips == {source for source in included if source.endswith(".mp4")}
+    assert all(target == f"scstream_app/{source}" for source, target in included.items())
+
+
+def test_links_of_the_readme_are_absolute_where_the_wheel_is_published() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for rule in STUDIO["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(rule["pattern"], rule["replacement"], text)
+    targets = re.findall(r"\]\(([^)\s]+)", text)
+    assert len(targets) > 10
+    assert [target for target in targets if not target.startswith(("https://", "#"))] == []
+
+
+def test_both_distributions_carry_the_same_licence() -> None:
+    assert (ROOT / "LICENSE").read_bytes() == (ROOT / "engine" / "LICENSE").read_bytes()
