@@ -14,6 +14,8 @@ from numba.core.caching import CompileResultCacheImpl
 from scstream import kernels
 from scstream.kernels import _jit
 
+pytestmark = pytest.mark.slow
+
 # The leaf and the inlined function are in other files than the kernel that calls them, as in the package itself.
 _INNER = "from tiny._jit import inlined\n@inlined\ndef double(x): return 2 * x\n"
 _MIDDLE = "from tiny._jit import leaf\nfrom tiny.inner import double\n@leaf\ndef step(x): return double(x) + 1\n"

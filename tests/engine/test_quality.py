@@ -19,6 +19,8 @@ import pytest
 from helpers.paths import SAMPLES
 from scstream import Gaussian, ScStream, VideoSegmenter, metrics
 
+pytestmark = pytest.mark.slow
+
 
 def read_video(path: Path) -> list[npt.NDArray[np.uint8]]:
     capture = cv2.VideoCapture(str(path))

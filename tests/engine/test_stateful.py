@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -15,6 +16,8 @@ from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
 from scstream.sampler.genealogy import Event, Kind
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import Points
+
+pytestmark = pytest.mark.slow
 
 D = 2
 SEEDS = st.integers(0, 2**32 - 1)

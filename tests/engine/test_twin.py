@@ -17,6 +17,8 @@ from scstream.metrics import ari
 from scstream.sampler.sampler import has_converged
 from scstream.streams import gaussian_stream
 
+pytestmark = pytest.mark.slow
+
 N_SEEDS = 6
 #: Few enough that neither sampler's first batch ends earlier, so that both make the same number of sweeps.
 INIT_SWEEPS = 40

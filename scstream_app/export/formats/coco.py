@@ -168,8 +168,12 @@ def _open(path: Path) -> sqlite3.Connection:
     atomic_files.discard(path)
     # One thread opens the connection and another uses it, never both at the same time.
     spool = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-    # The database is temporary and need not survive a crash.
-    spool.execute("PRAGMA journal_mode = OFF")
-    spool.execute("PRAGMA synchronous = OFF")
-    spool.execute("CREATE TABLE shapes (place, track, area, x, y, w, h, counts)")
+    try:
+        # The database is temporary and need not survive a crash.
+        spool.execute("PRAGMA journal_mode = OFF")
+        spool.execute("PRAGMA synchronous = OFF")
+        spool.execute("CREATE TABLE shapes (place, track, area, x, y, w, h, counts)")
+    except BaseException:
+        spool.close()
+        raise
     return spool

@@ -13,6 +13,8 @@ from scstream_app.evaluation.bench import streams, video
 from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter, grid_labels
 from scstream_app.evaluation.bench.timing import Stopwatch
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):

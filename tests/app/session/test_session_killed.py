@@ -20,7 +20,10 @@ from helpers.paths import ROOT
 from helpers.session_clips import clip, recorded, volume
 from scstream_app.session import Session, resume
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked on this system")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be forked on this system"),
+]
 
 #: SCSTREAM_KILLS=20 makes it thorough.
 KILLS = int(os.environ.get("SCSTREAM_KILLS", "6"))

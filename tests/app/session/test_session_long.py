@@ -7,7 +7,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from helpers.paths import ROOT
+
+pytestmark = pytest.mark.slow
 
 
 def test_three_thousand_frames() -> None:

@@ -25,6 +25,8 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Names, Session, resume
 
+pytestmark = pytest.mark.slow
+
 MISSING = object()
 
 

@@ -19,6 +19,8 @@ from scstream_app.errors import SessionError
 from scstream_app.session import Session, resume
 from scstream_app.session.storage.statistics import RECORD
 
+pytestmark = pytest.mark.slow
+
 WHOLE = 6
 
 

@@ -502,7 +502,7 @@ def test_tips_say_how_many_segments_are_wanted(running: Document, qtbot: QtBot) 
 def test_while_the_first_frame_settles_the_panel_does_not_claim_that_there_is_nothing(
     document: Document, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    document.set_settings(Settings(max_init_sweeps=20, threads=1))
+    document.set_settings(Settings(max_init_sweeps=200, threads=1))
     panel = shown(SegmentsPanel(document), qtbot)
     count = panel.findChild(QLabel, "count")
     told, drafts = list[str](), list[str]()

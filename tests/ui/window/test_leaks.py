@@ -32,6 +32,8 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.mailbox import Mailbox
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 QUICK = Settings(max_init_sweeps=10, threads=1)
 #: Includes the time to compile.
 LONG = 120_000
