@@ -17,6 +17,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 RESOLUTIONS = {"newest": "highest", "lowest": "lowest-direct"}
+#: What old versions call is deprecated in the newest versions of their own dependencies.
+WARNINGS = {"newest": (), "lowest": ("-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning")}
 PROJECTS = ("-e", "./engine", "-e", ".[parquet]")
 
 
@@ -33,8 +35,8 @@ def main(arguments: list[str]) -> int:
     run(python, "-m", "uv", "pip", "install", "--quiet", *PROJECTS, "-e", ".[test]")
     run(python, "-m", "uv", "pip", "list")
     platform = {"QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")}
-    selected = options or ["-m", "not slow"]
-    return subprocess.run([python, "-m", "pytest", *selected], cwd=ROOT, env=os.environ | platform).returncode
+    command = [python, "-m", "pytest", *WARNINGS[which], *(options or ["-m", "not slow"])]
+    return subprocess.run(command, cwd=ROOT, env=os.environ | platform).returncode
 
 
 def create_environment(folder: Path) -> str:
