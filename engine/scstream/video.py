@@ -13,16 +13,14 @@ import numpy.typing as npt
 
 from scstream import persistence
 from scstream.checks import check_time
-from scstream.components import Gaussian
 from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
-from scstream.pixels.colour import to_public_axes, to_rgb
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.scaling import enlarge, reduce_frame, scaled_size
-from scstream.pixels.statistics import STATISTICS
+from scstream.pixels.segment_statistics import segment_statistics
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.genealogy import Event
 from scstream.sampler.sampler import Sampler
@@ -67,8 +65,8 @@ class VideoSegmenter:
         Segment ids of the last frame.
     statistics_ : structured array
         One row for each live segment, largest first: id, pixels, share of the frame, time of birth, age in frames, mean
-        red, green, blue in [0, 1], centroid in pixels, covariance (5, 5) over the colour space's three channels,
-        row / H and column / W.
+        red, green, blue in [0, 1], centroid (row, column) in pixels, covariance (5, 5) over the colour space's three
+        channels (0 to about 1), row and column (in pixels).
     events_ : list of Event
         Births, splits, merges and deaths in the last frame.
     log_posterior_ : float
@@ -351,27 +349,7 @@ class VideoSegmenter:
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
-        sampler = self._fitted()
-        state, height_width = sampler.state, np.array(self._shape())
-        component = sampler.component
-        assert isinstance(component, Gaussian)
-        now = state.current.sum(axis=1)
-        # A segment that is hidden in this frame is described by its history.
-        seen = np.where(now[:, :1] >= 1.0, now, state.total.sum(axis=1))
-        mean, covariance = to_public_axes(*component.moments(seen), self.colour)
-        rows = np.empty(len(state.ids), STATISTICS)
-        rows["id"] = state.ids
-        share = now[:, 0] / now[:, 0].sum()
-        rows["pixels"] = np.rint(share * height_width.prod())
-        rows["share"] = share
-        rows["born"] = [sampler.genealogy.born(int(i)) for i in state.ids]
-        rows["age"] = state.batch - state.born
-        rgb = to_rgb(mean[:, :3], self.colour)
-        for n, name in enumerate(("red", "green", "blue")):
-            rows[name] = rgb[:, n]
-        rows["row"], rows["column"] = (mean[:, 3:] * height_width).T
-        rows["covariance"] = covariance
-        return rows[np.argsort(-rows["share"], kind="stable")]
+        return segment_statistics(self._fitted(), self._shape(), self.colour)
 
     # --- saving
 

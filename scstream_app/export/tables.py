@@ -3,7 +3,7 @@
 segments
     One row per frame and live segment: frame, time in seconds, id, name, pixels, mean red, green and blue from 0 to 1,
     centroid as row and column in pixels, and cov_11 to cov_55: the upper triangle of the covariance over the colour
-    space's three channels, row / height and column / width.
+    space's three channels (0 to about 1), row and column (in pixels).
 events
     frame, time, kind, id (the segment that survived, was born or died), other (the segment split off or absorbed; else
     empty), log_hastings (of splits and merges), count, other_count (weighted numbers of pixels).

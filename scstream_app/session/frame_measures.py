@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import metrics
+from scstream.pixels.statistics import scale_covariance
 from scstream_app.errors import StudioError
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
@@ -41,9 +42,10 @@ def mean_uncertainty(picture: Picture, statistics: npt.NDArray[np.void], colour:
     step = max(1, math.isqrt(height * width // _SAMPLE))
     sparse = np.ascontiguousarray(picture[step // 2 :: step, step // 2 :: step])
     # Positions are in pixels of the full picture; scale them to the subsampled one.
-    rows = statistics.copy()
-    rows["row"] *= sparse.shape[0] / height
-    rows["column"] *= sparse.shape[1] / width
+    rows, factors = statistics.copy(), (sparse.shape[0] / height, sparse.shape[1] / width)
+    rows["row"] *= factors[0]
+    rows["column"] *= factors[1]
+    rows["covariance"] = scale_covariance(rows["covariance"], factors)
     # Imported here because the engine takes a second or two to import, and the window should open at once.
     from scstream.pixels.uncertainty import uncertainty
 

@@ -177,7 +177,8 @@ class SessionReader:
 
     def _statistics(self, record: FrameRecord) -> npt.NDArray[np.void]:
         with self._reading(record.index):
-            return statistics.read(self._rows_path, record.first_row, record.rows, record.rows_checksum)
+            place = record.first_row, record.rows, record.rows_checksum
+            return statistics.read(self._rows_path, *place, self.manifest.pixel)
 
     def results(self, start: int = 0, stop: int | None = None, source: Source | None = None) -> Iterator[FrameResult]:
         """Yield the results of frames start, ..., stop - 1; with pictures if ``source`` is given."""

@@ -196,7 +196,7 @@ class Session(SessionReader):
         rows, log = self._files()
         count, end, rows_end, first = len(self._index), self._index.end, rows.end, self._index.rows
         ids = self._volume.write(self._position(result.index), result.ids)
-        data = statistics.pack(result.statistics)
+        data = statistics.pack(result.statistics, self.manifest.pixel)
         record = FrameRecord.of(result, ids, (first, len(result.statistics), zlib.crc32(data)))
         line = record.line()
         try:

@@ -14,11 +14,10 @@ def leftovers(folder):
 
 def statistics(rgb, ids):
     """Rows as the engine gives them, measured on the picture itself."""
-    height, width = ids.shape
     rows = np.zeros(len(np.unique(ids[ids >= 0])), STATISTICS)
     for row, id in zip(rows, np.unique(ids[ids >= 0]), strict=True):
         y, x = np.nonzero(ids == id)
-        points = np.column_stack([rgb[y, x] / 255.0, y / height, x / width])
+        points = np.column_stack([rgb[y, x] / 255.0, y, x])
         row["id"], row["pixels"], row["share"] = id, len(y), len(y) / ids.size
         row["red"], row["green"], row["blue"] = points[:, :3].mean(axis=0)
         row["row"], row["column"] = y.mean(), x.mean()

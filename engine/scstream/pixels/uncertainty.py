@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scstream.components.gaussian import Whitened
 from scstream.kernels import PIXEL_D
 from scstream.pixels.colour import from_public_axes, from_rgb
+from scstream.pixels.statistics import scale_covariance
 from scstream.pixels.tiles import Tiles
 
 
@@ -32,9 +33,8 @@ def uncertainty(
         return np.zeros((height, width), np.float32)
     rgb = np.stack([rows["red"], rows["green"], rows["blue"]], axis=1).astype(np.float64)
     place = np.stack([rows["row"] / height, rows["column"] / width], axis=1)
-    mean, covariance = from_public_axes(
-        np.concatenate([from_rgb(rgb, colour), place], axis=1), rows["covariance"].astype(np.float64), colour
-    )
+    spread = scale_covariance(rows["covariance"].astype(np.float64), (1.0 / height, 1.0 / width))
+    mean, covariance = from_public_axes(np.concatenate([from_rgb(rgb, colour), place], axis=1), spread, colour)
     # Half a grey level keeps the densities of segments of one colour finite.
     A = np.linalg.inv(np.linalg.cholesky(covariance + np.eye(PIXEL_D) * (0.5 / 255.0) ** 2))
     b = -np.einsum("kij,kj->ki", A, mean)

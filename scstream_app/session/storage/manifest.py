@@ -14,6 +14,7 @@ from scstream_app import __version__
 from scstream_app.errors import SettingsError
 from scstream_app.session.storage import checks, files, statistics
 from scstream_app.session.storage.files import InvalidData
+from scstream_app.session.storage.statistics import Units
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 from scstream_app.sources.addresses import without_password
@@ -106,6 +107,8 @@ class Manifest:
         None until the first frame is written.
     complete : bool
         Whether the last frame has been reached, so that there is nothing to resume.
+    units : Units
+        Units of the covariances in statistics.bin.
     """
 
     source: SourceFacts
@@ -119,6 +122,7 @@ class Manifest:
     first_frame: FirstFrame | None = None
     complete: bool = False
     export: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    units: Units = Units.PIXELS
 
     @classmethod
     def new(
@@ -155,7 +159,7 @@ class Manifest:
             "export": dict(self.export),
             "snapshot_every": self.snapshot_every,
             "first_frame": None if first is None else {"index": first.index, "crc32": first.checksum},
-            "statistics": statistics.description(),
+            "statistics": statistics.description(self.units),
         }
 
     @classmethod
@@ -166,8 +170,7 @@ class Manifest:
         formats = checks.listing(values, "formats", 100)
         if not all(isinstance(name, str) and _FORMAT.fullmatch(name) for name in formats):
             raise InvalidData("'formats' contains an invalid name")
-        if values.get("statistics") != statistics.description():
-            raise InvalidData("its statistics have a layout that this program does not support")
+        units = statistics.described_units(values.get("statistics"))
         try:
             settings = Settings.from_dict(checks.section(values, "settings"))
         except SettingsError as error:
@@ -184,7 +187,13 @@ class Manifest:
             _first_frame(values, start),
             checks.switch(values, "complete"),
             _export(values),
+            units,
         )
+
+    @property
+    def pixel(self) -> tuple[float, float]:
+        """Height and width of a pixel in the units of statistics.bin."""
+        return self.units.pixel(self.source.height, self.source.width)
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from scstream.pixels.statistics import STATISTICS
+from scstream.pixels.statistics import STATISTICS, scale_covariance
 from scstream_app.session.storage import files
 from scstream_app.session.storage.files import InvalidData
 
@@ -36,22 +37,44 @@ RECORD = np.dtype(
 )
 
 
-def description() -> dict[str, Any]:
+class Units(Enum):
+    """Units of rows and columns in the stored covariances, as the manifest describes them.
+
+    New sessions use pixels. A session of an earlier version keeps its normalised units, also when it is resumed.
+    """
+
+    PIXELS = "upper triangle, row by row: three colours, row, column (in pixels)"
+    NORMALISED = "upper triangle, row by row: three colours, row / height, column / width"
+
+    def pixel(self, height: int, width: int) -> tuple[float, float]:
+        """Height and width of a pixel of a frame, in these units."""
+        return (1.0, 1.0) if self is Units.PIXELS else (1.0 / height, 1.0 / width)
+
+
+def description(units: Units) -> dict[str, Any]:
     """Layout of the file for the manifest, so that other programs can read it."""
     fields = [[name, RECORD[name].base.str, list(RECORD[name].shape)] for name in RECORD.names or ()]
-    return {"record": fields, "covariance": "upper triangle, row by row: three colours, row / height, column / width"}
+    return {"record": fields, "covariance": units.value}
 
 
-def pack(rows: Rows) -> bytes:
-    """Convert rows of `VideoSegmenter.statistics_` to records."""
+def described_units(values: Any) -> Units:
+    """Units of a file with this description in the manifest."""
+    for units in Units:
+        if values == description(units):
+            return units
+    raise InvalidData("its statistics have a layout that this program does not support")
+
+
+def pack(rows: Rows, pixel: tuple[float, float] = (1.0, 1.0)) -> bytes:
+    """Convert rows of `VideoSegmenter.statistics_` to records; ``pixel`` is that of the session's `Units`."""
     records = np.empty(len(rows), RECORD)
     for name in ("id", "pixels", "age", *_PLAIN):
         records[name] = rows[name]
-    records["covariance"] = rows["covariance"][:, *_UPPER]
+    records["covariance"] = scale_covariance(rows["covariance"], pixel)[:, *_UPPER]
     return records.tobytes()
 
 
-def unpack(data: bytes) -> Rows:
+def unpack(data: bytes, pixel: tuple[float, float] = (1.0, 1.0)) -> Rows:
     """Inverse of `pack`, up to rounding."""
     records = np.frombuffer(data, RECORD)
     rows = np.zeros(len(records), STATISTICS)
@@ -59,18 +82,19 @@ def unpack(data: bytes) -> Rows:
         rows[name] = records[name]
     rows["covariance"][:, *_UPPER] = records["covariance"]
     rows["covariance"][:, *_UPPER[::-1]] = records["covariance"]
+    rows["covariance"] = scale_covariance(rows["covariance"], 1.0 / np.array(pixel))
     return rows
 
 
-def read(path: Path, first: int, count: int, checksum: int) -> Rows:
-    """Read the records first, ..., first + count - 1."""
+def read(path: Path, first: int, count: int, checksum: int, pixel: tuple[float, float] = (1.0, 1.0)) -> Rows:
+    """Read the records first, ..., first + count - 1; ``pixel`` as in `pack`."""
     files.check_file(path)
     with open(path, "rb") as file:
         file.seek(first * RECORD.itemsize)
         data = file.read(count * RECORD.itemsize)
     if len(data) != count * RECORD.itemsize or zlib.crc32(data) != checksum:
         raise InvalidData(f"{path.name} is damaged: a checksum does not match")
-    rows = unpack(data)
+    rows = unpack(data, pixel)
     if any((rows[name] < 0).any() for name in ("id", "pixels", "age")) or not np.isfinite(rows["share"]).all():
         raise InvalidData(f"{path.name} contains invalid records")
     return rows

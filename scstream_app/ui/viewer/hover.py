@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QLabel, QWidget
 
 from scstream.pixels.colour import from_rgb
+from scstream.pixels.statistics import scale_covariance
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.palette import RGB
 
@@ -73,7 +74,7 @@ def share_text(share: float) -> str:
 class Membership:
     """Membership probabilities of single pixels of a frame, from the frame's statistics.
 
-    Models each segment as the Gaussian of its statistics, as `scstream.video.uncertainty` does for whole frames; one
+    Models each segment as the Gaussian of its statistics, as `scstream.pixels.uncertainty` does for whole frames; one
     pixel takes microseconds.
     """
 
@@ -87,7 +88,8 @@ class Membership:
         self._ids = rows["id"]
         place = np.stack([rows["row"], rows["column"]], axis=1) / self._size
         self._means = np.concatenate([from_rgb(rgb, colour), place], axis=1)
-        covariances = rows["covariance"].astype(np.float64) + np.eye(5) * _LEAST_DEVIATION**2
+        spread = scale_covariance(rows["covariance"].astype(np.float64), 1.0 / self._size)
+        covariances = spread + np.eye(5) * _LEAST_DEVIATION**2
         self._inverse = np.linalg.inv(covariances)
         self._log_weight = np.log(rows["pixels"]) - 0.5 * np.linalg.slogdet(covariances)[1]
 
