@@ -16,18 +16,20 @@ from scstream.checks import check_time
 from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
+from scstream.params import Parameter, Parametrised, check_names
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.scaling import enlarge, reduce_frame, scaled_size
 from scstream.pixels.segment_statistics import segment_statistics
 from scstream.pixels.tiles import Tiles
+from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import mode_densities
 
 
-class VideoSegmenter:
+class VideoSegmenter(Parametrised):
     """Segment a video into regions that keep their ids from frame to frame.
 
     Every pixel is a point with five features (its colour, its row and its column, each from 0 to about 1), every frame
@@ -57,8 +59,11 @@ class VideoSegmenter:
 
     Attributes
     ----------
+    colour, scale, alpha, ...
+        The parameters above, except ``restart`` and ``merge``, which are methods here. Assigning to one calls
+        `set_params`.
     parameters : VideoParameters
-        The parameters above, read-only; `change` sets them.
+        All parameters, read-only.
     model_ : Mixture
         The mixture, with summaries in the engine's own pixel axes.
     ids_ : array (H, W) int32
@@ -87,7 +92,23 @@ class VideoSegmenter:
     0
     >>> bool((segmenter.segment(frame) == ids).mean() > 0.9)
     True
+    >>> segmenter.set_params(decay=1.0)
+    VideoSegmenter(decay=1.0, seed=0)
     """
+
+    colour = Parameter[str]()
+    scale = Parameter[float]()
+    alpha = Parameter[float]()
+    decay = Parameter[float]()
+    sweeps = Parameter[int]()
+    seed = Parameter[int | None]()
+    threads = Parameter[int | None]()
+    detail = Parameter[float]()
+    burn_in = Parameter[int]()
+    kernel = Parameter[str | Kernel]()
+    epsilon = Parameter[float]()
+    max_init_sweeps = Parameter[int]()
+    split_last = Parameter[bool]()
 
     def __init__(
         self,
@@ -101,7 +122,7 @@ class VideoSegmenter:
         *,
         detail: float = 1.0,
         burn_in: int = 5,
-        kernel: str | Callable[[float], float] = "exponential",
+        kernel: str | Kernel = "exponential",
         epsilon: float = 1e-8,
         max_init_sweeps: int = 200,
         split_last: bool = True,
@@ -136,37 +157,22 @@ class VideoSegmenter:
     def parameters(self) -> VideoParameters:
         return self._parameters
 
-    @property
-    def colour(self) -> str:
-        return self._parameters.colour
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; ``deep`` is ignored, as no parameter has parameters of its own."""
+        return {name: getattr(self._parameters, name) for name in self.default_params()}
 
-    @property
-    def scale(self) -> float:
-        return self._parameters.scale
-
-    @property
-    def detail(self) -> float:
-        return self._parameters.detail
-
-    @property
-    def seed(self) -> int | None:
-        return self._parameters.seed
-
-    @property
-    def threads(self) -> int | None:
-        return self._parameters.threads
-
-    def change(self, **parameters: Any) -> None:
-        """Change parameters from the next frame on.
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters from the next frame on; returns the segmenter itself.
 
         With another scale the statistics of earlier frames are rescaled to that size, and segments keep their ids.
         ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
         frame or after a `restart`.
         """
+        check_names(params, self.default_params())
+        changed = self._parameters.changed(**params)
         running = self._sampler is not None and not self._next_is_first
-        if running and {"colour", "detail"} & parameters.keys():
+        if running and (changed.colour, changed.detail) != (self.colour, self.detail):
             raise ValueError("colour and detail can change at a restart only")
-        changed = self._parameters.changed(**parameters)
         if self._sampler is not None:
             if running:
                 before, after = (math.prod(scaled_size(self._shape(), scale)) for scale in (self.scale, changed.scale))
@@ -175,6 +181,12 @@ class VideoSegmenter:
         if self._tiles is not None:
             self._tiles.threads = changed.n_threads
         self._parameters = changed
+        return self
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("merge", "restart"):
+            raise AttributeError(f"{name} is a method of VideoSegmenter; set_params({name}=...) sets the parameter")
+        super().__setattr__(name, value)
 
     # --- segmenting
 

@@ -84,7 +84,7 @@ class Edit:
             case "restart":
                 segmenter.restart()
         if self.values:
-            segmenter.change(**self.values)
+            segmenter.set_params(**self.values)
 
     def as_dict(self) -> dict[str, Any]:
         """Return values that can be written as JSON."""

@@ -72,5 +72,5 @@ def transfer_model(segmenter: VideoSegmenter, start: int, size: tuple[int, int])
     """
     copy = segmenter.transfer(float(start - 1), size)
     # The engine treats None as 0, but `Settings` requires a number.
-    copy.change(seed=segmenter.seed or 0)
+    copy.set_params(seed=segmenter.seed or 0)
     return copy

@@ -42,7 +42,7 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
     else:
         segmenter, previous, start = session.load_snapshot(frame), next(session.results(frame, frame + 1)), frame + 1
         _check_segmenter(session, segmenter, frame)
-    segmenter.change(threads=threads)
+    segmenter.set_params(threads=threads)
     return Resumption(session, source, segmenter, previous, start)
 
 
@@ -169,7 +169,7 @@ def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) ->
     try:
         for edited in session.edited_records(frame + 1):
             for edit in edited.edits:
-                expected.change(**edit.values)
+                expected.set_params(**edit.values)
     except (TypeError, ValueError) as error:
         raise _refusal(session, f"its edits up to frame {frame} are invalid") from error
     size = (facts.height, facts.width)

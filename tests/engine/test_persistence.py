@@ -251,7 +251,7 @@ def test_a_bad_number_of_threads_does_not_spoil_a_snapshot(tmp_path: Path) -> No
     segmenter = VideoSegmenter(seed=2, max_init_sweeps=10)
     segmenter.segment(clip_frames("crossing", 1)[0][::3, ::3])
     with pytest.raises(ValueError, match="threads must be a whole number >= 1, got 0"):
-        segmenter.change(threads=0)
+        segmenter.set_params(threads=0)
     segmenter.save(tmp_path / "video.npz")
     assert VideoSegmenter.load(tmp_path / "video.npz").threads is None
 

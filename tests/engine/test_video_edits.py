@@ -78,7 +78,7 @@ def test_split_mask_is_what_a_split_makes(segmenter: VideoSegmenter, frames: lis
 
 
 def test_split_mask_has_the_size_of_the_frame(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
-    segmenter.change(scale=0.5)
+    segmenter.set_params(scale=0.5)
     segmenter.segment(frames[2])
     id = largest(segmenter, 1)[0]
     second, own = segmenter.split_mask(id), segmenter.ids_ == id
@@ -102,7 +102,7 @@ def test_a_segment_with_an_empty_subcluster_has_no_split_mask() -> None:
 
 
 def test_locked_segments_are_left_alone(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
-    segmenter.change(burn_in=0)
+    segmenter.set_params(burn_in=0)
     everything = frozenset(segmenter.model_.genealogy_.live_ids)
     free = segmenter.copy()
     segmenter.locked_ = everything
@@ -134,7 +134,7 @@ def test_what_was_done_by_hand_is_saved(segmenter: VideoSegmenter, frames: list[
     a, b, c = largest(segmenter, 3)
     segmenter.merge([a, b])
     segmenter.locked_ = {c}
-    segmenter.change(decay=1.5, sweeps=2)
+    segmenter.set_params(decay=1.5, sweeps=2)
     segmenter.save(tmp_path / "model.npz")
     loaded = VideoSegmenter.load(tmp_path / "model.npz")
     assert loaded.locked_ == {c}
@@ -153,7 +153,7 @@ def test_moves_before_a_restart_are_not_forgotten(segmenter: VideoSegmenter, fra
 
 def test_parameters_change_from_the_next_frame_on(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     unchanged = segmenter.copy()
-    segmenter.change(decay=0.05)
+    segmenter.set_params(decay=0.05)
     segmenter.segment(frames[2])
     unchanged.segment(frames[2])
     weight = [model.model_.clusters_[0].count for model in (segmenter, unchanged)]
@@ -164,7 +164,7 @@ def test_parameters_change_from_the_next_frame_on(segmenter: VideoSegmenter, fra
 def test_a_wrong_change_changes_nothing(segmenter: VideoSegmenter, wrong: dict[str, Any]) -> None:
     before = segmenter.parameters
     with pytest.raises((ValueError, TypeError)):
-        segmenter.change(decay=1.0, **wrong)
+        segmenter.set_params(decay=1.0, **wrong)
     assert segmenter.parameters == before
 
 
@@ -173,30 +173,30 @@ def test_segments_keep_their_ids_at_another_scale(
     segmenter: VideoSegmenter, frames: list[Frame], scale: float, alike: float
 ) -> None:
     unchanged = segmenter.copy()
-    segmenter.change(scale=scale)
+    segmenter.set_params(scale=scale)
     counts = [sum(cluster.count for cluster in model.model_.clusters_) for model in (segmenter, unchanged)]
     assert counts[0] == pytest.approx(counts[1] * scale**2, rel=0.05)
     smaller, full = segmenter.segment(frames[2]), unchanged.segment(frames[2])
     assert smaller.shape == full.shape
     assert (smaller == full).mean() > alike
-    segmenter.change(scale=1.0)
+    segmenter.set_params(scale=1.0)
     assert (segmenter.segment(frames[3]) == unchanged.segment(frames[3])).mean() > alike
 
 
 def test_a_scale_and_back_is_no_change(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     unchanged, before = segmenter.copy(), segmenter.ids_
-    segmenter.change(scale=0.5)
+    segmenter.set_params(scale=0.5)
     np.testing.assert_array_equal(segmenter.ids_, before)
-    segmenter.change(scale=1.0)
+    segmenter.set_params(scale=1.0)
     np.testing.assert_array_equal(segmenter.segment(frames[2]), unchanged.segment(frames[2]))
 
 
 def test_colour_and_detail_change_at_a_restart_only(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
     for change in ({"colour": "lab"}, {"detail": 2.0}):
         with pytest.raises(ValueError, match="at a restart only"):
-            segmenter.change(**change)
+            segmenter.set_params(**change)
     segmenter.restart()
-    segmenter.change(colour="lab", scale=0.5)
+    segmenter.set_params(colour="lab", scale=0.5)
     assert segmenter.segment(frames[2]).shape == frames[2].shape[:2]
 
 

@@ -211,7 +211,7 @@ def test_a_transferred_segmenter_takes_frames_of_another_size(frames: list[Frame
 def test_a_restored_segmenter_continues_as_the_copy_would(frames: list[Frame]) -> None:
     segmenter = started(frames)
     before = segmenter.copy()
-    segmenter.change(decay=0.1)
+    segmenter.set_params(decay=0.1)
     segmenter.segment(frames[3])
     segmenter.restore(before.copy())
     assert segmenter.parameters == before.parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from scstream.checks import check_choice, check_integer, check_number
+from scstream.params import check_names
 from scstream.sampler.forgetting import KERNELS, Kernel
 from scstream.threads import cores
 
@@ -64,10 +65,7 @@ class Parameters:
 
     def changed(self, **values: Any) -> Self:
         """Return a copy with other values for some parameters."""
-        names = [field.name for field in fields(self)]
-        for name in values:
-            if name not in names:
-                raise ValueError(f"there is no parameter {name!r}; the parameters are {', '.join(names)}")
+        check_names(values, [field.name for field in fields(self)])
         return replace(self, **values)
 
     @property

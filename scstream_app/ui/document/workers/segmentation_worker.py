@@ -332,7 +332,7 @@ def _live_segmenter(source: Source, task: Task) -> VideoSegmenter:
     size = (source.height, source.width)
     segmenter = task.settings.segmenter() if task.model is None else transfer_model(task.model, 0, size)
     max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
-    segmenter.change(threads=task.settings.threads, max_init_sweeps=max_init_sweeps)
+    segmenter.set_params(threads=task.settings.threads, max_init_sweeps=max_init_sweeps)
     return segmenter
 
 
