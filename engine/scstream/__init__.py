@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 from scstream._version import __version__
 
 if TYPE_CHECKING:
+    from scstream.cluster import Cluster
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
     from scstream.errors import ModelFileError
-    from scstream.mixture import Cluster, Mixture
+    from scstream.mixture import Mixture
     from scstream.model import ScStream
     from scstream.pixels.first_frame import Preview
     from scstream.pixels.parameters import VideoParameters
@@ -42,7 +43,8 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
     **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "sampler.genealogy"),
-    **dict.fromkeys(("Cluster", "Mixture"), "mixture"),
+    "Cluster": "cluster",
+    "Mixture": "mixture",
     "ModelFileError": "errors",
     "Parameters": "sampler.parameters",
     "VideoParameters": "pixels.parameters",

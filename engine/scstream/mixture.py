@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+import numpy.typing as npt
 
+from scstream.cluster import Cluster
 from scstream.components.base import Array
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A live cluster.
-
-    Parameters
-    ----------
-    id : int
-    count : float
-        Time-weighted number of points.
-    share : float
-        Its count over that of all clusters.
-    summary : dict of arrays
-        What `Component.summary` returns, such as the mean.
-    """
-
-    id: int
-    count: float
-    share: float
-    summary: dict[str, Array]
 
 
 class Mixture:
@@ -48,6 +27,13 @@ class Mixture:
         Number of live clusters.
     clusters_ : list of Cluster
         Live clusters, largest first.
+    ids_ : array (K,) int64
+        Their ids, in the same order.
+    weights_ : array (K,)
+        Their shares of all points, which are time-weighted.
+    means_, covariances_, probabilities_ : array (K, ...)
+        Their "mean", "covariance" or "variance", and "probabilities" in `Component.summary`. Components whose summary
+        lacks one lack the attribute.
     events_ : list of Event
         Births, splits, merges and deaths during the last batch.
     genealogy_ : Genealogy
@@ -68,14 +54,40 @@ class Mixture:
         return len(self._sampler.state.ids)
 
     @property
+    def order(self) -> npt.NDArray[np.intp]:
+        """Indices (K,) of the sampler's clusters, largest first."""
+        return np.argsort(-self._counts(), kind="stable")
+
+    @property
     def clusters_(self) -> list[Cluster]:
         state, component = self._sampler.state, self._sampler.component
         S = state.total.sum(axis=1)
-        whole = max(float(S[:, 0].sum()), 1e-300)
-        order = np.argsort(-S[:, 0], kind="stable")
+        whole = _whole(S[:, 0])
         return [
-            Cluster(int(state.ids[k]), float(S[k, 0]), float(S[k, 0] / whole), component.summary(S[k])) for k in order
+            Cluster(int(state.ids[k]), float(S[k, 0]), float(S[k, 0] / whole), component.summary(S[k]))
+            for k in self.order
         ]
+
+    @property
+    def ids_(self) -> npt.NDArray[np.int64]:
+        return self._sampler.state.ids[self.order]
+
+    @property
+    def weights_(self) -> Array:
+        counts = self._counts()
+        return counts[self.order] / _whole(counts)
+
+    @property
+    def means_(self) -> Array:
+        return self._summaries("means_", "mean")
+
+    @property
+    def covariances_(self) -> Array:
+        return self._summaries("covariances_", "covariance", "variance")
+
+    @property
+    def probabilities_(self) -> Array:
+        return self._summaries("probabilities_", "probabilities")
 
     @property
     def events_(self) -> list[Event]:
@@ -88,3 +100,21 @@ class Mixture:
     @property
     def log_posterior_(self) -> float:
         return self._sampler.log_posterior
+
+    def _counts(self) -> Array:
+        counts: Array = self._sampler.state.total.sum(axis=1)[:, 0]
+        return counts
+
+    def _summaries(self, attribute: str, *names: str) -> Array:
+        """Stack the first of the named parts that the clusters' summaries have, largest cluster first."""
+        summaries = [cluster.summary for cluster in self.clusters_]
+        for name in names:
+            if name in summaries[0]:
+                return np.stack([summary[name] for summary in summaries])
+        kind, known = type(self._sampler.component).__name__, ", ".join(summaries[0])
+        raise AttributeError(f"{kind} clusters have no {attribute}: their summary has {known}")
+
+
+def _whole(counts: Array) -> float:
+    """Sum of the counts; positive even if all points have weight 0."""
+    return max(float(counts.sum()), 1e-300)

@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import numbers
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import fields
+from operator import attrgetter, is_
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scstream import kernels, persistence
 from scstream.checks import check_time, check_weight
-from scstream.components import Component, Gaussian, Multinomial
+from scstream.cluster import Cluster
+from scstream.components import Component, Gaussian
 from scstream.components.base import Array
-from scstream.mixture import Cluster, Mixture
+from scstream.mixture import Mixture
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
@@ -27,6 +32,7 @@ from scstream.sampler.sweep import Points, mode_densities
 from scstream.threads import thread_limit
 
 _PARAMETERS = tuple(field.name for field in fields(Parameters))
+_values = attrgetter(*_PARAMETERS)
 
 
 class ScStream(ClusterMixin, BaseEstimator):
@@ -76,6 +82,16 @@ class ScStream(ClusterMixin, BaseEstimator):
         Number of live clusters.
     clusters_ : list of Cluster
         Live clusters, largest first.
+    ids_ : array (K,) int64
+        Ids of the live clusters, largest first. All arrays below have this order.
+    weights_ : array (K,)
+        Shares of the clusters in all points, which are time-weighted.
+    means_ : array (K, D)
+        Means of the clusters; not with `Multinomial`.
+    covariances_ : array (K, D, D), or (K, D) with `DiagonalGaussian`
+        Covariances, or variances, of the clusters; not with `Multinomial`.
+    probabilities_ : array (K, D)
+        Probabilities of the outcomes in each cluster; with `Multinomial` only.
     events_ : list of Event
         Births, splits, merges and deaths during the last batch.
     genealogy_ : Genealogy
@@ -84,6 +100,13 @@ class ScStream(ClusterMixin, BaseEstimator):
         Log of p(labels, points) after the last batch, up to a constant.
     n_features_in_ : int
         Number of features of the first batch.
+    feature_names_in_ : array (D,) of str
+        Names of the features, if the first batch was a data frame with names.
+
+    Notes
+    -----
+    Parameters can change between two batches; another ``component`` is used from the next `fit` on. A custom component
+    has those of ``means_``, ``covariances_`` and ``probabilities_`` that its `Component.summary` defines.
 
     References
     ----------
@@ -99,6 +122,20 @@ class ScStream(ClusterMixin, BaseEstimator):
     ...     ids = model.partial_fit(X).labels_
     >>> model.n_clusters_
     4
+
+    The columns of `predict_proba` belong to ``ids_``:
+
+    >>> probabilities = model.predict_proba(X)
+    >>> bool((model.ids_[probabilities.argmax(axis=1)] == model.predict(X)).all())
+    True
+
+    Hyperparameters can be searched like any others; `score` is the mean log density of held-out points:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from scstream import Gaussian
+    >>> search = GridSearchCV(ScStream(Gaussian(), seed=0), {"component__psi": [1.0, 100.0]}, cv=2).fit(X)
+    >>> search.best_params_
+    {'component__psi': 1.0}
     """
 
     # None until the first batch. A class attribute, because scikit-learn wants __init__ to set parameters only.
@@ -139,17 +176,16 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        counts = isinstance(self.component, Multinomial)
-        tags.input_tags.sparse = counts
-        tags.input_tags.positive_only = counts
+        if isinstance(self.component, Component):
+            tags.input_tags.sparse = self.component.sparse
+            tags.input_tags.positive_only = self.component.positive_only
         return tags
 
     # --- fitting
 
     def fit(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Reset the model and start a stream with the batch X (N, D)."""
-        self._sampler = None
-        return self.partial_fit(X, sample_weight=sample_weight)
+        """Reset the model and start a stream with the batch X (N, D). If this fails, the model stays as it was."""
+        return self._start(X, None, sample_weight)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: npt.ArrayLike | None = None) -> Any:
         """Reset the model, start a stream with the batch X (N, D) and return its ids."""
@@ -181,24 +217,49 @@ class ScStream(ClusterMixin, BaseEstimator):
         """
         if isinstance(y, numbers.Number):
             raise TypeError(f"partial_fit takes a batch's time by name: partial_fit(X, time={y!r})")
-        first = self._sampler is None
+        if self._sampler is None:
+            return self._start(X, time, sample_weight)
         config = self._config()
-        X = self._check_points(X, reset=first)
+        X = self._check_points(X, reset=False)
         weight = check_weight(sample_weight, X.shape[0])
-        if first and not weight.any():
-            raise ValueError("sample_weight must not be all zero in the first batch")
-        moment = check_time(time, None if self._sampler is None else self._sampler.time)
+        moment = check_time(time, self._sampler.time)
         with thread_limit(config.n_threads):
-            if self._sampler is None:
-                self._sampler, batch = self._begin(config, X, weight, moment)
-            else:
-                batch = Points(self._sampler.component.prepare(X), weight)
-                self._sampler.update(batch, moment)
+            batch = Points(self._sampler.component.prepare(X), weight)
+            self._sampler.config = config
+            self._sampler.update(batch, moment)
         self.labels_ = self._sampler.id_of[batch.labels]
         return self
 
+    def _start(self, X: Any, time: float | None, sample_weight: npt.ArrayLike | None) -> Self:
+        """Start a stream with its first batch."""
+        with self._unchanged_on_failure():
+            config = self._config()
+            X = self._check_points(X, reset=True)
+            weight = check_weight(sample_weight, X.shape[0])
+            if not weight.any():
+                raise ValueError("sample_weight must not be all zero in the first batch")
+            with thread_limit(config.n_threads):
+                self._sampler, batch = self._begin(config, X, weight, check_time(time, None))
+            self.labels_ = self._sampler.id_of[batch.labels]
+        return self
+
+    @contextmanager
+    def _unchanged_on_failure(self) -> Iterator[None]:
+        """Restore all attributes after an exception, KeyboardInterrupt included."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
     def _begin(self, config: Parameters, X: Any, weight: Array, time: float) -> tuple[Sampler, Points]:
-        component = (self.component or Gaussian()).bind(X, weight)
+        unbound = self.component or Gaussian()
+        component = unbound.bind(X, weight)
+        if component is unbound:
+            # `set_params` may change that one later.
+            component = deepcopy(unbound)
         batch = Points(component.prepare(X), weight)
         sampler = Sampler.begin(config, component, batch, time)
         for _ in sampler.converge(batch, config.max_init_sweeps):
@@ -210,17 +271,21 @@ class ScStream(ClusterMixin, BaseEstimator):
     # --- checks
 
     def _config(self) -> Parameters:
-        """The parameters, checked."""
+        """The parameters, checked; the sampler's own if they have not changed."""
         if self.component is not None and not isinstance(self.component, Component):
             raise TypeError(f"component must be a scstream Component, got {self.component!r}")
-        return Parameters(**{name: getattr(self, name) for name in _PARAMETERS})
+        values = _values(self)
+        # Checking takes longer than many a small batch may.
+        if self._sampler is not None and all(map(is_, values, _values(self._sampler.config))):
+            return self._sampler.config
+        return Parameters(**dict(zip(_PARAMETERS, values, strict=True)))
 
     def _check_points(self, X: Any, reset: bool) -> Any:
         if not reset and self._is_checked(X):
             return X
-        counts = isinstance(self.component, Multinomial)
+        sparse = isinstance(self.component, Component) and self.component.sparse
         return validate_data(
-            self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if counts else False
+            self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if sparse else False
         )
 
     def _is_checked(self, X: Any) -> bool:
@@ -245,6 +310,19 @@ class ScStream(ClusterMixin, BaseEstimator):
         kernels.label_points(scores, np.uint32(0), False, labels)
         ids: npt.NDArray[np.int64] = sampler.state.ids[labels]
         return ids
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability (N, K) that each point of X (N, D) belongs to each cluster.
+
+        Column k belongs to the cluster ``ids_[k]``: the largest cluster comes first.
+        """
+        sampler = self._fitted()
+        probabilities: Array = softmax(self._scores(sampler, X)[:, Mixture(sampler).order], axis=1)
+        return probabilities
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log density of the points of X (N, D): the mean of `score_samples`. ``y`` is ignored."""
+        return float(self.score_samples(X).mean())
 
     def score_samples(self, X: Any) -> Array:
         """Return the log density (N,) of each point of X (N, D) under the posterior predictive of the mixture."""
@@ -279,6 +357,26 @@ class ScStream(ClusterMixin, BaseEstimator):
         return Mixture(self._fitted()).clusters_
 
     @property
+    def ids_(self) -> npt.NDArray[np.int64]:
+        return Mixture(self._fitted()).ids_
+
+    @property
+    def weights_(self) -> Array:
+        return Mixture(self._fitted()).weights_
+
+    @property
+    def means_(self) -> Array:
+        return Mixture(self._fitted()).means_
+
+    @property
+    def covariances_(self) -> Array:
+        return Mixture(self._fitted()).covariances_
+
+    @property
+    def probabilities_(self) -> Array:
+        return Mixture(self._fitted()).probabilities_
+
+    @property
     def events_(self) -> list[Event]:
         return Mixture(self._fitted()).events_
 
@@ -297,13 +395,23 @@ class ScStream(ClusterMixin, BaseEstimator):
 
         ``threads`` is not saved: it depends on the machine.
         """
-        persistence.save(path, self._fitted(), self._config(), self.n_features_in_)
+        sampler = self._fitted()
+        names = {"feature_names": list(self.feature_names_in_)} if hasattr(self, "feature_names_in_") else {}
+        labels = getattr(self, "labels_", None)
+        persistence.save(path, sampler, self._config(), self.n_features_in_, names, labels)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model that `save` has written."""
-        sampler, meta = persistence.load(path)
-        model = cls(sampler.component, **vars(sampler.config))
+        """Read a model that `save` has written.
+
+        A custom component must have been defined before: import its module first.
+        """
+        sampler, meta, labels = persistence.load(path)
+        model = cls(deepcopy(sampler.component), **vars(sampler.config))
         model.n_features_in_ = meta["n_features"]
+        if meta.get("feature_names") is not None:
+            model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
+        if labels is not None:
+            model.labels_ = labels
         model._sampler = sampler
         return model

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from scstream.checks import check_integer, check_number
 from scstream.components import BY_NAME, Component
+from scstream.components.base import is_built_in, is_registered
 from scstream.errors import ModelFileError
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
@@ -35,6 +36,8 @@ Arrays = dict[str, npt.NDArray[Any]]
 #: Parameters that a file holds: all but the number of threads, which depends on the machine.
 _SAVED = tuple(field.name for field in fields(Parameters) if field.name != "threads")
 
+#: Maximum number of features of a custom component.
+_MAX_FEATURES = 2**24
 #: Upper bound of batch numbers and ids in a file, so that counting on from them never overflows.
 _MAX_COUNT = 2**62
 
@@ -43,7 +46,12 @@ _MAX_COUNT = 2**62
 
 
 def save(
-    path: Pathish, sampler: Sampler, config: Parameters, n_features: int, extra: Mapping[str, Any] | None = None
+    path: Pathish,
+    sampler: Sampler,
+    config: Parameters,
+    n_features: int,
+    extra: Mapping[str, Any] | None = None,
+    labels: npt.NDArray[np.int64] | None = None,
 ) -> None:
     """Write a sampler to a model file.
 
@@ -56,21 +64,32 @@ def save(
     n_features : int
     extra : mapping, optional
         Further entries of the JSON text, which `load` returns.
+    labels : array (N,) int64, optional
+        Ids of the last batch's points.
     """
-    write(path, {**_meta(sampler, config, n_features), **(extra or {})}, _arrays(sampler))
+    arrays = {**_arrays(sampler), **({} if labels is None else {"labels": labels})}
+    write(path, {**_meta(sampler, config, n_features), **(extra or {})}, arrays)
 
 
-def load(path: Pathish) -> tuple[Sampler, Meta]:
-    """Read a model file; returns the sampler and all entries of the JSON text.
+def load(path: Pathish) -> tuple[Sampler, Meta, npt.NDArray[np.int64] | None]:
+    """Read a model file; returns the sampler, all entries of the JSON text, and the labels if there are any.
 
     Raises
     ------
     ModelFileError
-        If the file is not a valid model.
+        If the file is not a valid model, or its component is not defined in this program.
     """
     meta, arrays = read(path)
+    name = meta.get("component")
+    if isinstance(name, str) and name not in BY_NAME:
+        raise ModelFileError(
+            f"Cannot load '{path}': there is no component named {name[:60]!r} in this program. "
+            "Import the module that defines it, then load the file again"
+        )
     try:
-        return _sampler(meta, arrays), meta
+        _check_feature_names(meta)
+        sampler = _sampler(meta, arrays)
+        return sampler, meta, _labels(arrays, sampler.genealogy)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         raise ModelFileError(f"Cannot load '{path}': damaged ({kind}{error})") from error
@@ -100,7 +119,7 @@ def _plain(value: Any) -> Any:
 def _arrays(sampler: Sampler) -> Arrays:
     state = sampler.state
     return {
-        **{f"prior.{name}": value for name, value in sampler.component.hyperparameters().items()},
+        **{f"prior.{name}": value for name, value in _hyperparameters(sampler.component).items()},
         **{f"genealogy.{name}": value for name, value in sampler.genealogy.state().items()},
         "times": np.array(state.history.times),
         "records": state.history.records,
@@ -109,6 +128,24 @@ def _arrays(sampler: Sampler) -> Arrays:
         "rest": state.subcluster_age,
         "born": state.born,
     }
+
+
+def _hyperparameters(component: Component) -> Arrays:
+    """The component's hyperparameters; raises ValueError unless `_component` can restore the component from them."""
+    component_class = type(component)
+    what = f"a model with the component {component_class.__name__} cannot be saved"
+    if not is_registered(component_class):
+        raise ValueError(
+            f'{what}: files refer to a component by its name. Give the class one of its own, such as name = "poisson"'
+        )
+    values = {name: np.asarray(value) for name, value in component.hyperparameters().items()}
+    if values.keys() != component_class.default_params().keys():
+        expected = ", ".join(component_class.default_params())
+        raise ValueError(f"{what}: its hyperparameters() must return the arguments of __init__, {expected}")
+    for name, value in values.items():
+        if value.dtype.kind not in "iuf":
+            raise ValueError(f"{what}: its hyperparameters() must return numbers, got {value!r} for {name}")
+    return values
 
 
 def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
@@ -139,12 +176,13 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
 def _component(meta: Meta, arrays: Arrays) -> Component:
     component_class = BY_NAME[meta["component"]]
     prior = _section(arrays, "prior.")
-    missing = component_class().hyperparameters().keys() - prior.keys()
+    missing = component_class.default_params().keys() - prior.keys()
     if missing:
         raise ValueError(f"the prior lacks {sorted(missing)}")
-    # A row of statistics is longer than the number of features: the size of the file limits what is allocated here.
-    check_integer("n_features", meta["n_features"], 1, arrays["records"].shape[-1] - 1)
-    unbound = component_class(**{k: v if v.ndim else float(v) for k, v in prior.items()})
+    # A built-in row of statistics is longer than the number of features: the size of the file limits what is allocated.
+    limit = arrays["records"].shape[-1] - 1 if is_built_in(component_class) else _MAX_FEATURES
+    check_integer("n_features", meta["n_features"], 1, limit)
+    unbound = component_class(**{name: value if value.ndim else value.item() for name, value in prior.items()})
     return unbound.bind(np.zeros((1, meta["n_features"])), np.ones(1))
 
 
@@ -192,6 +230,27 @@ def _genealogy(state: Arrays, live: npt.NDArray[np.int64]) -> Genealogy:
     if np.isnan(state["now"]) or state["now"] == math.inf:
         raise ValueError(f"the genealogy's time must be a number, got {state['now']}")
     return Genealogy.from_state(state)
+
+
+def _labels(arrays: Arrays, genealogy: Genealogy) -> npt.NDArray[np.int64] | None:
+    """The labels of a file, checked to be ids that were assigned; None in files of earlier versions."""
+    if "labels" not in arrays:
+        return None
+    labels = _integers(arrays, "labels")
+    if (labels >= genealogy.n_ids).any():
+        raise ValueError("the labels have ids that were never assigned")
+    return labels
+
+
+def _check_feature_names(meta: Meta) -> None:
+    """Check that the names of the features, if there are any, are one text for each feature."""
+    names = meta.get("feature_names")
+    if names is None:
+        return
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("'feature_names' must be a list of texts")
+    if len(names) != meta["n_features"]:
+        raise ValueError(f"there are {len(names)} names for {meta['n_features']} features")
 
 
 def _check_links(

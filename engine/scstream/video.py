@@ -382,7 +382,7 @@ class VideoSegmenter(Parametrised):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a segmenter that `save` has written."""
-        sampler, meta = persistence.load(path)
+        sampler, meta, _ = persistence.load(path)
         segmenter = cls()
         try:
             video = meta["video"]

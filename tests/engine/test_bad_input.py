@@ -278,7 +278,9 @@ def test_asking_before_the_first_batch_says_so(tmp_path: Any) -> None:
     model = ScStream()
     for ask in (
         lambda: model.predict(X),
+        lambda: model.predict_proba(X),
         lambda: model.score_samples(X),
+        lambda: model.score(X),
         lambda: model.clusters_,
         lambda: model.n_clusters_,
         lambda: model.events_,

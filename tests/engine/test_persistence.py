@@ -112,6 +112,42 @@ def test_a_loaded_segmenter_goes_on_bit_by_bit_alike(colour: str, scale: float, 
     assert loaded.model_.n_clusters_ > 3
 
 
+@pytest.mark.parametrize("name", COMPONENTS)
+def test_a_loaded_model_knows_the_labels_of_its_last_batch(name: str, tmp_path: Path) -> None:
+    model = ScStream(COMPONENTS[name], seed=5, max_init_sweeps=20)
+    for X in stream(name, 2):
+        model.partial_fit(X)
+    model.save(tmp_path / "m.npz")
+    loaded = ScStream.load(tmp_path / "m.npz")
+    np.testing.assert_array_equal(loaded.labels_, model.labels_)
+    assert loaded.labels_.dtype == np.int64
+    assert not hasattr(loaded, "feature_names_in_")
+
+
+def test_a_loaded_model_knows_the_names_of_its_features(tmp_path: Path) -> None:
+    X = stream("gaussian", 1)[0]
+    model = ScStream(seed=5, max_init_sweeps=5).fit(X)
+    # As scikit-learn sets them for a data frame.
+    model.feature_names_in_ = np.array(["x", "y", "größe"], dtype=object)
+    model.save(tmp_path / "m.npz")
+    loaded = ScStream.load(tmp_path / "m.npz")
+    assert loaded.feature_names_in_.tolist() == ["x", "y", "größe"]
+    assert loaded.feature_names_in_.dtype == object
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        loaded.predict(X)
+
+
+def test_a_file_without_labels_loads_and_can_be_saved_again(saved: Path, tmp_path: Path) -> None:
+    """Files of earlier versions have none."""
+    earlier = rewritten(saved, tmp_path / "earlier.npz", {}, {"labels": None})
+    model = ScStream.load(earlier)
+    assert not hasattr(model, "labels_")
+    model.save(tmp_path / "again.npz")
+    X = stream("gaussian", 3)[2]
+    expected = ScStream.load(saved).partial_fit(X).labels_
+    np.testing.assert_array_equal(ScStream.load(tmp_path / "again.npz").partial_fit(X).labels_, expected)
+
+
 # --- the file
 
 
@@ -206,6 +242,10 @@ def rewritten(saved: Path, path: Path, meta: dict[str, Any], arrays: dict[str, n
         {"prior.nu": np.array(np.nan)},
         {"prior.what": np.zeros(3)},
         {"genealogy.id": np.zeros(99, np.int64)},
+        {"labels": np.zeros(9)},
+        {"labels": np.zeros((3, 3), np.int64)},
+        {"labels": np.full(9, -1)},
+        {"labels": np.full(9, 10**6)},
     ],
     ids=lambda arrays: str({k: None if v is None else v.shape for k, v in arrays.items()}),
 )
@@ -229,6 +269,10 @@ def test_an_archive_whose_parts_do_not_fit_is_refused(
         {"events": [{}]},
         {"events": 7},
         {"log_posterior": "x"},
+        {"feature_names": "xyz"},
+        {"feature_names": ["x", "y"]},
+        {"feature_names": ["x", "y", 3]},
+        {"feature_names": {"x": 1, "y": 2, "z": 3}},
     ],
     ids=str,
 )

@@ -13,6 +13,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from scstream.params import Parametrised
+
 Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
@@ -20,23 +22,53 @@ Labels = npt.NDArray[np.int32]
 HOPELESS = -37.0
 
 
-class Component(ABC):
-    """A likelihood with its conjugate prior. Instances hold hyperparameters only and never change.
+#: Component of each name that a saved model can have. Defining a class adds it.
+BY_NAME: dict[str, type[Component]] = {}
+
+
+class Component(Parametrised, ABC):
+    """A likelihood with its conjugate prior, which has hyperparameters.
+
+    ``__init__`` stores its arguments, the hyperparameters, unchanged under their own names; `get_params`, `set_params`
+    and ``repr`` rely on it. The component that `bind` returns is the one that a model computes with. It never changes.
+
+    A class with a ``name`` of its own can be saved in a model, and loaded wherever the class has been defined. A class
+    that is defined again replaces the earlier one.
 
     In the methods below, ``points`` is what `prepare` returns; the engine passes it back to the same component without
     looking at it. Shapes: N points, M clusters, P = ``n_statistics``.
     """
 
-    #: Name in saved models.
+    #: Name in saved models. The names of the library's components cannot be used again.
     name: ClassVar[str]
+    #: Whether `bind` and `prepare` take CSR arrays too.
+    sparse: ClassVar[bool] = False
+    #: Whether values must not be negative.
+    positive_only: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "name" not in vars(cls):
+            return
+        if not isinstance(cls.name, str) or not cls.name:
+            raise TypeError(f"the name of {cls.__name__} must be a text that is not empty, got {cls.name!r}")
+        holder = BY_NAME.get(cls.name)
+        if holder is not None and is_built_in(holder) and not _same_definition(cls, holder):
+            raise ValueError(
+                f"the name {cls.name!r} of {cls.__name__} belongs to scstream's own {holder.__name__}: choose another"
+            )
+        BY_NAME[cls.name] = cls
 
     @abstractmethod
     def bind(self, X: Any, weight: Array) -> Self:
-        """Return a component with all hyperparameters set, missing ones from the first batch, and checked."""
+        """Return a component with all hyperparameters set, missing ones from the first batch, and checked.
+
+        If none is missing, the result does not depend on the values of X.
+        """
 
     @abstractmethod
     def hyperparameters(self) -> dict[str, Array]:
-        """Return the constructor's arguments as arrays, for saving."""
+        """Return all arguments of ``__init__`` as arrays of numbers, for saving; defined after `bind`."""
 
     @property
     @abstractmethod
@@ -110,10 +142,29 @@ class Component(ABC):
 
     @abstractmethod
     def summary(self, S: Array) -> dict[str, Array]:
-        """Return a readable description of a cluster with statistics S (P,), such as its mean."""
+        """Return a readable description of a cluster with statistics S (P,): named arrays.
+
+        The names "mean", "covariance" or "variance", and "probabilities" become the attributes ``means_``,
+        ``covariances_`` and ``probabilities_`` of `ScStream`.
+        """
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
         """Return index pairs (n, 2) of the clusters whose merge is worth scoring: by default every eligible pair."""
         chosen = np.flatnonzero(eligible)
         a, b = np.triu_indices(len(chosen), 1)
         return np.stack([chosen[a], chosen[b]], axis=1)
+
+
+def is_built_in(cls: type[Component]) -> bool:
+    """Whether the class is one of the library's own components."""
+    return cls.__module__.startswith(f"{__package__}.")
+
+
+def is_registered(cls: type[Component]) -> bool:
+    """Whether a file with the name of this class would be loaded as this class, or as a new definition of it."""
+    holder = BY_NAME.get(getattr(cls, "name", ""))
+    return holder is not None and "name" in vars(cls) and _same_definition(cls, holder)
+
+
+def _same_definition(cls: type[Component], other: type[Component]) -> bool:
+    return (cls.__module__, cls.__qualname__) == (other.__module__, other.__qualname__)

@@ -72,9 +72,6 @@ class DiagonalGaussian(Component):
         self.nu = nu
         self.psi = psi
 
-    def __repr__(self) -> str:
-        return f"DiagonalGaussian(kappa={self.kappa!r}, m={self.m!r}, nu={self.nu!r}, psi={self.psi!r})"
-
     def bind(self, X: Array, weight: Array) -> Self:
         D = X.shape[1]
         mean, variance = weighted_mean_variance(X, weight)

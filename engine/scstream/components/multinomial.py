@@ -78,12 +78,11 @@ class Multinomial(Component):
     """
 
     name: ClassVar[str] = "multinomial"
+    sparse: ClassVar[bool] = True
+    positive_only: ClassVar[bool] = True
 
     def __init__(self, concentration: npt.ArrayLike = 1.0) -> None:
         self.concentration = concentration
-
-    def __repr__(self) -> str:
-        return f"Multinomial(concentration={self.concentration!r})"
 
     def bind(self, X: Any, weight: Array) -> Self:
         D = X.shape[1]
@@ -104,7 +103,7 @@ class Multinomial(Component):
     def prepare(self, X: Any) -> Counts:
         indptr, column, value = _rows(X)
         if (value < 0).any():
-            raise ValueError(f"counts must not be negative, got {value.min():g}")
+            raise ValueError(f"Negative values in data: counts must not be negative, got {value.min():g}")
         entry, example = _distinct_pairs(column, value, X.shape[1])
         total = np.add.reduceat(np.append(value, 0.0), np.minimum(indptr[:-1], len(value))) * (np.diff(indptr) > 0)
         distinct_total, total_entry = np.unique(total, return_inverse=True)
