@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from scstream.cluster import Cluster
 from scstream.components.base import Array
+from scstream.notebook import mixture_html
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
@@ -100,6 +101,9 @@ class Mixture:
     @property
     def log_posterior_(self) -> float:
         return self._sampler.log_posterior
+
+    def _repr_html_(self) -> str:
+        return mixture_html(self.clusters_)
 
     def _counts(self) -> Array:
         counts: Array = self._sampler.state.total.sum(axis=1)[:, 0]

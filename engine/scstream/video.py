@@ -16,6 +16,7 @@ from scstream.checks import check_time
 from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
+from scstream.notebook import segmenter_html
 from scstream.params import Parameter, Parametrised, check_names
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
@@ -362,6 +363,11 @@ class VideoSegmenter(Parametrised):
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
         return segment_statistics(self._fitted(), self._shape(), self.colour)
+
+    def _repr_html_(self) -> str:
+        if self._sampler is None:
+            return segmenter_html(repr(self))
+        return segmenter_html(repr(self), self.statistics_, None if self._tiles is None else self.ids_)
 
     # --- saving
 
