@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -42,6 +43,8 @@ def test_after_the_warm_up_nothing_is_left_to_compile() -> None:
 
 def test_every_public_name_is_there() -> None:
     import scstream
+
+    assert re.fullmatch(r"\d+\.\d+\.\d+.*", scstream.__version__)
 
     assert {"ScStream", "Gaussian", "DiagonalGaussian", "Multinomial", "VideoSegmenter"} <= set(scstream.__all__)
     for name in scstream.__all__:

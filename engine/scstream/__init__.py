@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from scstream.model import ScStream
     from scstream.pixels.first_frame import Preview
     from scstream.pixels.parameters import VideoParameters
-    from scstream.sampler.genealogy import Event, Genealogy, TrackedObject
+    from scstream.sampler.genealogy import Event, Genealogy, Kind, TrackedObject
     from scstream.sampler.parameters import Parameters
     from scstream.video import VideoSegmenter
     from scstream.warmup import warm_up
@@ -25,6 +25,7 @@ __all__ = [
     "Event",
     "Gaussian",
     "Genealogy",
+    "Kind",
     "Mixture",
     "ModelFileError",
     "Multinomial",
@@ -42,7 +43,7 @@ __all__ = [
 # commands that only read results should not wait for.
 _HOME = {
     **dict.fromkeys(("Component", "DiagonalGaussian", "Gaussian", "Multinomial"), "components"),
-    **dict.fromkeys(("Event", "Genealogy", "TrackedObject"), "sampler.genealogy"),
+    **dict.fromkeys(("Event", "Genealogy", "Kind", "TrackedObject"), "sampler.genealogy"),
     "Cluster": "cluster",
     "Mixture": "mixture",
     "ModelFileError": "errors",
