@@ -66,6 +66,14 @@ def check_weight(weight: Any, n: int) -> Array:
     return np.ascontiguousarray(w)
 
 
+def scalar(name: str, value: Any) -> float:
+    """Return the value, a finite number or an array that holds one without dimensions, as a float."""
+    array = numeric(name, value)
+    if array.ndim:
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    return float(array)
+
+
 def numeric(name: str, value: Any) -> Array:
     """Return the value as an array of finite floats."""
     try:

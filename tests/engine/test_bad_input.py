@@ -157,6 +157,9 @@ def test_a_kernel_of_ones_own_must_weigh_between_0_and_1(weight: Any) -> None:
 
 PRIORS: dict[str, tuple[Component, str]] = {
     "kappa 0": (Gaussian(kappa=0.0), "kappa must .*0.0"),
+    "kappa list": (Gaussian(kappa=[1.0]), r"kappa must be a number, got \[1.0\]"),  # type: ignore[arg-type]
+    "nu list": (Gaussian(nu=[9.0]), r"nu must be a number, got \[9.0\]"),  # type: ignore[arg-type]
+    "diagonal nu list": (DiagonalGaussian(nu=[9.0]), r"nu must be a number, got \[9.0\]"),  # type: ignore[arg-type]
     "kappa nan": (Gaussian(kappa=math.nan), "kappa must .*nan"),
     "kappa text": (Gaussian(kappa="x"), "kappa must .*x"),  # type: ignore[arg-type]
     "m too long": (Gaussian(m=[1.0, 2.0, 3.0]), "m must be 2"),

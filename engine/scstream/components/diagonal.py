@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream import kernels
-from scstream.checks import numeric
+from scstream.checks import numeric, scalar
 from scstream.components.base import Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
 from scstream.threads import run_ranges
@@ -79,7 +79,7 @@ class DiagonalGaussian(Component):
         psi = variance if self.psi is None else numeric("psi", self.psi)
         if psi.ndim == 0:
             psi = np.full(D, psi)
-        kappa, nu = float(numeric("kappa", self.kappa)), float(numeric("nu", self.nu))
+        kappa, nu = scalar("kappa", self.kappa), scalar("nu", self.nu)
         if kappa <= 0:
             raise ValueError(f"kappa must be > 0, got {self.kappa!r}")
         if nu <= 0:

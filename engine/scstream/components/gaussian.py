@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
-from scstream.checks import numeric
+from scstream.checks import numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import run_ranges
 
@@ -95,9 +95,9 @@ class Gaussian(Component):
         if psi.ndim == 0:
             psi = psi * np.eye(D)
         bound = type(self)(
-            kappa=float(numeric("kappa", self.kappa)),
+            kappa=scalar("kappa", self.kappa),
             m=mean if self.m is None else numeric("m", self.m),
-            nu=float(D + 3 if self.nu is None else numeric("nu", self.nu)),
+            nu=float(D + 3) if self.nu is None else scalar("nu", self.nu),
             psi=psi,
         )
         bound._check(D)
