@@ -7,12 +7,13 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+READY_DOCS := $(VENV)/.ready-docs
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
 
-.PHONY: help run test test-newest test-lowest lint format bench wheels lock clean
+.PHONY: help run test test-newest test-lowest lint format bench docs wheels lock clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -55,13 +56,17 @@ format: $(READY)  ## Format the sources
 bench: $(READY)  ## Measure the speed on video and compare it with k-means
 	$(BIN)/scstream bench video
 
+docs: $(READY_DOCS)  ## Build the documentation site in site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo 'Open site/index.html; to search, serve it: $(BIN)/python -m http.server -d site'
+
 wheels: $(READY)  ## Build both wheels into dist/ and try them in empty environments (PYTHON=python3.13: with that Python)
 	$(or $(PYTHON),$(BIN)/python) tools/check_wheels.py dist
 
 lock:  ## Update constraints.txt to the newest releases for Python 3.11, on x86-64
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	python3.11 -m venv "$$scratch/venv"; \
-	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e ./engine -e '.[dev]'; \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e ./engine -e '.[dev,docs]'; \
 	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e ./engine -e '.[dev]'"; \
 	  "$$scratch/venv/bin/pip" freeze --exclude-editable \
 	  | sed -E 's/^(PySide6_Essentials|shiboken6)==.*/&; platform_machine != "aarch64"\n\1==$(QT_ARM); platform_machine == "aarch64"/'; \
@@ -112,4 +117,8 @@ $(READY): pyproject.toml engine/pyproject.toml constraints.txt
 	if [ -n "$$missing" ]; then \
 	    echo "The window cannot open: Qt needs system libraries. On Debian or Ubuntu: apt-get install $$missing" >&2; \
 	fi
+	@touch $@
+
+$(READY_DOCS): $(READY)
+	$(PIP_INSTALL) -c constraints.txt -e ./engine -e '.[docs]'
 	@touch $@
