@@ -65,6 +65,23 @@ def test_a_stream_can_come_from_a_file(tmp_path):
     assert "batch 7: 2 clusters, adjusted Rand index 1.00 before learning" in printed
 
 
+def test_a_custom_component_finds_the_groups_and_is_saved():
+    printed = run("custom_component.py")
+    shares = re.findall(r"^cluster \d+: .* yes \[(.*)\]$", printed, re.MULTILINE)
+    # The questions come in threes; each group answers yes to other ones, the first two groups both to the third three.
+    mostly_yes = {tuple(float(share) > 0.5 for share in text.split()[::3]) for text in shares}
+    assert mostly_yes == {(True, False, True, False), (False, True, True, False), (False, False, False, True)}
+    assert "same ids: True" in printed
+    loaded, continued = re.search(r"log posterior of both: (\S+), (\S+)", printed).groups()
+    assert loaded == continued
+
+
+def test_a_custom_component_takes_answers_from_a_file(tmp_path):
+    np.save(tmp_path / "answers.npy", np.repeat([[0, 0, 1, 1, 0, 1], [1, 1, 0, 0, 1, 0]], 30, axis=0)[::-1])
+    printed = run("custom_component.py", tmp_path / "answers.npy")
+    assert "same ids: True" in printed
+
+
 def test_a_session_is_read():
     printed = run("read_session.py")
     assert "30 frames of 384 x 216, complete: True" in printed
@@ -105,7 +122,7 @@ def test_the_cells_of_the_notebook_run_in_order(place, monkeypatch):
         (768, 216),
         (384, 216),
     ]
-    assert segmenter.shape_ == (216, 384)
+    assert "table" in segmenter._repr_html_()
     assert {kind for _, kind, _ in events} <= {"birth", "split", "merge", "death"}
     assert abs(path[-1][1] - path[0][1]) > 20
 
