@@ -47,13 +47,13 @@ class DiagonalGaussian(Component):
     -----
     A row of statistics is (n, sum of x, sum of x^2). The posterior of a cluster has, in each dimension,
 
-    kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
-    nu* psi* = nu psi + sum x^2 + kappa m^2 - kappa* m*^2
+        kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
+        nu* psi* = nu psi + sum x^2 + kappa m^2 - kappa* m*^2
 
     and the log marginal likelihood is the sum over dimensions of
 
-    log Gamma(nu* / 2) - log Gamma(nu / 2) + nu / 2 log(nu psi) - nu* / 2 log(nu* psi*) + 1 / 2 log(kappa / kappa*)
-    - n / 2 log(pi)
+        log Gamma(nu* / 2) - log Gamma(nu / 2) + nu / 2 log(nu psi) - nu* / 2 log(nu* psi*)
+        + 1 / 2 log(kappa / kappa*) - n / 2 log(pi)
 
     The predictive is a product of Student t distributions with nu* degrees of freedom.
     """

@@ -47,13 +47,13 @@ class Gaussian(Component):
     -----
     A row of statistics is (n, sum of x, lower triangle of sum of x x'). The posterior of a cluster has
 
-    kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
-    nu* psi* = nu psi + sum x x' + kappa m m' - kappa* m* m*'
+        kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
+        nu* psi* = nu psi + sum x x' + kappa m m' - kappa* m* m*'
 
     and the log marginal likelihood is
 
-    log Gamma_D(nu* / 2) - log Gamma_D(nu / 2) + nu / 2 log|nu psi| - nu* / 2 log|nu* psi*| + D / 2 log(kappa / kappa*)
-    - n D / 2 log(pi)
+        log Gamma_D(nu* / 2) - log Gamma_D(nu / 2) + nu / 2 log|nu psi| - nu* / 2 log|nu* psi*|
+        + D / 2 log(kappa / kappa*) - n D / 2 log(pi)
 
     The predictive is a Student t with nu* - D + 1 degrees of freedom.
 

@@ -74,7 +74,7 @@ class Multinomial(Component):
     A row of statistics is (n, sum of the counts s). With concentration d, the posterior is Dirichlet(d + s) and the log
     marginal likelihood, where totals are sums over outcomes,
 
-    log Gamma(total d) - log Gamma(total d + total s) + sum over outcomes of (log Gamma(d + s) - log Gamma(d))
+        log Gamma(total d) - log Gamma(total d + total s) + sum over outcomes of (log Gamma(d + s) - log Gamma(d))
     """
 
     name: ClassVar[str] = "multinomial"
