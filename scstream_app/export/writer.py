@@ -7,12 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Self
+from typing import ClassVar, Literal, Self, get_args
 
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
 from scstream_app.pipeline.frame_result import FrameResult
+
+Group = Literal["Pictures", "Movies", "Masks and ids", "Tables and volumes"]
+#: Groups of formats, in the order of the help and the export dialog.
+GROUPS: tuple[Group, ...] = get_args(Group)
 
 
 class Output(ABC):
@@ -94,12 +98,20 @@ class Writer(Output):
         True if an existing export is kept (``overwrite="skip"``): then frames are ignored.
     """
 
-    #: The name in `FORMATS`, and a description in one line.
+    #: The name in `FORMATS`, the title in the export dialog, and a description in one line.
     format: ClassVar[str]
+    title: ClassVar[str]
     about: ClassVar[str]
+    #: The group, and the place in it: by position, then by title. Formats without a position are the last.
+    group: ClassVar[Group]
+    position: ClassVar[int] = 100
     #: Whether the format needs the picture of the frames, and whether it needs an object.
     needs_picture: ClassVar[bool] = False
     needs_object: ClassVar[bool] = False
+    #: The view that the files show, for the preview; "ids" is the segments alone. Movies show the view of the options.
+    view: ClassVar[str] = "ids"
+    #: What the export dialog warns of: information that the format loses.
+    warning: ClassVar[str] = ""
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__()

@@ -1,13 +1,38 @@
-"""Export small results in one format, and simulate a full disk."""
+"""Export small results in one format, simulate a full disk, and add a module to the formats."""
 
 import errno
 import os
+import sys
+from contextlib import contextmanager
 from dataclasses import fields
+from unittest.mock import patch
 
-from scstream_app.export import ExportObject, ExportOptions, Job
+from scstream_app.export import FORMATS, ExportObject, ExportOptions, Job, formats, needs_object
 from scstream_app.export.exporter import open_writer
+from scstream_app.export.formats.registry import find_formats
 
 KITE = ExportObject("kite", frozenset({1}))
+#: A module with a new format: the number of segments on each frame.
+COUNTS = """
+from scstream_app.export.writer import ImageWriter
+
+class _TextWriter(ImageWriter):
+    suffix = ".txt"
+
+    def _write(self, result):
+        self._put(result, lambda: self._text(result).encode())
+
+class Counts(_TextWriter):
+    format = "counts"
+    title = "Counts of segments"
+    group = "Masks and ids"
+    about = "The number of segments, as text"
+    warning = "Counts: all shapes are lost."
+    view = "boundaries"
+
+    def _text(self, result):
+        return str(len(set(result.ids.ravel().tolist())))
+"""
 
 
 def full_disk(*_, **__):
@@ -33,4 +58,18 @@ def export(folder, name, results, **more):
 
 
 def needs(name):
-    return {"objects": (KITE,)} if name in ("matte", "object") else {}
+    return {"objects": (KITE,)} if needs_object(name) else {}
+
+
+@contextmanager
+def added_module(folder, text):
+    """Add a module to the package of formats, and its formats to `FORMATS`."""
+    name = f"{formats.__name__}.added"
+    (folder / "added.py").write_text(text, encoding="utf-8")
+    with patch.object(formats, "__path__", [*formats.__path__, str(folder)]):
+        try:
+            with patch.dict(FORMATS, find_formats(), clear=True):
+                yield
+        finally:
+            del sys.modules[name]
+            del formats.added

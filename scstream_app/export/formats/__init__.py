@@ -1,1 +1,1 @@
-"""The export formats, one per module; `registry` lists them."""
+"""The export formats: `registry` finds every format in every module of this package."""

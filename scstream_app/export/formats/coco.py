@@ -37,6 +37,9 @@ class Coco(FileWriter):
     """
 
     format = "coco"
+    title = "COCO / YouTube-VIS"
+    group = "Masks and ids"
+    position = 4
     about = "Tracks as COCO RLE in one JSON file, in the layout of YouTube-VIS"
 
     def __init__(self, folder: Path, job: Job) -> None:

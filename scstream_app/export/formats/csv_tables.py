@@ -24,6 +24,9 @@ class Csv(FileWriter):
     """Writes segments.csv, events.csv, tracks.csv and graph.json; see `export.tables` for their columns."""
 
     format = "csv"
+    title = "CSV tables"
+    group = "Tables and volumes"
+    position = 1
     about = "Segments, events and tracks as CSV tables, with the genealogy as a napari graph"
 
     def __init__(self, folder: Path, job: Job) -> None:

@@ -29,8 +29,12 @@ class Matte(_ObjectImageWriter):
     """Writes matte/NNNNN.png."""
 
     format = "matte"
+    title = "Object matte"
+    group = "Pictures"
+    position = 4
     about = "The objects cut out, as RGBA PNG images with a transparent background"
     needs_picture = True
+    view = "matte"
 
     def _write(self, result: FrameResult) -> None:
         members = self._tracker.members(result)
@@ -41,7 +45,11 @@ class Masks(_ObjectImageWriter):
     """Writes object/NNNNN.png or, if there are several objects, object/NAME/NNNNN.png."""
 
     format = "object"
+    title = "Object masks"
+    group = "Masks and ids"
+    position = 2
     about = "A white-on-black PNG mask per object and frame"
+    view = "mask"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)

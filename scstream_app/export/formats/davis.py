@@ -28,10 +28,14 @@ class Davis(ImageWriter):
     """
 
     format = "davis"
+    title = "DAVIS"
+    group = "Masks and ids"
+    position = 3
     about = (
         f"At most {MOST_OBJECTS} objects as DAVIS annotations (indexed PNG images); "
         "the largest segments if there are no objects"
     )
+    view = "mask"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)

@@ -56,10 +56,14 @@ class Gif(MovieWriter):
     """Writes VIEW.gif."""
 
     format = "gif"
+    title = "GIF"
+    group = "Movies"
+    position = 4
     about = (
         f"An animated GIF of at most {_LARGEST_RATE:g} frames per second; "
         f"at most {_LARGEST_WIDTH} pixels wide unless a scale is given"
     )
+    warning = "GIF: 256 colours per frame."
     suffix = ".gif"
     codec = Codec("gif", "pal8", {}, _TICK, {"loop": "0"})
 

@@ -16,6 +16,9 @@ class Ids(ImageWriter):
     """Writes ids/NNNNN.png."""
 
     format = "ids"
+    title = "Ids, 16-bit PNG"
+    group = "Masks and ids"
+    position = 1
     about = "Segment ids as 16-bit grey PNG images: id + 1, 0 for no segment"
 
     def _write(self, result: FrameResult) -> None:

@@ -9,6 +9,9 @@ class Mp4(MovieWriter):
     """Writes VIEW.mp4."""
 
     format = "mp4"
+    title = "MP4 (H.264)"
+    group = "Movies"
+    position = 1
     about = "An H.264 movie for all players: no transparency, even width and height"
     suffix = ".mp4"
     codec = H264

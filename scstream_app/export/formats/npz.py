@@ -27,6 +27,9 @@ class Npz(FileWriter):
     """
 
     format = "npz"
+    title = "NumPy archive"
+    group = "Tables and volumes"
+    position = 5
     about = "Segment ids of all frames in one compressed NumPy archive: ids, frames, times"
 
     def __init__(self, folder: Path, job: Job) -> None:

@@ -26,6 +26,9 @@ class Parquet(FileWriter):
     """Writes segments, events, tracks and graph .parquet files; see `export.tables` for their columns."""
 
     format = "parquet"
+    title = "Parquet tables"
+    group = "Tables and volumes"
+    position = 2
     about = "The tables of csv as Parquet files; needs the extra 'parquet'"
 
     def __init__(self, folder: Path, job: Job) -> None:

@@ -14,6 +14,9 @@ class ProRes(MovieWriter):
     """Writes VIEW.mov or matte.mov."""
 
     format = "prores"
+    title = "ProRes 4444"
+    group = "Movies"
+    position = 3
     about = "A ProRes 4444 movie for editing; shows the objects cut out if there are any and no view is chosen"
     suffix = ".mov"
     codec = Codec("prores_ks", "yuv444p10le", _OPTIONS, _TICK)

@@ -27,6 +27,9 @@ class Tiff(FileWriter):
     """
 
     format = "tiff"
+    title = "TIFF stack"
+    group = "Tables and volumes"
+    position = 4
     about = "Segment ids as one compressed TIFF stack, opens as labels in napari: id + 1, 0 for no segment"
 
     def __init__(self, folder: Path, job: Job) -> None:

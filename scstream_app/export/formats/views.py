@@ -12,7 +12,6 @@ from scstream_app.render import views
 
 class _ViewImageWriter(ImageWriter):
     needs_picture = True
-    view: ClassVar[str]
     flat: ClassVar[bool] = False
 
     def _write(self, result: FrameResult) -> None:
@@ -23,6 +22,9 @@ class Mean(_ViewImageWriter):
     """Writes mean/NNNNN.png."""
 
     format = "mean"
+    title = "Mean colour"
+    group = "Pictures"
+    position = 2
     about = "Every segment in its mean colour, as PNG images"
     view = "mean_colour"
     flat = True
@@ -32,6 +34,9 @@ class Overlay(_ViewImageWriter):
     """Writes overlay/NNNNN.png."""
 
     format = "overlay"
+    title = "Overlay"
+    group = "Pictures"
+    position = 1
     about = "The picture tinted by segment, as PNG images"
     view = "overlay"
 
@@ -40,5 +45,8 @@ class Boundaries(_ViewImageWriter):
     """Writes boundaries/NNNNN.png."""
 
     format = "boundaries"
+    title = "Boundaries"
+    group = "Pictures"
+    position = 3
     about = "The picture with the boundaries of segments, as PNG images"
     view = "boundaries"

@@ -26,6 +26,9 @@ class WebM(MovieWriter):
     """Writes VIEW.webm or matte.webm."""
 
     format = "webm"
+    title = "WebM (VP9)"
+    group = "Movies"
+    position = 2
     about = "A VP9 movie for the web; shows the objects cut out if there are any and no view is chosen"
     suffix = ".webm"
     codec = Codec("libvpx-vp9", "yuv420p", _OPTIONS, _TICK, _REPRODUCIBLE, even=True)

@@ -26,7 +26,11 @@ class Yolo(ImageWriter):
     """
 
     format = "yolo"
+    title = "YOLO-seg"
+    group = "Masks and ids"
+    position = 5
     about = "YOLO-seg polygons: holes are filled, and every part of a segment becomes a polygon"
+    warning = "YOLO-seg: polygons have no holes, and every part of a segment becomes a polygon."
     suffix = ".txt"
 
     def __init__(self, folder: Path, job: Job) -> None:

@@ -18,6 +18,9 @@ class Zarr(FileWriter):
     """
 
     format = "zarr"
+    title = "Zarr volume"
+    group = "Tables and volumes"
+    position = 3
     about = "Segment ids as one Zarr array, opens as labels in napari: id + 1, 0 for no segment"
 
     def __init__(self, folder: Path, job: Job) -> None:

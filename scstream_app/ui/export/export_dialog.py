@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
@@ -31,20 +31,6 @@ from scstream_app.ui.export.export_form import ExportForm, Preview
 from scstream_app.ui.export.export_formats import FormatsTree
 from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
 
-#: Information that a format loses.
-_WARNINGS: Mapping[str, str] = {
-    "yolo": "YOLO-seg: polygons have no holes, and every part of a segment becomes a polygon.",
-    "gif": "GIF: 256 colours per frame.",
-}
-#: The view that the preview shows for a format that is not a movie. Other formats show the segments alone.
-_PREVIEWS: Mapping[str, str] = {
-    "overlay": "overlay",
-    "mean": "mean_colour",
-    "boundaries": "boundaries",
-    "matte": "matte",
-    "object": "mask",
-    "davis": "mask",
-}
 _PREVIEW_PIXELS = 480
 
 
@@ -162,7 +148,7 @@ class ExportDialog(QDialog):
         """Show problems and warnings, and update the summary of the choices."""
         formats = self.formats
         problem = self._problem()
-        warnings = [_WARNINGS[name] for name in formats if name in _WARNINGS]
+        warnings = [FORMATS[name].warning for name in formats if FORMATS[name].warning]
         self._show_message(problem or " ".join(warnings), error=bool(problem))
         self._export_button.setEnabled(not problem and not self._running)
         movies = any(issubclass(FORMATS[name], MovieWriter) for name in formats)
@@ -209,8 +195,10 @@ class ExportDialog(QDialog):
     def _view_of(self, name: str) -> str:
         """The view that the files of a format show."""
         writer = FORMATS.get(name)
-        if writer is None or not issubclass(writer, MovieWriter):
-            return _PREVIEWS.get(name, "ids")
+        if writer is None:
+            return "ids"
+        if not issubclass(writer, MovieWriter):
+            return writer.view
         cut_out = writer.alpha_codec is not None and bool(self._document.objects)
         return self._form.view or ("matte" if cut_out else "overlay")
 

@@ -9,37 +9,11 @@ from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from scstream_app.export import FORMATS, needs_object, needs_picture
+from scstream_app.export.writer import GROUPS
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.widgets import show_boxes
 
-#: Formats by group. The group "Other" lists formats that are in none of these.
-_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "Pictures": ("overlay", "mean", "boundaries", "matte"),
-    "Movies": ("mp4", "webm", "prores", "gif"),
-    "Masks and ids": ("ids", "object", "davis", "coco", "yolo"),
-    "Tables and volumes": ("csv", "parquet", "zarr", "tiff", "npz"),
-}
-_TITLES: Mapping[str, str] = {
-    "overlay": "Overlay",
-    "mean": "Mean colour",
-    "boundaries": "Boundaries",
-    "matte": "Object matte",
-    "mp4": "MP4 (H.264)",
-    "webm": "WebM (VP9)",
-    "prores": "ProRes 4444",
-    "gif": "GIF",
-    "ids": "Ids, 16-bit PNG",
-    "object": "Object masks",
-    "davis": "DAVIS",
-    "coco": "COCO / YouTube-VIS",
-    "yolo": "YOLO-seg",
-    "csv": "CSV tables",
-    "parquet": "Parquet tables",
-    "zarr": "Zarr volume",
-    "tiff": "TIFF stack",
-    "npz": "NumPy archive",
-}
 #: Default format for the current view; ids for all other views.
 _DEFAULTS: Mapping[str, str] = {"matte": "matte", "overlay": "mp4"}
 _FORMAT = Qt.ItemDataRole.UserRole
@@ -61,10 +35,8 @@ class FormatsTree(QTreeWidget):
         self.itemChanged.connect(self._on_item_changed)
 
     def _fill(self) -> None:
-        known = {name for names in _GROUPS.values() for name in names}
-        groups = {**_GROUPS, "Other": tuple(name for name in FORMATS if name not in known)}
-        for title, names in groups.items():
-            items = [self._item(name) for name in names if name in FORMATS]
+        for title in GROUPS:
+            items = [self._item(name) for name, writer in FORMATS.items() if writer.group == title]
             if items:
                 group = QTreeWidgetItem([title])
                 group.setFlags(Qt.ItemFlag.ItemIsEnabled)
@@ -76,7 +48,7 @@ class FormatsTree(QTreeWidget):
         self.expandAll()
 
     def _item(self, name: str) -> QTreeWidgetItem:
-        item = self._items[name] = QTreeWidgetItem([_TITLES.get(name, name)])
+        item = self._items[name] = QTreeWidgetItem([FORMATS[name].title])
         item.setData(0, _FORMAT, name)
         item.setSizeHint(0, QSize(0, self.fontMetrics().height() + 6))
         item.setCheckState(0, Qt.CheckState.Unchecked)

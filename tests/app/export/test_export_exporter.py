@@ -69,7 +69,7 @@ def test_movies_of_several_views(tmp_path):
 @pytest.mark.parametrize(
     ("formats", "message"),
     [
-        (["ids", "bmp"], "Unknown format 'bmp'. Choose from davis, ids, .*gif"),
+        (["ids", "bmp"], "Unknown format 'bmp'. Choose from overlay, mean, .*npz"),
         (["ids:overlay"], "'ids' is not a movie and takes no view, got 'overlay'"),
         (["mp4:nope"], "Unknown view 'nope'. Choose from original, overlay"),
         (["ids", "matte"], "matte needs an object"),

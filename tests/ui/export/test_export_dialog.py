@@ -33,6 +33,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import leftovers, story
+from helpers.exports import COUNTS, added_module
 from scstream_app import headless
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
@@ -259,6 +260,25 @@ def test_all_formats_are_offered_with_their_words_and_warnings(make: Made) -> No
     tick(dialog, "YOLO-seg")
     assert "have no holes" in shown_text(dialog)
     assert button(dialog, "Export").isEnabled()
+
+
+def test_a_new_module_is_in_the_dialog(make: Made, qtbot: QtBot, tmp_path: Path) -> None:
+    with added_module(tmp_path, COUNTS):
+        dialog = make()
+        entry = item(dialog, "Counts of segments")
+        assert entry.parent().text(0) == "Masks and ids"
+        assert entry.toolTip(0) == "The number of segments, as text."
+        preview, tree = control(dialog, QLabel, "Preview"), dialog.findChild(QTreeWidget)
+        pictures = []
+        for one in (item(dialog, "Boundaries"), entry):
+            tree.setCurrentItem(one)
+            pictures.append(preview.pixmap().toImage())
+        assert pictures[0] == pictures[1]
+        tick(dialog, "Counts of segments")
+        assert shown_text(dialog) == "Counts: all shapes are lost."
+        with qtbot.waitSignal(dialog.exported, timeout=LONG):
+            press(qtbot, dialog, "Export")
+        assert (tmp_path / "out" / "counts" / "00000.txt").read_text() == "3"
 
 
 def test_formats_of_objects_need_one(make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path) -> None:

@@ -1,0 +1,49 @@
+"""The registry: which formats there are and in which order, and that a new one takes a single module."""
+
+import pytest
+
+from helpers.export_scenes import story
+from helpers.exports import COUNTS, added_module, export
+from scstream_app.export import FORMATS
+from scstream_app.export.writer import GROUPS
+from scstream_app.terminal.command_options import formats_option
+
+
+def in_group(group):
+    return [name for name, writer in FORMATS.items() if writer.group == group]
+
+
+def test_formats_are_in_the_order_of_the_dialog():
+    assert {group: in_group(group) for group in GROUPS} == {
+        "Pictures": ["overlay", "mean", "boundaries", "matte"],
+        "Movies": ["mp4", "webm", "prores", "gif"],
+        "Masks and ids": ["ids", "object", "davis", "coco", "yolo"],
+        "Tables and volumes": ["csv", "parquet", "zarr", "tiff", "npz"],
+    }
+    assert list(FORMATS) == [name for group in GROUPS for name in in_group(group)]
+
+
+def test_every_format_has_a_title_of_its_own():
+    assert len({writer.title for writer in FORMATS.values()}) == len(FORMATS)
+
+
+def test_a_new_module_is_a_new_format(tmp_path):
+    before = list(FORMATS)
+    with added_module(tmp_path, COUNTS):
+        assert in_group("Masks and ids")[-2:] == ["yolo", "counts"]
+        path = export(tmp_path / "out", "counts", story())
+        assert [file.read_text() for file in sorted(path.iterdir())] == ["3", "3", "4", "4", "3"]
+        assert "yolo, counts, csv" in formats_option().help
+    assert list(FORMATS) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('"counts"', '"mp4"', "two formats are called 'mp4'"),
+        ('"Masks and ids"', '"Sounds"', "the group of 'counts' must be one of Pictures, .* got 'Sounds'"),
+    ],
+)
+def test_mistakes_of_a_module_are_reported_at_the_import(tmp_path, old, new, problem):
+    with pytest.raises(ValueError, match=problem), added_module(tmp_path, COUNTS.replace(old, new)):
+        pass
