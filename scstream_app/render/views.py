@@ -194,12 +194,29 @@ class Scene:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A way to draw a frame: its title, its name in file names, and the optional fields of `Scene` that it needs."""
+    """A way to draw a frame.
+
+    Parameters
+    ----------
+    title : str
+    stem : str
+        Name in file names.
+    draw : callable
+        Draws a `Scene`: RGB (H, W, 3) or RGBA (H, W, 4).
+    needs : frozenset of str
+        Optional fields of `Scene` that it needs.
+    uses_opacity : bool
+        Whether the opacity changes the picture.
+    in_window : bool
+        Whether the window shows it, too, or movies alone.
+    """
 
     title: str
     stem: str
     draw: Callable[[Scene], Picture]
     needs: frozenset[str] = frozenset()
+    uses_opacity: bool = False
+    in_window: bool = True
 
 
 def draw(name: str, scene: Scene) -> Picture:
@@ -225,6 +242,7 @@ def _draw_uncertainty(scene: Scene) -> Picture:
     return uncertainty(scene.rgb, scene.uncertainty)
 
 
+#: The window gives the digit keys to the views in this order, so new views come last.
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
         "original": View("Original", "original", lambda scene: scene.rgb),
@@ -232,6 +250,7 @@ VIEWS: Mapping[str, View] = MappingProxyType(
             "Overlay",
             "overlay",
             lambda scene: overlay(scene.rgb, scene.ids, scene.opacity, scene.borders, scene.colouring),
+            uses_opacity=True,
         ),
         "mean_colour": View("Mean colour", "mean", lambda scene: mean_colour(scene.rgb, scene.ids)),
         "boundaries": View("Boundaries", "boundaries", lambda scene: boundaries(scene.rgb, scene.ids)),
@@ -247,9 +266,13 @@ VIEWS: Mapping[str, View] = MappingProxyType(
             "mask",
             lambda scene: white_on_black(select(scene.ids, scene.members)),
             frozenset({"members"}),
+            in_window=False,
         ),
         "side_by_side": View(
-            "Side by side", "side_by_side", lambda scene: side_by_side(scene.rgb, draw(scene.beside, scene))
+            "Side by side",
+            "side_by_side",
+            lambda scene: side_by_side(scene.rgb, draw(scene.beside, scene)),
+            uses_opacity=True,
         ),
     }
 )

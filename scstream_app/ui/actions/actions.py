@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
 from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtGui import QAction, QKeySequence
+
+from scstream_app.render import views
 
 #: What an action needs to be available; `scstream_app.ui.document.action_availability` checks it.
 Needs = Literal[
@@ -27,6 +29,10 @@ Needs = Literal[
     "run",
     "live run",
 ]
+_DIGITS = "1234567890"
+#: The wipe, which only the window has, is the eighth view; new views of the table are behind it.
+_WIPE_PLACE = 7
+_SMALL_WORDS = frozenset({"and", "at", "by", "in", "of", "on", "or", "the", "to", "with"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,22 @@ def _separator(menu: str) -> ActionSpec:
     return ActionSpec("", menu, "")
 
 
-def _view(id: str, title: str, key: str) -> ActionSpec:
-    return ActionSpec(id, "View", title, (key,), "open document", checkable=True, group="view")
+def _views() -> Iterator[ActionSpec]:
+    """Yield the actions of the views, in the order of `views.VIEWS`; the first ten have the digits as keys."""
+    titles = [(f"view_{name}", view.title) for name, view in views.VIEWS.items() if view.in_window]
+    titles.insert(_WIPE_PLACE, ("view_wipe", "Wipe"))
+    for place, (id, title) in enumerate(titles):
+        keys = tuple(_DIGITS[place : place + 1])
+        yield ActionSpec(id, "View", _headline(title), keys, "open document", checkable=True, group="view")
+
+
+def _headline(title: str) -> str:
+    """Write a title as menus do.
+
+    >>> _headline("Side by side")
+    'Side by Side'
+    """
+    return " ".join(word if word in _SMALL_WORDS else word[:1].upper() + word[1:] for word in title.split())
 
 
 def _theme(id: str, title: str) -> ActionSpec:
@@ -200,14 +220,7 @@ SPECS: tuple[ActionSpec, ...] = (
     ActionSpec("delete_object", "", "Delete", needs="object", tip="Delete the highlighted object; its segments stay"),
     _separator("Edit"),
     ActionSpec("preferences", "Edit", "Preferences…", ("Ctrl+,",)),
-    _view("view_original", "Original", "1"),
-    _view("view_overlay", "Overlay", "2"),
-    _view("view_mean_colour", "Mean Colour", "3"),
-    _view("view_boundaries", "Boundaries", "4"),
-    _view("view_uncertainty", "Uncertainty", "5"),
-    _view("view_matte", "Object Matte", "6"),
-    _view("view_side_by_side", "Side by Side", "7"),
-    _view("view_wipe", "Wipe", "8"),
+    *_views(),
     _separator("View"),
     ActionSpec("fit", "View", "Fit to Window", ("F",), "open document"),
     ActionSpec("actual_size", "View", "Actual Size", ("Ctrl+0",), "open document"),

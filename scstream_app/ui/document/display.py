@@ -179,8 +179,8 @@ class Display(QObject):
         )
 
     def leave_empty_matte(self) -> None:
-        """Switch from the matte to the overlay if there are no objects, because the matte would be empty."""
-        if self.look.view == "matte" and not self._clip.objects:
+        """Switch from the matte, or another view of objects, to the overlay if there are none to show."""
+        if "members" in self.look.drawn_view.needs and not self._clip.objects:
             self.set_look(view="overlay")
 
     # --- objects

@@ -22,7 +22,7 @@ class Look:
     Parameters
     ----------
     view : str
-        One of `render.VIEWS`, or "wipe": the original left of the divider, the overlay right of it.
+        One of `render.views.VIEWS`, or "wipe": the original left of the divider, the overlay right of it.
     opacity : float
         Opacity of the overlay.
     palette : str
@@ -50,6 +50,11 @@ class Look:
     isolated: frozenset[int] = frozenset()
     divider: float = 0.5
 
+    @property
+    def drawn_view(self) -> views.View:
+        """The view that is drawn: for the wipe, the overlay."""
+        return views.view("overlay" if self.view == "wipe" else self.view)
+
 
 @dataclass(frozen=True, slots=True)
 class Shown:
@@ -67,13 +72,12 @@ _OUTLINE = (255, 255, 255)
 
 
 def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] | None = None) -> Shown:
-    """Draw a result. The uncertainty view shows the original if ``uncertainty`` is None, and all views without ids."""
+    """Draw a result. Views that need ``uncertainty`` show the original if it is None, and all views without ids."""
     if result.ids[0, 0] == NO_ID:
         return Shown(result, look, result.picture)
-    wiped = look.view == "wipe"
-    name = "overlay" if wiped else look.view
-    if name == "uncertainty" and uncertainty is None:
-        name = "original"
+    view = look.drawn_view
+    if uncertainty is None and "uncertainty" in view.needs:
+        view = views.view("original")
     scene = views.Scene(
         result.picture,
         result.ids,
@@ -82,8 +86,8 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
         opacity=look.opacity,
         colouring=Colouring(look.palette, look.colours, look.hidden),
     )
-    picture = views.draw(name, scene)
-    if wiped:
+    picture = view.draw(scene)
+    if look.view == "wipe":
         edge = round(look.divider * picture.shape[1])
         picture = np.concatenate([result.picture[:, :edge], picture[:, edge:]], axis=1)
     if picture.shape[:2] == result.ids.shape and picture.shape[2] == 3:

@@ -390,7 +390,7 @@ class Viewer(ZoomView):
             self._paint_picture(painter, self._image)
             self._paint_split(painter, self._image)
             painter.restore()
-            if self._shown is not None and self._shown.look.view == "matte" and not self._document.objects:
+            if self._lacks_object():
                 paint_note(painter, self.rect(), _NO_OBJECT)
             if self._wiping():
                 target = self.image_rect()
@@ -400,6 +400,11 @@ class Viewer(ZoomView):
             painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 3))
             painter.drawRect(self.rect().adjusted(1, 1, -2, -2))
         painter.end()
+
+    def _lacks_object(self) -> bool:
+        """Whether the picture is empty because the view shows objects and there are none."""
+        shows_objects = self._shown is not None and "members" in self._shown.look.drawn_view.needs
+        return shows_objects and not self._document.objects
 
     def _paint_picture(self, painter: QPainter, image: QImage) -> None:
         target = self.image_rect()

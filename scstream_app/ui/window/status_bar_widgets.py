@@ -13,8 +13,6 @@ from scstream_app.ui.qt.readout import Readout
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)
 _CHANGING = "Segments changing"
-#: Views that use the opacity.
-_TINTED = ("overlay", "side_by_side", "wipe")
 
 
 class SettledLight(QWidget):
@@ -96,4 +94,4 @@ class OpacitySlider(QWidget):
         with QSignalBlocker(self._slider):
             self._slider.setValue(round(100.0 * look.opacity))
         self.setVisible(self._document.is_open)
-        self.setEnabled(look.view in _TINTED)
+        self.setEnabled(look.drawn_view.uses_opacity)

@@ -159,7 +159,8 @@ class Renderer(BackgroundWorker[None]):
             result = None if request is None else self._result(request.frame, session)
         if request is None or result is None:
             return None
-        uncertainty = _uncertainty(result, request.colour) if request.look.view == "uncertainty" else None
+        needed = "uncertainty" in request.look.drawn_view.needs
+        uncertainty = _uncertainty(result, request.colour) if needed else None
         return draw(result, request.look, uncertainty)
 
     def _let_go(self) -> None:
