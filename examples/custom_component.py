@@ -27,7 +27,7 @@ class Bernoulli(Component):
         self.b = b
 
     def bind(self, X, weight):
-        return Bernoulli(*(np.broadcast_to(np.asarray(value, float), X.shape[1]) for value in (self.a, self.b)))
+        return type(self)(*(np.broadcast_to(np.asarray(value, float), X.shape[1]) for value in (self.a, self.b)))
 
     def hyperparameters(self):
         return {"a": self.a, "b": self.b}

@@ -80,8 +80,10 @@ def _is_source(text: str) -> bool:
     commands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     if text.startswith("-") or text in commands | {"bench"}:
         return False
-    signs = (os.sep, os.altsep or os.sep, "://")
-    return any(sign in text for sign in signs) or has_magic(text) or text.startswith("camera:") or os.path.exists(text)
+    if text.startswith("camera:") or has_magic(text) or os.path.exists(text):
+        return True
+    # No command has a suffix: that is the name of a file, if only of a missing one.
+    return any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")) or bool(os.path.splitext(text)[1])
 
 
 def _open_window(given: Sequence[str]) -> int:
@@ -286,6 +288,8 @@ def evaluate(
             print_json(found)
             return
         table = Table(show_header=False, box=None, pad_edge=False)
+        table.add_column(no_wrap=True)
+        table.add_column(overflow="fold")
         for name, value in scores.table_rows(found):
             table.add_row(name.replace("_", " "), value)
         Console().print(table)

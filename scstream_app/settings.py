@@ -180,7 +180,7 @@ class Settings:
         1000.0,
         "Concentration",
         "Concentration parameter alpha of the Dirichlet process: larger values favour new segments. With thousands of "
-        "pixels per frame its effect is small; use Detail to get more or fewer segments.",
+        "pixels per frame its effect is small; use detail to get more or fewer segments.",
         "number",
         "--alpha",
         group="advanced",

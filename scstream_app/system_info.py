@@ -11,6 +11,7 @@ from typing import Any
 import av
 
 from scstream_app import __version__
+from scstream_app.samples import SAMPLES
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import list_cameras
 
@@ -29,6 +30,11 @@ _PACKAGES = (
     "cv2-enumerate-cameras",
     "typer",
     "rich",
+    "PySide6-Essentials",
+    "pyqtgraph",
+    "superqt",
+    "numcodecs",
+    "platformdirs",
 )
 #: Encoders that the movie formats need.
 _CODECS = ("libx264", "libvpx-vp9", "prores_ks", "gif")
@@ -44,6 +50,7 @@ def facts() -> dict[str, Any]:
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),
+        "samples": str(SAMPLES),
         "numba_cache": str(kernels.label_tiles.stats.cache_path),
         "codecs": {name: "yes" if name in av.codecs_available else "missing" for name in _CODECS},
         "cameras": {f"camera:{camera.index}": camera.name for camera in list_cameras()} or "none",

@@ -16,7 +16,7 @@ from PIL import Image
 
 from helpers.clips import leftovers, locked_folder, moving_square, read_video, write_images, write_video
 from helpers.fake_source import FakeSource
-from helpers.paths import ROOT
+from helpers.paths import ROOT, SAMPLES
 from helpers.settings import OTHER
 from scstream import VideoSegmenter
 from scstream_app import __version__, cli, headless
@@ -242,6 +242,20 @@ def test_a_mistyped_command_is_no_source(capsys, opened):
     error = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert "No such command 'segmnt'. Did you mean 'segment'?" in error
     assert opened == []
+
+
+def test_a_mistyped_file_is_no_command(opened):
+    assert cli.main(["missing.mp4"]) == 0
+    assert opened == ["missing.mp4"]
+
+
+def test_info_names_every_package_and_folds_long_paths(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert cli.main(["info"]) == 0
+    text = capsys.readouterr().out
+    assert "PySide6-Essentials" in text
+    assert str(SAMPLES) in text.replace("\n", "").replace(" ", "")
+    assert "…" not in text
 
 
 def test_the_window_takes_one_source(clip, capsys, opened):
