@@ -55,28 +55,23 @@ class Mixture:
         return len(self._sampler.state.ids)
 
     @property
-    def order(self) -> npt.NDArray[np.intp]:
-        """Indices (K,) of the sampler's clusters, largest first."""
-        return np.argsort(-self._counts(), kind="stable")
-
-    @property
     def clusters_(self) -> list[Cluster]:
         state, component = self._sampler.state, self._sampler.component
         S = state.total.sum(axis=1)
         whole = _whole(S[:, 0])
         return [
             Cluster(int(state.ids[k]), float(S[k, 0]), float(S[k, 0] / whole), component.summary(S[k]))
-            for k in self.order
+            for k in size_order(self._sampler)
         ]
 
     @property
     def ids_(self) -> npt.NDArray[np.int64]:
-        return self._sampler.state.ids[self.order]
+        return self._sampler.state.ids[size_order(self._sampler)]
 
     @property
     def weights_(self) -> Array:
-        counts = self._counts()
-        return counts[self.order] / _whole(counts)
+        counts = _counts(self._sampler)
+        return counts[size_order(self._sampler)] / _whole(counts)
 
     @property
     def means_(self) -> Array:
@@ -105,10 +100,6 @@ class Mixture:
     def _repr_html_(self) -> str:
         return mixture_html(self.clusters_)
 
-    def _counts(self) -> Array:
-        counts: Array = self._sampler.state.total.sum(axis=1)[:, 0]
-        return counts
-
     def _summaries(self, attribute: str, *names: str) -> Array:
         """Stack the first of the named parts that the clusters' summaries have, largest cluster first."""
         summaries = [cluster.summary for cluster in self.clusters_]
@@ -117,6 +108,16 @@ class Mixture:
                 return np.stack([summary[name] for summary in summaries])
         kind, known = type(self._sampler.component).__name__, ", ".join(summaries[0])
         raise AttributeError(f"{kind} clusters have no {attribute}: their summary has {known}")
+
+
+def size_order(sampler: Sampler) -> npt.NDArray[np.intp]:
+    """Indices (K,) of a sampler's clusters, largest first."""
+    return np.argsort(-_counts(sampler), kind="stable")
+
+
+def _counts(sampler: Sampler) -> Array:
+    counts: Array = sampler.state.total.sum(axis=1)[:, 0]
+    return counts
 
 
 def _whole(counts: Array) -> float:

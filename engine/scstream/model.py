@@ -23,7 +23,7 @@ from scstream.checks import check_time, check_weight
 from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
 from scstream.components.base import Array
-from scstream.mixture import Mixture
+from scstream.mixture import Mixture, size_order
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
@@ -317,7 +317,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         Column k belongs to the cluster ``ids_[k]``: the largest cluster comes first.
         """
         sampler = self._fitted()
-        probabilities: Array = softmax(self._scores(sampler, X)[:, Mixture(sampler).order], axis=1)
+        probabilities: Array = softmax(self._scores(sampler, X)[:, size_order(sampler)], axis=1)
         return probabilities
 
     def score(self, X: Any, y: Any = None) -> float:

@@ -15,16 +15,6 @@ class Parametrised:
     ``repr`` shows the parameters that differ from their defaults.
     """
 
-    @classmethod
-    def default_params(cls) -> dict[str, Any]:
-        """Names of the parameters with their defaults, `inspect.Parameter.empty` for those that have none."""
-        if cls.__init__ is object.__init__:
-            return {}
-        parameters = list(inspect.signature(cls).parameters.values())
-        if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
-            raise TypeError(f"{cls.__name__}.__init__ must name its parameters: it has no place for *args or **kwargs")
-        return {parameter.name: parameter.default for parameter in parameters}
-
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name.
 
@@ -33,23 +23,37 @@ class Parametrised:
         deep : bool, default=True
             Present for API consistency with scikit-learn: no parameter has parameters of its own.
         """
-        return {name: getattr(self, name) for name in self.default_params()}
+        return {name: getattr(self, name) for name in default_params(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Set some parameters, as if the object had been created with them; returns the object itself."""
         current = self.get_params()
         check_names(params, current)
         other = type(self)(**{**current, **params})
-        # With the old attributes go values that were computed from them.
+        # Clearing also drops values cached from the old parameters.
         vars(self).clear()
         vars(self).update(vars(other))
         return self
 
     def __repr__(self) -> str:
-        values, defaults = self.get_params(), self.default_params()
-        # Texts are compared, because arrays have no single truth value.
+        try:
+            defaults = default_params(type(self))
+        except TypeError:
+            return object.__repr__(self)
+        values = self.get_params()
+        # Compare reprs: arrays have no single truth value.
         shown = [f"{name}={value!r}" for name, value in values.items() if repr(value) != repr(defaults[name])]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def default_params(cls: type[Parametrised]) -> dict[str, Any]:
+    """Names of a class's parameters with their defaults, `inspect.Parameter.empty` for those that have none."""
+    if cls.__init__ is object.__init__:
+        return {}
+    parameters = list(inspect.signature(cls).parameters.values())
+    if any(parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD) for parameter in parameters):
+        raise TypeError(f"{cls.__name__}.__init__ must name its parameters; *args and **kwargs are not supported")
+    return {parameter.name: parameter.default for parameter in parameters}
 
 
 class Parameter(Generic[T]):

@@ -19,6 +19,7 @@ from scstream.checks import check_integer, check_number
 from scstream.components import BY_NAME, Component
 from scstream.components.base import is_built_in, is_registered
 from scstream.errors import ModelFileError
+from scstream.params import default_params
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.history import History
@@ -139,8 +140,8 @@ def _hyperparameters(component: Component) -> Arrays:
             f'{what}: files refer to a component by its name. Give the class one of its own, such as name = "poisson"'
         )
     values = {name: np.asarray(value) for name, value in component.hyperparameters().items()}
-    if values.keys() != component_class.default_params().keys():
-        expected = ", ".join(component_class.default_params())
+    if values.keys() != default_params(component_class).keys():
+        expected = ", ".join(default_params(component_class))
         raise ValueError(f"{what}: its hyperparameters() must return the arguments of __init__, {expected}")
     for name, value in values.items():
         if value.dtype.kind not in "iuf":
@@ -176,7 +177,7 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
 def _component(meta: Meta, arrays: Arrays) -> Component:
     component_class = BY_NAME[meta["component"]]
     prior = _section(arrays, "prior.")
-    missing = component_class.default_params().keys() - prior.keys()
+    missing = default_params(component_class).keys() - prior.keys()
     if missing:
         raise ValueError(f"the prior lacks {sorted(missing)}")
     # A built-in row of statistics is longer than the number of features: the size of the file limits what is allocated.

@@ -17,7 +17,7 @@ from scstream.errors import ModelFileError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.notebook import segmenter_html
-from scstream.params import Parameter, Parametrised, check_names
+from scstream.params import Parameter, Parametrised, check_names, default_params
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
 from scstream.pixels.parameters import VideoParameters
@@ -160,7 +160,7 @@ class VideoSegmenter(Parametrised):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; ``deep`` is ignored, as no parameter has parameters of its own."""
-        return {name: getattr(self._parameters, name) for name in self.default_params()}
+        return {name: getattr(self._parameters, name) for name in default_params(type(self))}
 
     def set_params(self, **params: Any) -> Self:
         """Change parameters from the next frame on; returns the segmenter itself.
@@ -169,7 +169,7 @@ class VideoSegmenter(Parametrised):
         ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
         frame or after a `restart`.
         """
-        check_names(params, self.default_params())
+        check_names(params, default_params(type(self)))
         changed = self._parameters.changed(**params)
         running = self._sampler is not None and not self._next_is_first
         if running and (changed.colour, changed.detail) != (self.colour, self.detail):

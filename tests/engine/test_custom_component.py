@@ -128,14 +128,24 @@ def test_defining_a_class_again_replaces_it(poisson: Any, tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["gaussian", "diagonal", "multinomial"])
 def test_names_of_the_library_cannot_be_taken(name: str) -> None:
     before = BY_NAME[name]
-    with pytest.raises(ValueError, match=f"the name '{name}' of Mine belongs to scstream's own"):
+    owner = re.escape(f"{before.__module__}.{before.__qualname__}")
+    with pytest.raises(ValueError, match=f"the name '{name}' of Mine is taken by {owner}: choose another"):
         type("Mine", (Gaussian,), {"name": name})
     assert BY_NAME[name] is before
 
 
+def test_the_name_of_another_users_class_cannot_be_taken(poisson: Any, tmp_path: Path) -> None:
+    """Its files would be loaded as the wrong class."""
+    model = fitted(poisson())
+    with pytest.raises(ValueError, match=r"the name 'poisson' of Mine is taken by photons\.Poisson: choose another"):
+        type("Mine", (Gaussian,), {"name": "poisson"})
+    model.save(tmp_path / "m.npz")
+    assert type(ScStream.load(tmp_path / "m.npz").component) is poisson
+
+
 @pytest.mark.parametrize("name", ["", 7, None])
-def test_a_name_must_be_a_text(name: Any) -> None:
-    with pytest.raises(TypeError, match="the name of Mine must be a text"):
+def test_a_name_must_be_a_non_empty_string(name: Any) -> None:
+    with pytest.raises(TypeError, match="the name of Mine must be a non-empty string"):
         type("Mine", (Gaussian,), {"name": name})
 
 

@@ -111,6 +111,16 @@ def test_a_component_shows_what_differs_from_the_defaults() -> None:
     assert repr(Multinomial(0.5)) == "Multinomial(concentration=0.5)"
 
 
+def test_a_component_that_does_not_name_its_parameters_is_shown_all_the_same() -> None:
+    class Loose(Gaussian):
+        def __init__(self, **kwargs: Any) -> None:
+            super().__init__(**kwargs)
+
+    assert "Loose object at" in repr(Loose(psi=0.5))
+    with pytest.raises(TypeError, match=r"Loose\.__init__ must name its parameters; \*args and \*\*kwargs"):
+        Loose().get_params()
+
+
 def test_set_params_is_as_good_as_the_constructor() -> None:
     """Also after values have been derived from the old parameters."""
     X = np.random.default_rng(0).normal(size=(20, 2))

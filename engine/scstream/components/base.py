@@ -33,13 +33,14 @@ class Component(Parametrised, ABC):
     and ``repr`` rely on it. The component that `bind` returns is the one that a model computes with. It never changes.
 
     A class with a ``name`` of its own can be saved in a model, and loaded wherever the class has been defined. A class
-    that is defined again replaces the earlier one.
+    that is defined again, in the same module under the same qualified name, replaces the earlier one; any other class
+    with the same ``name`` raises ValueError.
 
     In the methods below, ``points`` is what `prepare` returns; the engine passes it back to the same component without
     looking at it. Shapes: N points, M clusters, P = ``n_statistics``.
     """
 
-    #: Name in saved models. The names of the library's components cannot be used again.
+    #: Name in saved models, different from those of all other components.
     name: ClassVar[str]
     #: Whether `bind` and `prepare` take CSR arrays too.
     sparse: ClassVar[bool] = False
@@ -51,12 +52,11 @@ class Component(Parametrised, ABC):
         if "name" not in vars(cls):
             return
         if not isinstance(cls.name, str) or not cls.name:
-            raise TypeError(f"the name of {cls.__name__} must be a text that is not empty, got {cls.name!r}")
+            raise TypeError(f"the name of {cls.__name__} must be a non-empty string, got {cls.name!r}")
         holder = BY_NAME.get(cls.name)
-        if holder is not None and is_built_in(holder) and not _same_definition(cls, holder):
-            raise ValueError(
-                f"the name {cls.name!r} of {cls.__name__} belongs to scstream's own {holder.__name__}: choose another"
-            )
+        if holder is not None and not _same_definition(cls, holder):
+            owner = f"{holder.__module__}.{holder.__qualname__}"
+            raise ValueError(f"the name {cls.name!r} of {cls.__name__} is taken by {owner}: choose another")
         BY_NAME[cls.name] = cls
 
     @abstractmethod
