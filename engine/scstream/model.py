@@ -23,6 +23,7 @@ from scstream.checks import check_time, check_weight
 from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
 from scstream.components.base import Array
+from scstream.errors import ModelFileError
 from scstream.mixture import Mixture, size_order
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
@@ -83,7 +84,8 @@ class ScStream(ClusterMixin, BaseEstimator):
     clusters_ : list of Cluster
         Live clusters, largest first.
     ids_ : array (K,) int64
-        Ids of the live clusters, largest first. All arrays below have this order.
+        Ids of the live clusters, largest first. `weights_`, `means_`, `covariances_` and `probabilities_` have this
+        order.
     weights_ : array (K,)
         Shares of the clusters in all points, which are time-weighted.
     means_ : array (K, D)
@@ -275,7 +277,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         if self.component is not None and not isinstance(self.component, Component):
             raise TypeError(f"component must be a scstream Component, got {self.component!r}")
         values = _values(self)
-        # Checking takes longer than many a small batch may.
+        # Checking takes longer than a small batch.
         if self._sampler is not None and all(map(is_, values, _values(self._sampler.config))):
             return self._sampler.config
         return Parameters(**dict(zip(_PARAMETERS, values, strict=True)))
@@ -283,7 +285,9 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _check_points(self, X: Any, reset: bool) -> Any:
         if not reset and self._is_checked(X):
             return X
-        sparse = isinstance(self.component, Component) and self.component.sparse
+        # Another `component` is used from the next `fit` on.
+        component = self.component if reset else self._fitted().component
+        sparse = component is not None and component.sparse
         return validate_data(
             self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if sparse else False
         )
@@ -332,10 +336,11 @@ class ScStream(ClusterMixin, BaseEstimator):
         return density
 
     def _scores(self, sampler: Sampler, X: Any) -> Array:
+        config = self._config()
         X = self._check_points(X, reset=False)
         component = sampler.component
-        densities = mode_densities(component, sampler.state.total, float(self.alpha))
-        with thread_limit(self.threads):
+        densities = mode_densities(component, sampler.state.total, float(config.alpha))
+        with thread_limit(config.n_threads):
             return component.scores(densities.parameters, densities.log_weight, component.prepare(X))
 
     # --- results
@@ -396,18 +401,31 @@ class ScStream(ClusterMixin, BaseEstimator):
         ``threads`` is not saved: it depends on the machine.
         """
         sampler = self._fitted()
-        names = {"feature_names": list(self.feature_names_in_)} if hasattr(self, "feature_names_in_") else {}
+        extra: dict[str, Any] = {"from_data": self._from_data(sampler.component)}
+        if hasattr(self, "feature_names_in_"):
+            extra["feature_names"] = list(self.feature_names_in_)
         labels = getattr(self, "labels_", None)
-        persistence.save(path, sampler, self._config(), self.n_features_in_, names, labels)
+        persistence.save(path, sampler, self._config(), self.n_features_in_, extra, labels)
+
+    def _from_data(self, bound: Component) -> list[str]:
+        """Hyperparameters that `fit` takes from the first batch, because they are None in ``component``."""
+        component = self.component or Gaussian()
+        if type(component) is not type(bound):
+            return []
+        return [name for name, value in component.get_params().items() if value is None]
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` has written.
 
+        Hyperparameters that were None when the model was saved are None again: `fit` takes them from the first batch.
         A custom component must have been defined before: import its module first.
         """
         sampler, meta, labels = persistence.load(path)
-        model = cls(deepcopy(sampler.component), **vars(sampler.config))
+        if "video" in meta:
+            raise ModelFileError(f"Cannot load '{path}': it is a video model, use VideoSegmenter.load")
+        component = deepcopy(sampler.component).set_params(**dict.fromkeys(meta.get("from_data", ())))
+        model = cls(component, **vars(sampler.config))
         model.n_features_in_ = meta["n_features"]
         if meta.get("feature_names") is not None:
             model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)

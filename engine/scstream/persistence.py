@@ -19,7 +19,7 @@ from scstream.checks import check_integer, check_number
 from scstream.components import BY_NAME, Component
 from scstream.components.base import is_built_in, is_registered
 from scstream.errors import ModelFileError
-from scstream.params import default_params
+from scstream.params import check_names, default_params
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.history import History
@@ -90,6 +90,7 @@ def load(path: Pathish) -> tuple[Sampler, Meta, npt.NDArray[np.int64] | None]:
     try:
         _check_feature_names(meta)
         sampler = _sampler(meta, arrays)
+        _check_from_data(meta, sampler.component)
         return sampler, meta, _labels(arrays, sampler.genealogy)
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
@@ -244,14 +245,22 @@ def _labels(arrays: Arrays, genealogy: Genealogy) -> npt.NDArray[np.int64] | Non
 
 
 def _check_feature_names(meta: Meta) -> None:
-    """Check that the names of the features, if there are any, are one text for each feature."""
+    """Check that the names of the features, if there are any, are one string for each feature."""
     names = meta.get("feature_names")
     if names is None:
         return
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("'feature_names' must be a list of texts")
+        raise ValueError("'feature_names' must be a list of strings")
     if len(names) != meta["n_features"]:
         raise ValueError(f"there are {len(names)} names for {meta['n_features']} features")
+
+
+def _check_from_data(meta: Meta, component: Component) -> None:
+    """Check that what a model takes from its first batch, if that is known, are hyperparameters of its component."""
+    names = meta.get("from_data", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise ValueError("'from_data' must be a list of strings")
+    check_names(names, default_params(type(component)))
 
 
 def _check_links(

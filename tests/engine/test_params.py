@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
@@ -194,6 +195,27 @@ def test_changed_parameters_count_from_the_next_batch_on(tmp_path: Any) -> None:
     loaded = ScStream.load(tmp_path / "m.npz")
     for one, weight in ((model, 2.0**-3.0), (loaded, 2.0**-3.0), (kept, 2.0**-0.5)):
         assert one.partial_fit(X).clusters_[0].count == pytest.approx(100.0 * (1.0 + weight))
+
+
+def test_another_component_changes_nothing_before_the_next_fit() -> None:
+    counts = np.random.default_rng(0).poisson(3.0, (60, 4)).astype(float)
+    model = ScStream(Multinomial(), seed=0, max_init_sweeps=5).fit(sp.csr_array(counts))
+    ids = model.predict(counts)
+    model.set_params(component=Gaussian())
+    np.testing.assert_array_equal(model.predict(sp.csr_array(counts)), ids)
+    model.partial_fit(sp.csr_array(counts))
+    dense = ScStream(Gaussian(), seed=0, max_init_sweeps=5).fit(counts).set_params(component=Multinomial())
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        dense.predict(sp.csr_array(counts))
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "score", "score_samples"])
+@pytest.mark.parametrize(("name", "value"), [("alpha", -1.0), ("alpha", "one"), ("threads", 0), ("threads", 1.5)])
+def test_predicting_checks_the_parameters_too(method: str, name: str, value: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = ScStream(seed=0, max_init_sweeps=5).fit(X).set_params(**{name: value})
+    with pytest.raises(ValueError, match=f"{name} must be .* got {value!r}"):
+        getattr(model, method)(X)
 
 
 def test_a_bad_parameter_between_two_batches_leaves_the_model_as_it_was() -> None:

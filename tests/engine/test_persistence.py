@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sklearn.base import clone
 
 from reference import Array, clip_frames
 from scstream import (
@@ -135,6 +136,33 @@ def test_a_loaded_model_knows_the_names_of_its_features(tmp_path: Path) -> None:
     assert loaded.feature_names_in_.dtype == object
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         loaded.predict(X)
+
+
+def test_a_loaded_model_is_fitted_again_like_the_original(tmp_path: Path) -> None:
+    """Hyperparameters that came from the first batch come from the next first batch."""
+    first, _, other = stream("gaussian", 3)
+    for component in (None, Gaussian(psi=2.0), DiagonalGaussian()):
+        model = ScStream(component, seed=5, max_init_sweeps=20).fit(first)
+        model.save(tmp_path / "m.npz")
+        loaded = ScStream.load(tmp_path / "m.npz")
+        assert_alike(clone(loaded).fit(100.0 * other), clone(model).fit(100.0 * other))
+        assert_alike(loaded.partial_fit(other), model.partial_fit(other))
+
+
+def test_a_component_set_after_the_fit_leaves_the_saved_one_as_it_is(saved: Path, tmp_path: Path) -> None:
+    model = ScStream.load(saved).set_params(component=DiagonalGaussian())
+    model.save(tmp_path / "m.npz")
+    loaded = ScStream.load(tmp_path / "m.npz").component
+    assert isinstance(loaded, Gaussian)
+    assert all(value is not None for value in loaded.get_params().values())
+
+
+def test_a_file_of_an_earlier_version_loads_with_the_values_from_its_data(saved: Path, tmp_path: Path) -> None:
+    meta, arrays = persistence.read(saved)
+    assert meta.pop("from_data") == ["m", "nu", "psi"]
+    persistence.write(tmp_path / "earlier.npz", meta, arrays)
+    loaded = ScStream.load(tmp_path / "earlier.npz").component
+    np.testing.assert_allclose(loaded.m, stream("gaussian", 1)[0].mean(axis=0))
 
 
 def test_a_file_without_labels_loads_and_can_be_saved_again(saved: Path, tmp_path: Path) -> None:
@@ -269,6 +297,10 @@ def test_an_archive_whose_parts_do_not_fit_is_refused(
         {"events": [{}]},
         {"events": 7},
         {"log_posterior": "x"},
+        {"from_data": "psi"},
+        {"from_data": ["sigma"]},
+        {"from_data": [["psi"]]},
+        {"from_data": 3},
         {"feature_names": "xyz"},
         {"feature_names": ["x", "y"]},
         {"feature_names": ["x", "y", 3]},
@@ -430,6 +462,14 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path: Path) -> None:
             load(tmp_path / "none.npz")
         with pytest.raises((ModelFileError, IsADirectoryError), match=tmp_path.name):
             load(tmp_path)
+
+
+def test_a_video_model_is_no_model_of_points(tmp_path: Path) -> None:
+    segmenter = VideoSegmenter(max_init_sweeps=5)
+    segmenter.segment(np.zeros((12, 20, 3), np.uint8))
+    segmenter.save(tmp_path / "video.npz")
+    with pytest.raises(ModelFileError, match=r"video\.npz': it is a video model, use VideoSegmenter\.load"):
+        ScStream.load(tmp_path / "video.npz")
 
 
 def test_a_model_of_points_is_no_video_model(saved: Path) -> None:
