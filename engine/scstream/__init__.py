@@ -8,7 +8,7 @@ from scstream._version import __version__
 if TYPE_CHECKING:
     from scstream.cluster import Cluster
     from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
-    from scstream.errors import ModelFileError
+    from scstream.errors import ModelFileError, NotSegmentedError
     from scstream.mixture import Mixture
     from scstream.model import ScStream
     from scstream.pixels.first_frame import Preview
@@ -29,6 +29,7 @@ __all__ = [
     "Mixture",
     "ModelFileError",
     "Multinomial",
+    "NotSegmentedError",
     "Parameters",
     "Preview",
     "ScStream",
@@ -47,6 +48,7 @@ _HOME = {
     "Cluster": "cluster",
     "Mixture": "mixture",
     "ModelFileError": "errors",
+    "NotSegmentedError": "errors",
     "Parameters": "sampler.parameters",
     "VideoParameters": "pixels.parameters",
     "Preview": "pixels.first_frame",

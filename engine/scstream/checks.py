@@ -66,6 +66,15 @@ def check_weight(weight: Any, n: int) -> Array:
     return np.ascontiguousarray(w)
 
 
+def check_frame(frame: Any) -> None:
+    """Raise TypeError or ValueError unless the frame is an array (H, W, 3) of uint8 with at least one pixel."""
+    if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
+        kind = frame.dtype if isinstance(frame, np.ndarray) else type(frame).__name__
+        raise TypeError(f"a frame must be an array of uint8, got {kind}")
+    if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
+        raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
+
+
 def scalar(name: str, value: Any) -> float:
     """Return the value, a finite number or an array that holds one without dimensions, as a float."""
     array = numeric(name, value)

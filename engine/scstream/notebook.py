@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.cluster import Cluster
+from scstream.sampler.genealogy import Genealogy
 
 #: Maximum number of rows in a table.
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 #: Maximum width and height of a thumbnail, in pixels.
 _THUMBNAIL = 240
 #: Colour of pixels whose segment is no longer alive.
@@ -23,7 +24,10 @@ _UNKNOWN = 128
 
 
 def segmenter_html(
-    title: str, statistics: npt.NDArray[np.void] | None = None, ids: npt.NDArray[np.int32] | None = None
+    title: str,
+    statistics: npt.NDArray[np.void] | None = None,
+    ids: npt.NDArray[np.int32] | None = None,
+    genealogy: Genealogy | None = None,
 ) -> str:
     """Describe a segmenter: its parameters, a table of its largest segments, and a thumbnail of the last frame.
 
@@ -35,6 +39,8 @@ def segmenter_html(
         `VideoSegmenter.statistics_`; None before the first frame.
     ids : array (H, W), optional
         `VideoSegmenter.ids_`; None if no frame has been segmented since the segmenter was created or loaded.
+    genealogy : Genealogy, optional
+        Given with ``ids``: segments that were merged since that frame have the colour of their survivor.
     """
     head = f"<pre>{escape(title)}</pre>"
     if statistics is None:
@@ -47,10 +53,11 @@ def segmenter_html(
             str(row["age"]),
             f"{row['row']:.0f}, {row['column']:.0f}",
         )
-        for row in statistics[:_MOST_ROWS]
+        for row in statistics[:_MAX_ROWS]
     ]
     table = _table(("colour", "id", "share", "age", "row, column"), rows, len(statistics), "segments")
-    return f"<div>{head}{'' if ids is None else _thumbnail(ids, statistics)}{table}</div>"
+    picture = "" if ids is None or genealogy is None else _thumbnail(ids, statistics, genealogy)
+    return f"<div>{head}{picture}{table}</div>"
 
 
 def mixture_html(clusters: Sequence[Cluster]) -> str:
@@ -63,7 +70,7 @@ def mixture_html(clusters: Sequence[Cluster]) -> str:
             f"{cluster.count:.6g}",
             *(escape(_short(cluster.summary[name])) for name in names),
         )
-        for cluster in clusters[:_MOST_ROWS]
+        for cluster in clusters[:_MAX_ROWS]
     ]
     return f"<div>{_table(('id', 'share', 'count', *names), rows, len(clusters), 'clusters')}</div>"
 
@@ -72,7 +79,7 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[str]], n: int, what: 
     """A table with a caption; the cells of ``rows`` are HTML already."""
     head = "".join(f"<th>{escape(column)}</th>" for column in columns)
     body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
-    caption = f"{n} {what}" if n <= _MOST_ROWS else f"the {_MOST_ROWS} largest of {n} {what}"
+    caption = f"{n} {what}" if n <= _MAX_ROWS else f"the {_MAX_ROWS} largest of {n} {what}"
     return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -92,15 +99,22 @@ def _swatch(colour: npt.NDArray[np.uint8]) -> str:
     return f'<span style="background:{code};display:inline-block;width:2em;height:1em" title="{code}"></span>'
 
 
-def _thumbnail(ids: npt.NDArray[np.int32], statistics: npt.NDArray[np.void]) -> str:
+def _thumbnail(ids: npt.NDArray[np.int32], statistics: npt.NDArray[np.void], genealogy: Genealogy) -> str:
     """The segments of a frame in their mean colours, as an image element with the picture inside."""
     step = -(-max(ids.shape) // _THUMBNAIL)
-    ids = ids[::step, ::step]
+    live = _survivors(ids[::step, ::step], genealogy)
     by_id = statistics[np.argsort(statistics["id"])]
-    place = np.minimum(np.searchsorted(by_id["id"], ids), len(by_id) - 1)
-    picture = np.where((by_id["id"][place] == ids)[..., None], _colours(by_id)[place], np.uint8(_UNKNOWN))
+    place = np.minimum(np.searchsorted(by_id["id"], live), len(by_id) - 1)
+    picture = np.where((by_id["id"][place] == live)[..., None], _colours(by_id)[place], np.uint8(_UNKNOWN))
     data = base64.b64encode(png(picture)).decode()
     return f'<img alt="segments of the last frame in their mean colours" src="data:image/png;base64,{data}">'
+
+
+def _survivors(ids: npt.NDArray[np.int32], genealogy: Genealogy) -> npt.NDArray[np.int64]:
+    """The live segment that each pixel (H, W) is now part of; -1 if there is none."""
+    known, place = np.unique(ids, return_inverse=True)
+    live = [genealogy.survivor(id) if id in genealogy else None for id in known.tolist()]
+    return np.array([-1 if id is None else id for id in live], np.int64)[place.reshape(ids.shape)]
 
 
 def png(picture: npt.NDArray[np.uint8]) -> bytes:

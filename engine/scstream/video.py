@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
+from contextlib import closing
 from copy import copy, deepcopy
 from typing import Any, Self
 
@@ -12,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import persistence
-from scstream.checks import check_time
-from scstream.errors import ModelFileError
+from scstream.checks import check_frame, check_time
+from scstream.errors import ModelFileError, NotSegmentedError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.notebook import segmenter_html
@@ -151,6 +152,7 @@ class VideoSegmenter(Parametrised):
         self._sampler: Sampler | None = None
         self._tiles: Tiles | None = None
         self._next_is_first = True
+        self._is_starting = False
 
     # --- parameters
 
@@ -167,8 +169,10 @@ class VideoSegmenter(Parametrised):
 
         With another scale the statistics of earlier frames are rescaled to that size, and segments keep their ids.
         ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
-        frame or after a `restart`.
+        frame or after a `restart`. While a first frame is being segmented, nothing can change.
         """
+        if self._is_starting:
+            raise RuntimeError("parameters cannot change while the first frame is being segmented")
         check_names(params, default_params(type(self)))
         changed = self._parameters.changed(**params)
         running = self._sampler is not None and not self._next_is_first
@@ -178,7 +182,8 @@ class VideoSegmenter(Parametrised):
             if running:
                 before, after = (math.prod(scaled_size(self._shape(), scale)) for scale in (self.scale, changed.scale))
                 self._sampler.rescale(after / before)
-            self._sampler.config = changed
+            # The results of the last frame keep its colour space until the next frame.
+            self._sampler.config = changed.changed(colour=self._last_colour())
         if self._tiles is not None:
             self._tiles.threads = changed.n_threads
         self._parameters = changed
@@ -216,9 +221,10 @@ class VideoSegmenter(Parametrised):
         ids : array (H, W) int32
         """
         if self._next_is_first or self._sampler is None:
-            for preview in self.start(frame, time, mask=mask):
-                if on_preview is not None:
-                    on_preview(preview)
+            with closing(self.start(frame, time, mask=mask)) as previews:
+                for preview in previews:
+                    if on_preview is not None:
+                        on_preview(preview)
             return self.ids_
         if mask is not None:
             raise ValueError("a mask can be given with the first frame only")
@@ -238,10 +244,10 @@ class VideoSegmenter(Parametrised):
         time: float | None = None,
         every: int = 10,
         mask: npt.NDArray[Any] | None = None,
-    ) -> Iterator[Preview]:
+    ) -> Generator[Preview, None, None]:
         """Segment the first frame step by step, from coarse to fine; `ids_` is set when the iterator ends.
 
-        Yields a preview every ``every`` sweeps. Abandoning the iterator leaves the segmenter unchanged.
+        Yields a preview every ``every`` sweeps. Closing the iterator early leaves the segmenter unchanged.
         """
         if not self._next_is_first:
             raise RuntimeError("the first frame has already been segmented: use segment")
@@ -250,7 +256,11 @@ class VideoSegmenter(Parametrised):
             check_mask(mask, frame.shape[:2])
         moment = check_time(time, None if self._sampler is None else self._sampler.time)
         steps = segment_first(frame, self._parameters, moment, every, mask, self._sampler)
-        self._sampler, self._tiles = yield from steps
+        self._is_starting = True
+        try:
+            self._sampler, self._tiles = yield from steps
+        finally:
+            self._is_starting = False
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._next_is_first = False
 
@@ -266,6 +276,10 @@ class VideoSegmenter(Parametrised):
     def copy(self) -> Self:
         """Return an independent segmenter that continues with identical results."""
         return deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The iterator of `start` belongs to the original alone.
+        return {**vars(self), "_is_starting": False}
 
     def restore(self, other: Self) -> None:
         """Take over the state of another segmenter, such as an earlier copy, which must not be used afterwards."""
@@ -362,12 +376,13 @@ class VideoSegmenter(Parametrised):
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
-        return segment_statistics(self._fitted(), self._shape(), self.colour)
+        return segment_statistics(self._fitted(), self._shape(), self._last_colour())
 
     def _repr_html_(self) -> str:
         if self._sampler is None:
             return segmenter_html(repr(self))
-        return segmenter_html(repr(self), self.statistics_, None if self._tiles is None else self.ids_)
+        ids = None if self._tiles is None else self.ids_
+        return segmenter_html(repr(self), self.statistics_, ids, self._sampler.genealogy)
 
     # --- saving
 
@@ -378,6 +393,7 @@ class VideoSegmenter(Parametrised):
         """
         video = {
             "colour": self.colour,
+            "last_colour": self._last_colour(),
             "scale": self.scale,
             "detail": self.detail,
             "shape": self._shape(),
@@ -392,12 +408,13 @@ class VideoSegmenter(Parametrised):
         segmenter = cls()
         try:
             video = meta["video"]
-            segmenter._parameters = sampler.config = VideoParameters(
+            segmenter._parameters = VideoParameters(
                 **vars(sampler.config),
                 colour=video["colour"],
                 scale=video["scale"],
                 detail=video.get("detail", 1.0),
             )
+            sampler.config = segmenter._parameters.changed(colour=video.get("last_colour", video["colour"]))
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._next_is_first = bool(video.get("fresh", False))
@@ -410,28 +427,30 @@ class VideoSegmenter(Parametrised):
 
     def _fitted(self) -> Sampler:
         if self._sampler is None:
-            raise RuntimeError("no frame has been segmented yet")
+            raise NotSegmentedError("no frame has been segmented yet")
         return self._sampler
 
     def _shape(self) -> tuple[int, int]:
         if self.shape_ is None:
-            raise RuntimeError("no frame has been segmented yet")
+            raise NotSegmentedError("no frame has been segmented yet")
         return self.shape_
+
+    def _last_colour(self) -> str:
+        """Colour space of the last frame; `colour` may be that of the next one, after a restart."""
+        config = self._fitted().config
+        assert isinstance(config, VideoParameters)
+        return config.colour
 
     def _last_tiles(self) -> Tiles:
         if self._tiles is None:
-            raise RuntimeError("no frame has been segmented since the segmenter was created or loaded")
+            raise NotSegmentedError("no frame has been segmented since the segmenter was created or loaded")
         return self._tiles
 
     def _full_size(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return enlarge(picture, self._shape(), self._parameters.n_threads)
 
     def _check_frame(self, frame: Any) -> None:
-        if not isinstance(frame, np.ndarray) or frame.dtype != np.uint8:
-            kind = frame.dtype if isinstance(frame, np.ndarray) else type(frame).__name__
-            raise TypeError(f"a frame must be an array of uint8, got {kind}")
-        if frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
-            raise ValueError(f"a frame must have shape (H, W, 3), got {frame.shape}")
+        check_frame(frame)
         if not self._next_is_first and frame.shape[:2] != self.shape_:
             height, width = self._shape()
             raise ValueError(

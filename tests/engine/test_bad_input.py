@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from reference import Array
-from scstream import Component, DiagonalGaussian, Gaussian, Multinomial, ScStream, VideoSegmenter
+from scstream import Component, DiagonalGaussian, Gaussian, Multinomial, NotSegmentedError, ScStream, VideoSegmenter
 
 X = np.random.default_rng(0).normal(size=(30, 2))
 FRAME = np.random.default_rng(1).integers(0, 256, (12, 20, 3)).astype(np.uint8)
@@ -306,6 +306,16 @@ def test_asking_before_the_first_frame_says_so(tmp_path: Any) -> None:
     ):
         with pytest.raises((RuntimeError, NotFittedError), match=r"not fitted|no frame"):
             ask()
+
+
+def test_a_segmenter_has_no_results_before_the_first_frame() -> None:
+    segmenter = VideoSegmenter()
+    names = ("statistics_", "ids_", "events_", "model_", "locked_", "log_posterior_")
+    assert [name for name in names if hasattr(segmenter, name)] == []
+    with pytest.raises(NotSegmentedError, match="no frame has been segmented yet"):
+        segmenter.uncertainty()
+    segmenter.set_params(max_init_sweeps=5).segment(FRAME)
+    assert [name for name in names if not hasattr(segmenter, name)] == []
 
 
 def test_a_second_start_is_refused() -> None:

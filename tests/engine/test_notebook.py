@@ -87,12 +87,14 @@ def test_a_segmenter_without_a_frame_has_no_thumbnail(tmp_path: Path) -> None:
     assert Cells(html).rows == Cells(segmenter._repr_html_()).rows
 
 
-def test_segments_that_were_merged_by_hand_are_drawn_too() -> None:
+def test_segments_that_were_merged_by_hand_have_the_colour_of_the_survivor() -> None:
     segmenter = VideoSegmenter(seed=0, max_init_sweeps=40)
     ids = np.unique(segmenter.segment(HALVES))
     assert len(ids) > 1
     segmenter.merge(ids)
-    assert thumbnail(segmenter._repr_html_()).shape == (20, 200, 3)
+    small = thumbnail(segmenter._repr_html_())
+    assert small.shape == (20, 200, 3)
+    assert np.abs(small - HALVES.mean(axis=(0, 1))).max() <= 2.0
 
 
 def test_text_is_escaped() -> None:

@@ -253,6 +253,38 @@ def test_an_error_while_showing_a_preview_leaves_the_segmenter_unstarted() -> No
     np.testing.assert_array_equal(segmenter.segment(other), VideoSegmenter(**QUICK).segment(other))
 
 
+def test_parameters_cannot_change_during_the_first_frame() -> None:
+    segmenter = VideoSegmenter(**QUICK)
+    copies = []
+
+    def change(preview: Preview) -> None:
+        copies.append(segmenter.copy())
+        with pytest.raises(RuntimeError, match="cannot change while the first frame is being segmented"):
+            segmenter.set_params(decay=1.0)
+        with pytest.raises(RuntimeError, match="cannot change while"):
+            segmenter.alpha = 3.0
+
+    segmenter.segment(three_patches(), on_preview=change)
+    assert segmenter.get_params() == VideoSegmenter(**QUICK).get_params()
+    assert copies[0].set_params(decay=1.0).decay == 1.0
+    assert segmenter.set_params(decay=1.0).model_.parameters.decay == 1.0
+
+
+def test_parameters_can_change_after_an_abandoned_first_frame() -> None:
+    def fail(preview: Preview) -> None:
+        raise KeyError("window closed")
+
+    segmenter = VideoSegmenter(**QUICK)
+    try:
+        segmenter.segment(three_patches(), on_preview=fail)
+    except KeyError:
+        segmenter.set_params(decay=1.0)
+    previews = segmenter.start(three_patches())
+    next(previews)
+    previews.close()
+    assert segmenter.set_params(alpha=3.0).parameters == VideoSegmenter(**QUICK, alpha=3.0, decay=1.0).parameters
+
+
 # --- a clip
 
 

@@ -68,13 +68,34 @@ def test_an_abandoned_restart_leaves_the_segmenter_as_it_was(frames: list[Frame]
     segmenter = started(frames)
     ids = segmenter.ids_.copy()
     segmenter.restart()
-    previews = iter(segmenter.start(frames[2]))
+    previews = segmenter.start(frames[2])
     next(previews)
-    previews.close()  # type: ignore[attr-defined]
+    previews.close()
     np.testing.assert_array_equal(segmenter.ids_, ids)
     unbroken = started(frames)
     unbroken.restart()
     np.testing.assert_array_equal(segmenter.segment(frames[2]), unbroken.segment(frames[2]))
+
+
+def test_results_keep_their_colour_space_until_the_next_frame(frames: list[Frame], tmp_path: Path) -> None:
+    segmenter, unbroken = started(frames), started(frames)
+    expected, html = segmenter.statistics_, segmenter._repr_html_().partition("</pre>")[2]
+    for one in (segmenter, unbroken):
+        one.restart()
+    segmenter.set_params(colour="lab")
+    np.testing.assert_array_equal(segmenter.statistics_, expected)
+    assert segmenter._repr_html_().partition("</pre>")[2] == html
+    segmenter.save(tmp_path / "model.npz")
+    loaded = VideoSegmenter.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.statistics_, expected)
+    ids = segmenter.segment(frames[2])
+    np.testing.assert_array_equal(loaded.segment(frames[2]), ids)
+    np.testing.assert_array_equal(loaded.statistics_, segmenter.statistics_)
+    rgb = unbroken.segment(frames[2])
+    assert (rgb != ids).any()
+    largest = segmenter.statistics_[0]
+    seen = frames[2][ids == largest["id"]].mean(axis=0) / 255.0
+    assert [largest[name] for name in ("red", "green", "blue")] == pytest.approx(seen, abs=0.05)
 
 
 def test_a_pending_restart_is_saved(frames: list[Frame], tmp_path: Path) -> None:
