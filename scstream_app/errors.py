@@ -36,7 +36,4 @@ class PipelineError(StudioError):
 def reason(error: BaseException) -> str:
     """Short reason of an error, without the path and error number that the system adds."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    if type(error).__name__ == "UnknownCodecError":
-        # PyAV says no more than the codec's name.
-        return f"this build of FFmpeg has no encoder '{text}'"
     return str(text).rstrip(".")

@@ -14,8 +14,8 @@ import av
 import cv2
 import numpy as np
 from av.video.reformatter import ColorRange, Colorspace
-from av.video.stream import VideoStream
 
+from scstream_app.encoders import add_video_stream
 from scstream_app.export import atomic_files
 from scstream_app.export.atomic_files import Overwrite
 from scstream_app.export.job import Job
@@ -104,10 +104,7 @@ class Encoder:
     def __init__(self, path: Path, codec: Codec, rate: float, shape: tuple[int, ...]) -> None:
         self._codec = codec
         self._container = av.open(str(path), "w", options=dict(codec.container))
-        stream = self._container.add_stream(
-            codec.name, rate=Fraction(rate).limit_denominator(65_535), options=dict(codec.options)
-        )
-        assert isinstance(stream, VideoStream)
+        stream = add_video_stream(self._container, codec.name, rate, codec.options)
         stream.height, stream.width = shape[:2]
         stream.pix_fmt = codec.pixels
         self._stream = stream

@@ -102,7 +102,7 @@ class Writer(Output):
     format: ClassVar[str]
     title: ClassVar[str]
     about: ClassVar[str]
-    #: The group, and the place in it: by position, then by title. Formats without a position are the last.
+    #: The group, and the place in it: by position, then by title. Formats without a position come last.
     group: ClassVar[Group]
     position: ClassVar[int] = 100
     #: Whether the format needs the picture of the frames, and whether it needs an object.

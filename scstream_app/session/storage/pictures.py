@@ -14,8 +14,8 @@ from pathlib import Path
 
 import av
 import numpy as np
-from av.video.stream import VideoStream
 
+from scstream_app.encoders import MissingEncoderError, add_video_stream
 from scstream_app.errors import reason
 from scstream_app.render.image_types import Picture, Size
 from scstream_app.session.storage.files import InvalidData
@@ -47,10 +47,7 @@ class PictureFile:
         with _reporting_ffmpeg_errors():
             self._container = av.open(str(path), "w", format="matroska", options=_CONTAINER)
             # One thread: the engine needs the cores.
-            stream = self._container.add_stream(
-                ENCODER, rate=Fraction(rate).limit_denominator(65_535), options={**_OPTIONS, "threads": "1"}
-            )
-            assert isinstance(stream, VideoStream)
+            stream = add_video_stream(self._container, ENCODER, rate, {**_OPTIONS, "threads": "1"})
             stream.height, stream.width = size
             stream.pix_fmt = _PIXELS
             stream.codec_context.time_base = _TICK
@@ -87,5 +84,5 @@ def _reporting_ffmpeg_errors() -> Iterator[None]:
     """Turn FFmpeg errors, and a missing encoder, into InvalidData."""
     try:
         yield
-    except (av.error.FFmpegError, av.codec.codec.UnknownCodecError) as error:
+    except (av.error.FFmpegError, MissingEncoderError) as error:
         raise InvalidData(f"{PICTURES}: {reason(error)}") from error

@@ -42,8 +42,18 @@ def test_a_new_module_is_a_new_format(tmp_path):
     [
         ('"counts"', '"mp4"', "two formats are called 'mp4'"),
         ('"Masks and ids"', '"Sounds"', "the group of 'counts' must be one of Pictures, .* got 'Sounds'"),
+        ('"boundaries"', '"borders"', "the view of 'counts' must be one of ids, original, .* got 'borders'"),
+        ("    format =", "    other =", r"formats\.added\.Counts must have the attribute 'format'"),
+        ("    title =", "    other =", r"formats\.added\.Counts must have the attribute 'title'"),
+        ("    about =", "    other =", r"formats\.added\.Counts must have the attribute 'about'"),
+        ("    group =", "    other =", r"formats\.added\.Counts must have the attribute 'group'"),
     ],
 )
 def test_mistakes_of_a_module_are_reported_at_the_import(tmp_path, old, new, problem):
     with pytest.raises(ValueError, match=problem), added_module(tmp_path, COUNTS.replace(old, new)):
         pass
+
+
+def test_another_name_of_a_class_is_no_other_format(tmp_path):
+    with added_module(tmp_path, f"{COUNTS}\nSegmentCounts = Counts\nPublicTextWriter = _TextWriter\n"):
+        assert in_group("Masks and ids")[-2:] == ["yolo", "counts"]
