@@ -1,6 +1,8 @@
-"""Entry point of `scstream` and of `python -m scstream_app`."""
+"""Entry points of `scstream` and `scstream-studio`, and of `python -m scstream_app`."""
 
+import io
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 
 INTERRUPTED = 130
 
@@ -14,6 +16,25 @@ def main() -> int:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED
+
+
+def window() -> int:
+    """Run the program from a menu entry: without a console, a message box shows why it failed."""
+    if sys.stderr is not None:
+        return main()
+    # Windows starts the program without a console, and then without standard streams.
+    messages = io.StringIO()
+    with redirect_stdout(messages), redirect_stderr(messages):
+        try:
+            code = main()
+        except Exception as error:
+            print(f"Unexpected error: {type(error).__name__}: {error}.", file=messages)
+            code = 1
+    if code:
+        from scstream_app.ui.qt.display import show_failure
+
+        show_failure(messages.getvalue().strip() or f"The program ended with exit code {code}.")
+    return code
 
 
 if __name__ == "__main__":

@@ -18,9 +18,10 @@ def page(name: str) -> Path:
     return _find("docs", name)
 
 
-def sample(name: str) -> Path:
-    """Path of a sample clip."""
-    return _find("sample_videos", name)
+def samples() -> Path:
+    """Folder of the sample clips; it does not exist if they are not installed."""
+    folders = [place / "sample_videos" for place in _PLACES]
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
 
 
 def _find(folder: str, name: str) -> Path:

@@ -91,11 +91,12 @@ def _open_window(given: Sequence[str]) -> int:
         print_message(f"The window takes one source and no options, got '{given[1]}'. See 'scstream segment --help'.")
         return 2
     try:
+        from scstream_app.ui.qt import display
         from scstream_app.ui.window import app as window
     except ImportError as error:
         print_message(f"scstream: Cannot open the window: {error}.")
         return 1
-    if not window.has_display():
+    if not display.has_display():
         print_message("No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.")
         return 1
     return window.run(given[0] if given else None)

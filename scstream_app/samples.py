@@ -8,7 +8,7 @@ from pathlib import Path
 from scstream_app import assets
 
 #: Folder of the sample clips.
-SAMPLES = assets.sample("kite_surf.mp4").parent
+SAMPLES = assets.samples()
 
 _ABOUT_SAMPLES = {
     "kite_surf": "A surfer drifts over a moving sea",
@@ -28,7 +28,7 @@ class Sample:
 
 
 def sample_clips() -> list[Sample]:
-    """The sample clips, sorted by name."""
+    """The sample clips, sorted by name; none if they are not installed."""
     return [
         Sample(path.stem.replace("_", " ").capitalize(), _ABOUT_SAMPLES.get(path.stem, ""), path)
         for path in sorted(SAMPLES.glob("*.mp4"))

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import errno
+import os
 import re
+import runpy
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import packages_distributions, version
@@ -14,6 +18,7 @@ import pytest
 
 import scstream
 from helpers.paths import ROOT, SAMPLES
+from scstream_app import assets
 
 LIBRARY = tomllib.loads((ROOT / "engine" / "pyproject.toml").read_text(encoding="utf-8"))
 STUDIO = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -74,6 +79,33 @@ def test_links_of_the_readme_are_absolute_where_the_wheel_is_published() -> None
     targets = re.findall(r"\]\(([^)\s]+)", text)
     assert len(targets) > 10
     assert [target for target in targets if not target.startswith(("https://", "#"))] == []
+
+
+def test_a_wheel_is_moved_to_another_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The temporary folder is often a file system of its own."""
+    build = runpy.run_path(str(ROOT / "tools" / "check_wheels.py"))["build"]
+
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    def pip(command: list[str], check: bool) -> None:
+        (Path(command[command.index("--wheel-dir") + 1]) / "new.whl").write_text("new")
+
+    monkeypatch.setattr(os, "rename", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(subprocess, "run", pip)
+    (tmp_path / "new.whl").write_text("old")
+    assert build(ROOT, tmp_path) == tmp_path / "new.whl"
+    assert (tmp_path / "new.whl").read_text() == "new"
+
+
+def test_the_program_starts_without_the_sample_clips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assets, "_PLACES", (tmp_path / "package", tmp_path))
+    module = runpy.run_path(str(ROOT / "scstream_app" / "samples.py"))
+    assert module["SAMPLES"] == tmp_path / "package" / "sample_videos"
+    assert module["sample_clips"]() == []
+    (tmp_path / "sample_videos").mkdir()
+    assert assets.samples() == tmp_path / "sample_videos"
 
 
 def test_both_distributions_carry_the_same_licence() -> None:

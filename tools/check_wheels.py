@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import doctest
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -60,7 +61,10 @@ def build(project: Path, folder: Path) -> Path:
         pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", scratch, str(project)]
         subprocess.run(pip, check=True)
         (built,) = Path(scratch).glob("*.whl")
-        return built.replace(folder / built.name)
+        target = folder / built.name
+        target.unlink(missing_ok=True)
+        # Unlike a rename, a move works from one file system to another.
+        return Path(shutil.move(built, target))
 
 
 def try_library(environment: Environment, wheel: Path) -> None:

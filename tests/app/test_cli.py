@@ -212,11 +212,12 @@ def test_odd_and_tiny_frames(tmp_path, shape):
 @pytest.fixture
 def opened(monkeypatch):
     """What the window was opened with."""
+    from scstream_app.ui.qt import display
     from scstream_app.ui.window import app
 
     addresses = []
     monkeypatch.setattr(app, "run", lambda address=None: addresses.append(address) or 0)
-    monkeypatch.setattr(app, "has_display", lambda: True)
+    monkeypatch.setattr(display, "has_display", lambda: True)
     return addresses
 
 
@@ -265,7 +266,7 @@ def test_the_window_takes_one_source(clip, capsys, opened):
 
 
 def test_without_a_display_the_message_names_the_command(clip, capsys, monkeypatch, opened):
-    monkeypatch.setattr("scstream_app.ui.window.app.has_display", lambda: False)
+    monkeypatch.setattr("scstream_app.ui.qt.display.has_display", lambda: False)
     assert cli.main([str(clip)]) == 1
     assert capsys.readouterr().err == (
         "No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.\n"

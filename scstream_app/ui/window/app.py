@@ -71,10 +71,3 @@ def _tune_malloc() -> None:
         if mallopt is not None:
             for parameter, value in _MALLOC_OPTIONS.items():
                 mallopt(parameter, value)
-
-
-def has_display() -> bool:
-    """Whether a display is available."""
-    if sys.platform in ("win32", "darwin") or os.environ.get("QT_QPA_PLATFORM"):
-        return True
-    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

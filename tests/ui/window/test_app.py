@@ -1,11 +1,17 @@
-"""Tests of the application process: the memory of pictures is reused from frame to frame."""
+"""Tests of the application process: its memory, and its messages where there is no console."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
+from PySide6.QtWidgets import QMessageBox
+from pytestqt.qtbot import QtBot
+
+from scstream_app import __main__ as program
+from scstream_app.ui.qt import display
 
 _SCRIPT = """
 import resource, threading
@@ -35,3 +41,53 @@ def test_drawing_frame_after_frame_fetches_no_memory_anew() -> None:
     """A picture of this size has 300 pages, and drawing an overlay takes several steps."""
     done = subprocess.run([sys.executable, "-c", _SCRIPT], capture_output=True, text=True, check=True)
     assert float(done.stdout) < 100.0
+
+
+Start = Callable[..., tuple[int, list[str]]]
+
+
+@pytest.fixture
+def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Start:
+    """Function that starts the program without a console; returns its exit code and the texts of message boxes."""
+    texts: list[str] = []
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: texts.append(box.text()))
+
+    def run(*arguments: str) -> tuple[int, list[str]]:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["scstream-studio", *arguments])
+            patch.setattr(sys, "stdout", None)
+            patch.setattr(sys, "stderr", None)
+            return program.window(), texts
+
+    return run
+
+
+def test_without_a_console_a_message_box_shows_the_failure(start: Start) -> None:
+    text = "The window takes one source and no options, got '--out'. See 'scstream segment --help'."
+    assert start("./clip.mp4", "--out") == (2, [text])
+
+
+def test_without_a_console_an_unforeseen_failure_is_shown_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(address: str | None = None) -> int:
+        raise FileNotFoundError("'icon.svg' is not installed with the program")
+
+    monkeypatch.setattr("scstream_app.ui.window.app.run", fail)
+    text = "Unexpected error: FileNotFoundError: 'icon.svg' is not installed with the program."
+    assert start() == (1, [text])
+
+
+def test_success_shows_no_box(start: Start) -> None:
+    assert start("--version") == (0, [])
+
+
+def test_without_a_display_there_is_no_box(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "has_display", lambda: False)
+    assert start() == (1, [])
+
+
+def test_with_a_console_messages_stay_there(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["scstream-studio", "./clip.mp4", "--out"])
+    assert program.window() == 2
+    assert "got '--out'" in capsys.readouterr().err

@@ -33,9 +33,10 @@ from scstream_app.session.library import Library
 from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
+from scstream_app.ui.qt import display
 from scstream_app.ui.sessions import document_opener, recording_control, session_saver
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
-from scstream_app.ui.window import app, help_dialogs, status_bar
+from scstream_app.ui.window import help_dialogs, status_bar
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000
@@ -544,7 +545,7 @@ def test_the_window_comes_back_as_it_was(qtbot: QtBot, settings: QSettings, tmp_
 def test_a_display_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(app.sys, "platform", "linux")
-    assert not app.has_display()
+    monkeypatch.setattr(display.sys, "platform", "linux")
+    assert not display.has_display()
     monkeypatch.setenv("DISPLAY", ":0")
-    assert app.has_display()
+    assert display.has_display()
