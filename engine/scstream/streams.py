@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from scstream.checks import check_number
+
 Batch: TypeAlias = tuple[NDArray[Any], NDArray[Any]]
 Seed: TypeAlias = int | np.random.Generator | None
 Pathish: TypeAlias = str | PathLike[str]
@@ -216,9 +218,9 @@ def disc_video(
     shape : (int, int), default=(120, 160)
         Height and width of a frame.
     n_discs : int, default=3
-        Number of discs, each of another colour.
+        Number of discs, each in a different colour.
     speed : float, default=2.0
-        Distance in pixels that a disc moves per frame.
+        Distance in pixels that a disc moves per frame, at most the smaller side of a frame.
     noise : float, default=4.0
         Standard deviation of the noise of every pixel, in grey levels.
     seed : int, numpy Generator or None
@@ -237,8 +239,9 @@ def disc_video(
     ((60, 80, 3), dtype('uint8'), array([0, 1, 2, 3]))
     """
     _check_sizes(n_frames, height=shape[0], width=shape[1], n_discs=n_discs)
-    if speed < 0 or noise < 0:
-        raise ValueError(f"speed and noise must be >= 0, got speed={speed}, noise={noise}")
+    # A faster disc would leave the frame: it is reflected once at most.
+    check_number("speed", speed, 0.0, min(shape))
+    check_number("noise", noise, 0.0)
     return _discs(_counter(n_frames), shape, n_discs, speed, noise, np.random.default_rng(seed))
 
 

@@ -208,7 +208,7 @@ class View:
     uses_opacity : bool
         Whether the opacity changes the picture.
     in_window : bool
-        Whether the window shows it, too, or movies alone.
+        Whether the window offers the view; if False, only movies do.
     """
 
     title: str

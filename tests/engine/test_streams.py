@@ -103,10 +103,21 @@ def test_a_video_of_discs_shows_its_truth() -> None:
     assert np.median(np.linalg.norm(np.diff(centres, axis=0), axis=1)) == pytest.approx(3.0, abs=0.3)
 
 
-@pytest.mark.parametrize("changed", [{"shape": (0, 20)}, {"n_discs": 0}, {"speed": -1.0}, {"noise": -1.0}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"shape": (0, 20)}, {"n_discs": 0}, {"speed": -1.0}, {"speed": 120.5}, {"speed": np.nan}, {"speed": np.inf},
+        {"noise": -1.0}, {"noise": np.nan}, {"noise": np.inf},
+    ],
+)  # fmt: skip
 def test_a_video_of_discs_rejects_bad_parameters_at_once(changed: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"must be >="):
+    with pytest.raises(ValueError, match=r"must be (>=|a finite number)"):
         disc_video(3, **changed)
+
+
+def test_the_fastest_discs_stay_in_the_frame() -> None:
+    _, truths = stacked(disc_video(60, (60, 80), n_discs=1, speed=60.0, seed=0))
+    assert all((truth == 1).any() for truth in truths)
 
 
 def test_batches_cover_the_data_in_order() -> None:

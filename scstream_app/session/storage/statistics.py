@@ -65,7 +65,7 @@ def described_units(values: Any) -> Units:
     raise InvalidData("its statistics have a layout that this program does not support")
 
 
-def pack(rows: Rows, pixel: tuple[float, float] = (1.0, 1.0)) -> bytes:
+def pack(rows: Rows, pixel: tuple[float, float]) -> bytes:
     """Convert rows of `VideoSegmenter.statistics_` to records; ``pixel`` is that of the session's `Units`."""
     records = np.empty(len(rows), RECORD)
     for name in ("id", "pixels", "age", *_PLAIN):
@@ -74,7 +74,7 @@ def pack(rows: Rows, pixel: tuple[float, float] = (1.0, 1.0)) -> bytes:
     return records.tobytes()
 
 
-def unpack(data: bytes, pixel: tuple[float, float] = (1.0, 1.0)) -> Rows:
+def unpack(data: bytes, pixel: tuple[float, float]) -> Rows:
     """Inverse of `pack`, up to rounding."""
     records = np.frombuffer(data, RECORD)
     rows = np.zeros(len(records), STATISTICS)
@@ -86,7 +86,7 @@ def unpack(data: bytes, pixel: tuple[float, float] = (1.0, 1.0)) -> Rows:
     return rows
 
 
-def read(path: Path, first: int, count: int, checksum: int, pixel: tuple[float, float] = (1.0, 1.0)) -> Rows:
+def read(path: Path, first: int, count: int, checksum: int, pixel: tuple[float, float]) -> Rows:
     """Read the records first, ..., first + count - 1; ``pixel`` as in `pack`."""
     files.check_file(path)
     with open(path, "rb") as file:

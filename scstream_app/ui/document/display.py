@@ -178,8 +178,8 @@ class Display(QObject):
             isolated=self.isolated,
         )
 
-    def leave_empty_matte(self) -> None:
-        """Switch from the matte, or another view of objects, to the overlay if there are none to show."""
+    def leave_empty_object_view(self) -> None:
+        """Switch from a view of objects to the overlay if there are no objects."""
         if "members" in self.look.drawn_view.needs and not self._clip.objects:
             self.set_look(view="overlay")
 

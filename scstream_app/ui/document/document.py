@@ -338,7 +338,7 @@ class Document(QObject):
             problem = problem or str(error)
         self.display.renderer.load(session)
         self.bookmarks.restore_view(opened.bookmark)
-        self.display.leave_empty_matte()
+        self.display.leave_empty_object_view()
         self.opened.emit()
         if problem:
             self.failed.emit(problem)
@@ -376,7 +376,7 @@ class Document(QObject):
             return
         self.facts = facts
         self._first_colour = self.settings.colour
-        self.display.leave_empty_matte()
+        self.display.leave_empty_object_view()
         self.opened.emit()
         self.marks_changed.emit()
 

@@ -31,7 +31,7 @@ def test_a_view_of_objects_is_left_when_there_are_none(
 ) -> None:
     add(monkeypatch, views.View("New", "new", lambda scene: scene.rgb, frozenset({"members"})))
     story_document.display.set_look(view="new")
-    story_document.display.leave_empty_matte()
+    story_document.display.leave_empty_object_view()
     assert story_document.display.look.view == "overlay"
 
 
