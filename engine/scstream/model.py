@@ -259,6 +259,9 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _begin(self, config: Parameters, X: Any, weight: Array, time: float) -> tuple[Sampler, Points]:
         unbound = self.component or Gaussian()
         component = unbound.bind(X, weight)
+        if type(component) is not type(unbound):
+            wrong, right = type(component).__name__, type(unbound).__name__
+            raise TypeError(f"bind of {right} returned a {wrong}: let it return type(self)(...)")
         if component is unbound:
             # `set_params` may change that one later.
             component = deepcopy(unbound)
@@ -275,7 +278,8 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _config(self) -> Parameters:
         """The parameters, checked; the sampler's own if they have not changed."""
         if self.component is not None and not isinstance(self.component, Component):
-            raise TypeError(f"component must be a scstream Component, got {self.component!r}")
+            hint = f"; create one: {self.component.__name__}()" if isinstance(self.component, type) else ""
+            raise TypeError(f"component must be a scstream Component, got {self.component!r}{hint}")
         values = _values(self)
         # Checking takes longer than a small batch.
         if self._sampler is not None and all(map(is_, values, _values(self._sampler.config))):

@@ -138,7 +138,8 @@ def _hyperparameters(component: Component) -> Arrays:
     what = f"a model with the component {component_class.__name__} cannot be saved"
     if not is_registered(component_class):
         raise ValueError(
-            f'{what}: files refer to a component by its name. Give the class one of its own, such as name = "poisson"'
+            f"{what}: files refer to a component by its name. "
+            f'Give the class one of its own, such as name = "{component_class.__name__.lower()}"'
         )
     values = {name: np.asarray(value) for name, value in component.hyperparameters().items()}
     if values.keys() != default_params(component_class).keys():
@@ -330,7 +331,9 @@ def read(path: Pathish) -> tuple[Meta, Arrays]:
     except FileNotFoundError:
         raise
     except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise ModelFileError(f"Cannot load '{path}': not a ScStream model, or damaged ({error})") from error
+        # numpy takes any other file for a pickle and tells how to load that.
+        detail = "" if "pickle" in str(error) else f" ({error})"
+        raise ModelFileError(f"Cannot load '{path}': not a ScStream model, or damaged{detail}") from error
     except Exception as error:  # zlib.error and struct.error have no common base
         raise ModelFileError(f"Cannot load '{path}': damaged ({error})") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:

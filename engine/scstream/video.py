@@ -407,6 +407,8 @@ class VideoSegmenter(Parametrised):
         sampler, meta, _ = persistence.load(path)
         segmenter = cls()
         try:
+            if "video" not in meta:
+                raise ValueError("it is a model of points: use ScStream.load")
             video = meta["video"]
             segmenter._parameters = VideoParameters(
                 **vars(sampler.config),

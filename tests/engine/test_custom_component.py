@@ -186,3 +186,19 @@ def test_hyperparameters_that_are_not_all_are_not_saved(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match=r"must return the arguments of __init__, kappa, m, nu, psi"):
         fitted(Partial()).save(tmp_path / "m.npz")
+
+
+def test_a_subclass_must_be_bound_to_itself() -> None:
+    class Fixed(Gaussian):
+        name = "fixed"
+
+        def bind(self, X: Any, weight: Any) -> Any:
+            return Gaussian().bind(X, weight)
+
+    with pytest.raises(TypeError, match="bind of Fixed returned a Gaussian"):
+        ScStream(Fixed()).fit(np.zeros((3, 2)))
+
+
+def test_a_class_in_place_of_a_component_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"must be a scstream Component, .*create one: Gaussian\(\)"):
+        ScStream(Gaussian).fit(np.zeros((3, 2)))  # type: ignore[arg-type]

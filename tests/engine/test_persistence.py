@@ -520,3 +520,9 @@ def test_a_kernel_of_ones_own_cannot_be_saved(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="kernel"):
         model.save(tmp_path / "m.npz")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_text_file_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "a.npz").write_text("no model")
+    with pytest.raises(ModelFileError, match=r"not a ScStream model, or damaged$"):
+        ScStream.load(tmp_path / "a.npz")
