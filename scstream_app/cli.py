@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from rich.text import Text
 
 from scstream_app import __version__, headless, system_info
 from scstream_app.evaluation import scores
@@ -289,8 +290,6 @@ def evaluate(
             print_json(found)
             return
         table = Table(show_header=False, box=None, pad_edge=False)
-        table.add_column(no_wrap=True)
-        table.add_column(overflow="fold")
         for name, value in scores.table_rows(found):
             table.add_row(name.replace("_", " "), value)
         Console().print(table)
@@ -315,7 +314,8 @@ def info(
             return
         table = Table(show_header=False, box=None, pad_edge=False)
         for name, value in facts.items():
-            table.add_row(name.replace("_", " "), _as_text(value))
+            # A long path is folded; a cell of plain text would be cut.
+            table.add_row(name.replace("_", " "), Text(_as_text(value), overflow="fold"))
         # Names of folders may contain square brackets, which rich takes for markup.
         Console(markup=False).print(table)
 
