@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.checks import check_integer, check_number
-from scstream.components import BY_NAME, Component
+from scstream.components import BY_NAME, Component, DiagonalGaussian, Gaussian, PixelGaussian
 from scstream.components.base import is_built_in, is_registered
 from scstream.errors import ModelFileError
 from scstream.params import check_names, default_params
@@ -28,7 +28,8 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import State
 
 FORMAT = "scstream-model"
-VERSION = 1
+#: Version 1, which is still read, has statistics relative to zero, and the component "gaussian" for pixels.
+VERSION = 2
 
 Pathish = str | os.PathLike[str]
 Meta = dict[str, Any]
@@ -81,6 +82,8 @@ def load(path: Pathish) -> tuple[Sampler, Meta, npt.NDArray[np.int64] | None]:
         If the file is not a valid model, or its component is not defined in this program.
     """
     meta, arrays = read(path)
+    if meta["version"] == 1 and "video" in meta and meta.get("component") == Gaussian.name:
+        meta["component"] = PixelGaussian.name
     name = meta.get("component")
     if isinstance(name, str) and name not in BY_NAME:
         raise ModelFileError(
@@ -193,8 +196,12 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
     ids, age, subcluster_age, born = (_integers(arrays, name) for name in ("ids", "age", "rest", "born"))
     times, records = arrays["times"], arrays["records"].astype(np.float64)
     K = len(ids)
-    if records.shape != (len(times), K, 2, component.n_statistics) or not np.isfinite(records).all():
+    if records.shape != (len(times), K, 2, component.n_statistics):
         raise ValueError(f"records of shape {records.shape} do not fit {K} clusters")
+    if meta["version"] == 1:
+        _centre(records, component)
+    if not np.isfinite(records).all():
+        raise ValueError("the records must be finite numbers")
     if K == 0 or any(counter.shape != (K,) for counter in (age, subcluster_age, born)):
         raise ValueError("clusters and their ages do not match")
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
@@ -210,6 +217,14 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
         batch=meta["batch"],
         locked=frozenset(int(id) for id in meta.get("locked", ())),
     )
+
+
+def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
+    """Shift records (R, K, 2, P) that are relative to zero to the component's origin, in place."""
+    if not isinstance(component, Gaussian | DiagonalGaussian):
+        return
+    with np.errstate(over="ignore", invalid="ignore"):
+        component.translate(records, len(records), np.tile(-component.origin, (records.shape[1], 1)))
 
 
 def _genealogy(state: Arrays, live: npt.NDArray[np.int64]) -> Genealogy:
@@ -338,8 +353,8 @@ def read(path: Pathish) -> tuple[Meta, Arrays]:
         raise ModelFileError(f"Cannot load '{path}': damaged ({error})") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise ModelFileError(f"Cannot load '{path}': not a ScStream model")
-    if meta.get("version") != VERSION:
+    if meta.get("version") not in range(1, VERSION + 1):
         raise ModelFileError(
-            f"Cannot load '{path}': written as version {meta.get('version')}, this program reads version {VERSION}"
+            f"Cannot load '{path}': written as version {meta.get('version')}, this program reads 1 to {VERSION}"
         )
     return meta, arrays

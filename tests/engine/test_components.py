@@ -14,7 +14,7 @@ from scipy import integrate, special, stats
 
 from reference import Array, Niw, diagonal_log_marginal, dirichlet_log_marginal, gaussian_row
 from scstream import DiagonalGaussian, Gaussian, Multinomial
-from scstream.components import BY_NAME, Component
+from scstream.components import BY_NAME, Component, PixelGaussian
 from scstream.components.base import HOPELESS
 from scstream.sampler.moves import merge_log_hastings
 
@@ -169,7 +169,7 @@ def test_drawn_gaussian_scores_are_normal_densities() -> None:
     drawn = component.draw(S, np.random.default_rng(1))
     A = np.tril(drawn.A[0])
     covariance = np.linalg.inv(A.T @ A)
-    mean = -np.linalg.solve(A, drawn.b[0])
+    mean = component.hyperparameters()["m"] - np.linalg.solve(A, drawn.b[0])
     found = component.scores(drawn, np.zeros(1), component.prepare(X))[:, 0]
     np.testing.assert_allclose(found, stats.multivariate_normal(mean, covariance).logpdf(X), rtol=1e-8)
 
@@ -469,9 +469,16 @@ def test_open_hyperparameters_come_from_the_weighted_first_batch(make: Callable[
     np.testing.assert_allclose(psi, repeated.var(axis=0))
 
 
-def test_gaussian_rows_are_those_of_numpy() -> None:
+def test_gaussian_rows_are_those_of_numpy_around_the_prior_mean() -> None:
     component, X, w = random_case("gaussian", 62, 20, 4)
-    np.testing.assert_allclose(row(component, X, w)[0], gaussian_row(X, w), rtol=1e-12)
+    np.testing.assert_allclose(row(component, X, w)[0], gaussian_row(X - component.get_params()["m"], w), rtol=1e-12)
+
+
+def test_rows_of_pixels_are_those_of_numpy_around_zero() -> None:
+    component, X, w = random_case("gaussian", 62, 20, 4)
+    pixels = PixelGaussian(**component.get_params()).bind(X, w)
+    np.testing.assert_allclose(row(pixels, X, w)[0], gaussian_row(X, w), rtol=1e-12)
+    np.testing.assert_allclose(pixels.log_marginal(row(pixels, X, w)), component.log_marginal(row(component, X, w)))
 
 
 @pytest.mark.parametrize("make", [Gaussian, DiagonalGaussian])

@@ -23,7 +23,7 @@ from reference import (
     whitened_score,
 )
 from scstream import kernels
-from scstream.components import Gaussian, Multinomial
+from scstream.components import Multinomial, PixelGaussian
 from scstream.kernels import noise
 from scstream.kernels._jit import FAST
 from scstream.kernels.scalar_math import LOG1P_TINY_MAX, exp32, lgamma64, log1p32, log1p64, log1p_tiny, log64
@@ -352,7 +352,7 @@ def test_uncertainty_is_what_the_best_cluster_leaves(size: tuple[int, int], cons
         frame[:] = [10, 200, 90]
     cut = Tiles(frame)
     points = cut.points()
-    component = Gaussian(1.0, points.mean(axis=0), 5.0, 0.1).bind(points[:1], np.ones(1))
+    component = PixelGaussian(1.0, points.mean(axis=0), 5.0, 0.1).bind(points[:1], np.ones(1))
     groups = rng.integers(0, 8, len(points)).astype(np.int32)
     S = component.statistics(points, np.ones(len(points)), groups, 10).reshape(5, 2, -1)
     densities = mode_densities(component, S, 1.0)

@@ -16,7 +16,7 @@ from scipy import stats
 
 from reference import Array, clip_frames, gaussian_row, lab, pixel_noise, rgb_pixels
 from scstream import VideoSegmenter, kernels
-from scstream.components import Gaussian
+from scstream.components import PixelGaussian
 from scstream.components.gaussian import Whitened
 from scstream.kernels.bounds import bound_scores, prepare_row_terms
 from scstream.kernels.layout import ROW_TERMS
@@ -29,13 +29,13 @@ from scstream.threads import queue_of
 Frame = npt.NDArray[np.uint8]
 
 
-def prior_for(points: Array) -> Gaussian:
+def prior_for(points: Array) -> PixelGaussian:
     """A prior like the one of video: narrow in colour, wide in position."""
     psi = np.diag([0.1, 0.1, *(2.0 * points[:, 2:].var(axis=0) + 4e-6)])
-    return Gaussian(1.0, points.mean(axis=0), 5.0, psi).bind(points[:1], np.ones(1))
+    return PixelGaussian(1.0, points.mean(axis=0), 5.0, psi).bind(points[:1], np.ones(1))
 
 
-def random_clusters(points: Array, component: Gaussian, K: int, weight: float, rng: np.random.Generator) -> Array:
+def random_clusters(points: Array, component: PixelGaussian, K: int, weight: float, rng: np.random.Generator) -> Array:
     """Statistics (K, 2, P) of clusters around K random pixels; some may be empty, some hold one pixel."""
     centres = points[rng.integers(0, len(points), K)]
     stretch = np.exp(rng.normal(0.0, 1.0, 5))
@@ -50,7 +50,7 @@ def random_clusters(points: Array, component: Gaussian, K: int, weight: float, r
 
 
 def label_twice(
-    cut: Tiles, component: Gaussian, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool
+    cut: Tiles, component: PixelGaussian, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Array, Array]:
     """Labels and statistics with pruning, then by brute force."""
     cut.prune = True
@@ -280,7 +280,7 @@ def test_sampled_labels_follow_the_posterior() -> None:
     frame = np.full((128, 128, 3), 90, np.uint8)
     cut = Tiles(frame)
     points = cut.points()
-    component = Gaussian(1.0, points.mean(axis=0), 5.0, np.eye(5)).bind(points[:1], np.ones(1))
+    component = PixelGaussian(1.0, points.mean(axis=0), 5.0, np.eye(5)).bind(points[:1], np.ones(1))
     row = gaussian_row(points, np.ones(len(points)))
     S = np.array([[[0.5], [0.5]], [[0.2], [0.1]], [[0.05], [0.15]]]) * row
     densities = mode_densities(component, S, 1.0)

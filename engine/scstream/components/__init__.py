@@ -4,5 +4,6 @@ from scstream.components.base import BY_NAME, Component
 from scstream.components.diagonal import DiagonalGaussian
 from scstream.components.gaussian import Gaussian
 from scstream.components.multinomial import Multinomial
+from scstream.components.pixels import PixelGaussian
 
-__all__ = ["BY_NAME", "Component", "DiagonalGaussian", "Gaussian", "Multinomial"]
+__all__ = ["BY_NAME", "Component", "DiagonalGaussian", "Gaussian", "Multinomial", "PixelGaussian"]

@@ -45,10 +45,11 @@ class DiagonalGaussian(Component):
 
     Notes
     -----
-    A row of statistics is (n, sum of x, sum of x^2). The posterior of a cluster has, in each dimension,
+    A row of statistics is (n, sum of x, sum of x^2), with points x relative to ``m``, as in `Gaussian`. The posterior
+    of a cluster has, in each dimension,
 
-        kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
-        nu* psi* = nu psi + sum x^2 + kappa m^2 - kappa* m*^2
+        kappa* = kappa + n,  nu* = nu + n,  m* - m = sum x / kappa*
+        nu* psi* = nu psi + sum x^2 - kappa* (m* - m)^2
 
     and the log marginal likelihood is the sum over dimensions of
 
@@ -94,11 +95,17 @@ class DiagonalGaussian(Component):
         return {name: np.asarray(getattr(self, name), np.float64) for name in ("kappa", "m", "nu", "psi")}
 
     @property
+    def origin(self) -> Array:
+        """Point (D,) to which statistics are relative: the prior mean."""
+        return np.asarray(self.m)
+
+    @property
     def n_statistics(self) -> int:
         return 1 + 2 * int(np.asarray(self.m).shape[0])
 
     def prepare(self, X: Array) -> Array:
-        return np.ascontiguousarray(X)
+        points: Array = np.subtract(X, self.origin, order="C")
+        return points
 
     def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
         out = np.zeros((n_groups, self.n_statistics))
@@ -106,12 +113,12 @@ class DiagonalGaussian(Component):
         return out
 
     def _posterior(self, S: Array) -> tuple[Array, Array, Array, Array]:
-        """kappa* (M, 1), m* (M, D), nu* (M, 1) and nu* psi* (M, D)."""
-        prior, m, psi = self.hyperparameters(), np.asarray(self.m), np.asarray(self.psi)
-        D = len(m)
-        kappa = prior["kappa"] + S[:, :1]
-        mean = (prior["kappa"] * m + S[:, 1 : 1 + D]) / kappa
-        scatter = self.nu * psi + S[:, 1 + D :] + prior["kappa"] * m**2 - kappa * mean**2
+        """kappa* (M, 1), m* - m (M, D), nu* (M, 1) and nu* psi* (M, D)."""
+        psi = np.asarray(self.psi)
+        D = len(psi)
+        kappa = self.kappa + S[:, :1]
+        mean = S[:, 1 : 1 + D] / kappa
+        scatter = self.nu * psi + S[:, 1 + D :] - kappa * mean**2
         # Rounding must not make the scatter smaller than the prior's part.
         return kappa, mean, self.nu + S[:, :1], np.maximum(scatter, 1e-9 * self.nu * psi)
 
@@ -178,10 +185,10 @@ class DiagonalGaussian(Component):
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)
-        return {"mean": mean, "variance": variance}
+        return {"mean": mean + self.origin, "variance": variance}
 
     def _moments(self, S: Array) -> tuple[Array, Array]:
-        """Mean and variance (..., D) of statistics S (..., P), zero for empty clusters."""
+        """Mean relative to the origin and variance (..., D) of statistics S (..., P), zero for empty clusters."""
         D = np.asarray(self.m).shape[0]
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
@@ -192,7 +199,8 @@ class DiagonalGaussian(Component):
         share = self._moments(S)[1] / np.asarray(self.psi)
         D, total = len(share), share.sum()
         if principal or total <= 0:
-            chosen = int(np.argmax(share))
+            # With the default prior all are 1 in the first batch: rounding errors must not decide.
+            chosen = int(np.argmax(share >= (1.0 - 1e-6) * share.max()))
         else:
             chosen = int(rng.choice(D, p=share / total))
         out = np.zeros(D)

@@ -16,6 +16,8 @@ from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
+#: Prior variance of a feature that is constant in the first batch.
+_CONSTANT_VARIANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +47,11 @@ class Gaussian(Component):
 
     Notes
     -----
-    A row of statistics is (n, sum of x, lower triangle of sum of x x'). The posterior of a cluster has
+    A row of statistics is (n, sum of x, lower triangle of sum of x x'), with points x relative to ``m``: far from zero,
+    sums of squares would lose all digits of a variance. The posterior of a cluster has
 
-        kappa* = kappa + n,  nu* = nu + n,  m* = (kappa m + sum x) / kappa*
-        nu* psi* = nu psi + sum x x' + kappa m m' - kappa* m* m*'
+        kappa* = kappa + n,  nu* = nu + n,  m* - m = sum x / kappa*
+        nu* psi* = nu psi + sum x x' - kappa* (m* - m) (m* - m)'
 
     and the log marginal likelihood is
 
@@ -126,9 +129,14 @@ class Gaussian(Component):
 
     @cached_property
     def _prior(self) -> tuple[float, Array, float, Array]:
-        """kappa, m, nu and nu * psi, as the kernels take them."""
+        """kappa, m relative to the origin, nu and nu * psi, as the kernels take them."""
         nu = float(self.nu or 0.0)
-        return float(self.kappa), np.asarray(self.m), nu, nu * np.asarray(self.psi)
+        return float(self.kappa), np.asarray(self.m) - self.origin, nu, nu * np.asarray(self.psi)
+
+    @property
+    def origin(self) -> Array:
+        """Point (D,) to which statistics are relative: the prior mean."""
+        return np.asarray(self.m)
 
     @cached_property
     def _unit(self) -> Array:
@@ -145,7 +153,8 @@ class Gaussian(Component):
         return 1 + D + D * (D + 1) // 2
 
     def prepare(self, X: Array) -> Array:
-        return np.ascontiguousarray(X)
+        points: Array = np.subtract(X, self.origin, order="C")
+        return points
 
     def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
         out = np.zeros((n_groups, self.n_statistics))
@@ -192,14 +201,14 @@ class Gaussian(Component):
         return out
 
     def moments(self, S: Array) -> tuple[Array, Array]:
-        """Return the mean (..., D) and covariance (..., D, D) of statistics S (..., P), zero for empty clusters."""
+        """Return the mean (..., D) and covariance (..., D, D) of statistics S (..., P); origin and zero if empty."""
         D = self._D
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
         second = np.empty((*S.shape[:-1], D, D))
         i, j = _lower(D)
         second[..., i, j] = second[..., j, i] = S[..., 1 + D :] / n
-        return mean, second - mean[..., :, None] * mean[..., None, :]
+        return mean + self.origin, second - mean[..., :, None] * mean[..., None, :]
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """Normal (D,) of the cutting plane: the principal axis, or a random one drawn in whitened space."""
@@ -244,10 +253,17 @@ def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 
 def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Return mean and variance of each column; a constant column gets a small variance that is usable as a prior."""
+    """Return mean and variance of each column; a constant column gets a small variance that is usable as a prior.
+
+    A column is constant if its deviations are rounding errors. The variance is accurate at any distance from zero.
+    """
     total = weight.sum()
     w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
-    mean = w @ X
-    variance = w @ np.square(X - mean)
-    constant = variance <= 1e-14 * np.square(mean)
-    return mean, np.where(constant, 1e-6 * np.maximum(1.0, np.square(mean)), variance)
+    rough = w @ X
+    deviation = X - rough
+    # Far from zero the first mean is off by its rounding.
+    rest = w @ deviation
+    mean = rough + rest
+    variance = w @ np.square(deviation - rest)
+    rounding = np.square(2.0 * np.finfo(np.float64).eps * mean)
+    return mean, np.where(variance <= rounding, np.maximum(_CONSTANT_VARIANCE, rounding), variance)

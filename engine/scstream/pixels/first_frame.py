@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scstream.components import Gaussian
+from scstream.components import PixelGaussian
 from scstream.kernels import PIXEL_D
 from scstream.pixels.mask_cut import cut_along
 from scstream.pixels.parameters import VideoParameters
@@ -99,7 +99,7 @@ def _strides(height: int, width: int) -> list[int]:
     return strides
 
 
-def _prior(tiles: Tiles, detail: float) -> Gaussian:
+def _prior(tiles: Tiles, detail: float) -> PixelGaussian:
     """Prior from the first frame: its mean, twice its colours' covariance, position variances of 0.1, over detail."""
     points = tiles.points()
     # As products of matrices: np.mean and np.cov take five times as long.
@@ -108,4 +108,4 @@ def _prior(tiles: Tiles, detail: float) -> Gaussian:
     psi = np.diag(np.full(PIXEL_D, 0.1 / detail))
     # Half a grey level keeps the prior proper on a picture of one colour.
     psi[2:, 2:] = 2.0 / detail * covariance[2:, 2:] + np.eye(3) * (0.5 / 255.0) ** 2
-    return Gaussian(kappa=1.0, m=mean, nu=5.0, psi=psi).bind(points[:1], np.ones(1))
+    return PixelGaussian(kappa=1.0, m=mean, nu=5.0, psi=psi).bind(points[:1], np.ones(1))

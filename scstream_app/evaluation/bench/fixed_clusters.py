@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from scstream import Event, Gaussian, Genealogy, Parameters
+from scstream import Event, Genealogy, Parameters
+from scstream.components import PixelGaussian
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.history import History
@@ -28,7 +29,7 @@ class FixedClusterSegmenter:
         tiles = Tiles(frame, "rgb", stride, threads)
         points = tiles.points()
         weight = np.full(len(points), float(stride**2))
-        component = Gaussian(nu=5.0).bind(points, weight)
+        component = PixelGaussian(nu=5.0).bind(points, weight)
         labels = grid_labels(tiles.rows, tiles.columns, n_clusters).ravel()
         S = component.statistics(component.prepare(points), weight, labels, 2 * n_clusters)
         self._sampler = Sampler(

@@ -1,0 +1,24 @@
+"""Gaussian clusters of pixels: the component of `VideoSegmenter`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from scstream.components.base import Array
+from scstream.components.gaussian import Gaussian
+
+
+class PixelGaussian(Gaussian):
+    """`Gaussian` whose statistics are relative to zero, as the kernels for pixels sum them.
+
+    Rows, columns and colours lie between 0 and about 1: there is no offset that could cost digits.
+    """
+
+    name: ClassVar[str] = "pixels"
+
+    @property
+    def origin(self) -> Array:
+        """Point (D,) to which statistics are relative: zero."""
+        return np.zeros(np.asarray(self.m).shape)
