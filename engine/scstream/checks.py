@@ -12,6 +12,11 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
+#: Bound of the values of points. All of float32 lies within it, and sums of their fourth powers stay within float64.
+MAX_VALUE = 1e60
+#: Bound of a batch's total weight: beyond it, float64 cannot count single points.
+MAX_WEIGHT = 2.0**53
+
 
 def check_number(name: str, value: Any, low: float = -math.inf, high: float = math.inf, strict: bool = False) -> None:
     """Raise ValueError unless the value is a finite number in [low, high], or in (low, high] if ``strict``."""
@@ -54,8 +59,25 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name} must be one of {known}, got {value!r}")
 
 
+def is_bounded(values: Array) -> bool:
+    """Whether all values are numbers between -MAX_VALUE and MAX_VALUE; takes no longer than np.isfinite."""
+    return bool(-MAX_VALUE <= values.min(initial=0.0) and values.max(initial=0.0) <= MAX_VALUE)
+
+
+def check_bounded(X: Any) -> None:
+    """Raise ValueError, with column and value, unless all values of X (N, D), dense or CSR, are bounded."""
+    values = X if isinstance(X, np.ndarray) else X.data
+    if is_bounded(values):
+        return
+    place = int(np.argmax(np.abs(values)))
+    column = place % X.shape[1] if isinstance(X, np.ndarray) else int(X.indices[place])
+    raise ValueError(
+        f"X must have values between -{MAX_VALUE:g} and {MAX_VALUE:g}, got {values.flat[place]:g} in column {column}"
+    )
+
+
 def check_weight(weight: Any, n: int) -> Array:
-    """Return weights (n,) of points as floats, checked to be finite and not negative; ones if None."""
+    """Return weights (n,) of points as floats, checked to be neither negative nor too large; ones if None."""
     if weight is None:
         return np.ones(n)
     w = np.atleast_1d(numeric("sample_weight", weight))
@@ -63,6 +85,10 @@ def check_weight(weight: Any, n: int) -> Array:
         raise ValueError(f"sample_weight must have one weight for each of the {n} points, got shape {w.shape}")
     if (w < 0).any():
         raise ValueError(f"sample_weight must not be negative, got {w.min():g}")
+    with np.errstate(over="ignore"):
+        total = w.sum()
+    if total > MAX_WEIGHT:
+        raise ValueError(f"sample_weight must sum to at most 2**53, got weights of up to {w.max():g}")
     return np.ascontiguousarray(w)
 
 

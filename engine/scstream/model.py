@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scstream import kernels, persistence
-from scstream.checks import check_time, check_weight
+from scstream.checks import check_bounded, check_time, check_weight, is_bounded
 from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
 from scstream.components.base import Array
@@ -292,9 +292,9 @@ class ScStream(ClusterMixin, BaseEstimator):
         # Another `component` is used from the next `fit` on.
         component = self.component if reset else self._fitted().component
         sparse = component is not None and component.sparse
-        return validate_data(
-            self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if sparse else False
-        )
+        X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if sparse else False)
+        check_bounded(X)
+        return X
 
     def _is_checked(self, X: Any) -> bool:
         """Whether X needs no check or conversion. scikit-learn's own test takes longer than a small batch."""
@@ -305,7 +305,7 @@ class ScStream(ClusterMixin, BaseEstimator):
             and X.shape == (len(X), self.n_features_in_)
             and len(X) > 0
             and not hasattr(self, "feature_names_in_")
-            and bool(np.isfinite(X).all())
+            and is_bounded(X)
         )
 
     # --- predicting

@@ -34,6 +34,9 @@ BAD_POINTS: dict[str, tuple[Any, str]] = {
     "nan": (with_value(math.nan), "NaN"),
     "inf": (with_value(math.inf), "infinity"),
     "minus inf": (with_value(-math.inf), "infinity"),
+    "absurd": (with_value(1e155), r"between -1e\+60 and 1e\+60, got 1e\+155 in column 1"),
+    "minus absurd": (with_value(-1e61), r"got -1e\+61 in column 1"),
+    "absurd integers": (np.array([[3, 4], [10**70, 5]], dtype=object), r"got 1e\+70 in column 0"),
     "text": (np.array([["a", "b"], ["c", "d"]]), "could not convert|numeric"),
     "objects": (np.array([[{}, []], [1, 2]], dtype=object), "number|float"),
     "complex": (X.astype(complex), "[Cc]omplex"),
@@ -57,11 +60,40 @@ def test_bad_points_are_refused(case: str) -> None:
 def test_a_bad_batch_leaves_the_model_as_it_was(case: str) -> None:
     bad, message = {**BAD_POINTS, "wrong D": (X[:, :1], "1 feature.*2 feature")}[case]
     model, twin = started(), started()
-    for method in (model.partial_fit, model.predict, model.score_samples):
+    methods = [model.partial_fit, model.predict, model.predict_proba, model.score_samples, model.score]
+    for method in methods if case == "wrong D" else [*methods, model.fit]:
         with pytest.raises((ValueError, TypeError), match=message):
             method(bad)
-    np.testing.assert_array_equal(model.partial_fit(X).labels_, twin.partial_fit(X).labels_)
+    assert_alike(model, twin)
+    assert_alike(model.partial_fit(X), twin.partial_fit(X))
+
+
+def assert_alike(model: ScStream, twin: ScStream) -> None:
+    np.testing.assert_array_equal(model.labels_, twin.labels_)
+    np.testing.assert_array_equal(model.score_samples(X), twin.score_samples(X))
     assert model.log_posterior_ == twin.log_posterior_
+    # As text: births have no Hastings ratio, and nan is not equal to nan.
+    assert repr(model.events_) == repr(twin.events_)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_absurd_counts_are_refused(sparse: bool) -> None:
+    counts = np.array([[1.0, 0.0, 2.0], [0.0, 1e200, 1.0]])
+    with pytest.raises(ValueError, match=r"got 1e\+200 in column 1"):
+        ScStream(Multinomial()).partial_fit(sp.csr_array(counts) if sparse else counts)
+
+
+@pytest.mark.parametrize("component", [Gaussian(), DiagonalGaussian(), Gaussian(psi=1e-6)])
+@pytest.mark.parametrize("value", [3e38, -1e60])
+def test_what_is_not_refused_leaves_finite_numbers(component: Component, value: float) -> None:
+    for at in range(2):
+        model = ScStream(component, seed=0, max_init_sweeps=20)
+        for n in range(4):
+            model.partial_fit(with_value(value) if n == at else X)
+            assert math.isfinite(model.log_posterior_)
+            assert np.isfinite(model.score_samples(X)).all()
+            assert np.isfinite(model.score_samples(with_value(value))).all()
+            assert np.isfinite(model.covariances_).all()
 
 
 def test_sparse_points_are_for_counts_alone() -> None:
@@ -164,6 +196,8 @@ PRIORS: dict[str, tuple[Component, str]] = {
     "kappa text": (Gaussian(kappa="x"), "kappa must .*x"),  # type: ignore[arg-type]
     "m too long": (Gaussian(m=[1.0, 2.0, 3.0]), "m must be 2"),
     "m nan": (Gaussian(m=[1.0, math.nan]), "m must .*nan"),
+    "m absurd": (Gaussian(m=[1.0, 1e155]), r"m must be 2 numbers of at most 1e\+60.*1\.?e\+155"),
+    "diagonal m absurd": (DiagonalGaussian(m=[1.0, -1e155]), r"m must be 2 numbers of at most 1e\+60.*-1\.?e\+155"),
     "nu too small": (Gaussian(nu=1.0), r"nu must .*> D - 1 = 1.*1\.0"),
     "nu nan": (Gaussian(nu=math.nan), "nu must .*nan"),
     "nu text": (Gaussian(nu="x"), "nu must .*x"),  # type: ignore[arg-type]
@@ -207,13 +241,17 @@ def test_impossible_priors_are_named_with_their_value(case: str) -> None:
         (np.full(30, math.nan), "finite.*nan"),
         (np.full(30, math.inf), "finite.*inf"),
         (["a"] * 30, "numeric.*a"),
+        (np.full(30, 1e308), r"at most 2\*\*53.*1e\+308"),
+        (np.append(np.ones(29), 1e16), r"at most 2\*\*53.*1e\+16"),
     ],
-    ids=["short", "column", "scalar", "negative", "nan", "inf", "text"],
+    ids=["short", "column", "scalar", "negative", "nan", "inf", "text", "huge", "one too heavy"],
 )
 def test_bad_weights_are_named(weight: Any, message: str) -> None:
-    for model in (ScStream(), started()):
+    model, twin = started(), started()
+    for method in (ScStream().partial_fit, model.partial_fit, model.fit):
         with pytest.raises((ValueError, TypeError), match=rf"(?s)sample_weight.*({message})"):
-            model.partial_fit(X, sample_weight=weight)
+            method(X, sample_weight=weight)
+    assert_alike(model.partial_fit(X), twin.partial_fit(X))
 
 
 def test_a_first_batch_needs_some_weight() -> None:

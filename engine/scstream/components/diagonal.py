@@ -10,7 +10,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream import kernels
-from scstream.checks import numeric, scalar
+from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
 from scstream.threads import run_ranges
@@ -85,8 +85,8 @@ class DiagonalGaussian(Component):
             raise ValueError(f"kappa must be > 0, got {self.kappa!r}")
         if nu <= 0:
             raise ValueError(f"nu must be > 0, got {self.nu!r}")
-        if m.shape != (D,) or not np.isfinite(m).all():
-            raise ValueError(f"m must be {D} finite numbers, one per feature, got {self.m!r}")
+        if m.shape != (D,) or not is_bounded(m):
+            raise ValueError(f"m must be {D} numbers of at most {MAX_VALUE:g}, one per feature, got {self.m!r}")
         if psi.shape != (D,) or not np.isfinite(psi).all() or (psi <= 0).any():
             raise ValueError(f"psi must be {D} positive variances, got {self.psi!r}")
         return type(self)(kappa, m, nu, psi)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
-from scstream.checks import numeric, scalar
+from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import run_ranges
 
@@ -112,8 +112,8 @@ class Gaussian(Component):
             raise ValueError(f"kappa must be a finite number > 0, got {self.kappa!r}")
         if not (np.isfinite(nu) and nu > D - 1):
             raise ValueError(f"nu must be a finite number > D - 1 = {D - 1}, got {self.nu!r}")
-        if m.shape != (D,) or not np.isfinite(m).all():
-            raise ValueError(f"m must be {D} finite numbers, one per feature, got {self.m!r}")
+        if m.shape != (D,) or not is_bounded(m):
+            raise ValueError(f"m must be {D} numbers of at most {MAX_VALUE:g}, one per feature, got {self.m!r}")
         if psi.shape != (D, D) or not np.isfinite(psi).all() or not np.allclose(psi, psi.T):
             raise ValueError(f"psi must be a symmetric {D} x {D} matrix of finite numbers, got {self.psi!r}")
         if np.linalg.eigvalsh(psi).min() <= 0:
