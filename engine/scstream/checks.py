@@ -110,9 +110,9 @@ def scalar(name: str, value: Any) -> float:
 
 
 def numeric(name: str, value: Any) -> Array:
-    """Return the value as an array of finite floats."""
+    """Return the value as a new array of finite floats."""
     try:
-        array = np.asarray(value, np.float64)
+        array = np.array(value, np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be numeric, got {value!r}") from error
     if not np.isfinite(array).all():

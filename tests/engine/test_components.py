@@ -481,6 +481,29 @@ def test_rows_of_pixels_are_those_of_numpy_around_zero() -> None:
     np.testing.assert_allclose(pixels.log_marginal(row(pixels, X, w)), component.log_marginal(row(component, X, w)))
 
 
+@pytest.mark.parametrize("name", ["diagonal", "gaussian"])
+def test_components_with_different_means_can_share_statistics(name: str) -> None:
+    component, X, w = random_case(name, 64, 20, 3)
+    moved = type(component)(**{**component.get_params(), "m": [3.0, -1.0, 40.0]}).bind(X, w)
+    shared = type(component)(**moved.get_params())
+    shared.origin = component.origin  # type: ignore[attr-defined]
+    S, T = row(component, X, w), row(moved, X, w)
+    np.testing.assert_allclose(row(shared, X, w), S)
+    np.testing.assert_allclose(shared.log_marginal(S), moved.log_marginal(T), rtol=1e-9)
+    np.testing.assert_allclose(log_predictive(shared, S, X[0]), log_predictive(moved, T, X[0]), rtol=1e-9)
+    np.testing.assert_allclose(shared.summary(S[0])["mean"], moved.summary(T[0])["mean"])
+
+
+@pytest.mark.parametrize("make", [Gaussian, DiagonalGaussian])
+def test_a_bound_component_keeps_its_mean_when_the_users_array_changes(make: Callable[..., Component]) -> None:
+    m, X = np.zeros(2), np.random.default_rng(65).normal(size=(9, 2))
+    component = make(m=m).bind(X, np.ones(9))
+    before = component.prepare(X)
+    m += 100.0
+    np.testing.assert_array_equal(component.prepare(X), before)
+    np.testing.assert_array_equal(component.hyperparameters()["m"], 0.0)
+
+
 @pytest.mark.parametrize("make", [Gaussian, DiagonalGaussian])
 def test_the_default_prior_does_not_depend_on_the_origin(make: Callable[[], Component]) -> None:
     X = np.random.default_rng(63).normal(size=(100, 2)) * [4.0, 0.5]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
@@ -94,9 +95,12 @@ class DiagonalGaussian(Component):
     def hyperparameters(self) -> dict[str, Array]:
         return {name: np.asarray(getattr(self, name), np.float64) for name in ("kappa", "m", "nu", "psi")}
 
-    @property
+    @cached_property
     def origin(self) -> Array:
-        """Point (D,) to which statistics are relative: the prior mean."""
+        """Point (D,) to which statistics are relative: the prior mean.
+
+        Components with different prior means can share statistics if one is assigned the origin of the other.
+        """
         return np.asarray(self.m)
 
     @property
@@ -113,12 +117,12 @@ class DiagonalGaussian(Component):
         return out
 
     def _posterior(self, S: Array) -> tuple[Array, Array, Array, Array]:
-        """kappa* (M, 1), m* - m (M, D), nu* (M, 1) and nu* psi* (M, D)."""
-        psi = np.asarray(self.psi)
+        """kappa* (M, 1), m* relative to the origin (M, D), nu* (M, 1) and nu* psi* (M, D)."""
+        m, psi = np.asarray(self.m) - self.origin, np.asarray(self.psi)
         D = len(psi)
         kappa = self.kappa + S[:, :1]
-        mean = S[:, 1 : 1 + D] / kappa
-        scatter = self.nu * psi + S[:, 1 + D :] - kappa * mean**2
+        mean = (self.kappa * m + S[:, 1 : 1 + D]) / kappa
+        scatter = self.nu * psi + S[:, 1 + D :] + self.kappa * m**2 - kappa * mean**2
         # Rounding must not make the scatter smaller than the prior's part.
         return kappa, mean, self.nu + S[:, :1], np.maximum(scatter, 1e-9 * self.nu * psi)
 

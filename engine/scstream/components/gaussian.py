@@ -133,9 +133,12 @@ class Gaussian(Component):
         nu = float(self.nu or 0.0)
         return float(self.kappa), np.asarray(self.m) - self.origin, nu, nu * np.asarray(self.psi)
 
-    @property
+    @cached_property
     def origin(self) -> Array:
-        """Point (D,) to which statistics are relative: the prior mean."""
+        """Point (D,) to which statistics are relative: the prior mean.
+
+        Components with different prior means can share statistics if one is assigned the origin of the other.
+        """
         return np.asarray(self.m)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +19,7 @@ class PixelGaussian(Gaussian):
 
     name: ClassVar[str] = "pixels"
 
-    @property
+    @cached_property
     def origin(self) -> Array:
         """Point (D,) to which statistics are relative: zero."""
         return np.zeros(np.asarray(self.m).shape)
