@@ -239,6 +239,27 @@ def test_sampled_labels_have_the_best_perturbed_score(kind: str) -> None:
     assert len(set(expected.tolist())) > 1
 
 
+@pytest.mark.parametrize("second", [1, 4093, 4096])
+def test_draws_between_two_of_thousands_of_clusters_are_fair(second: int) -> None:
+    """Two clusters alike, with equal weights, and 4,098 that no pixel is near to."""
+    rng = np.random.default_rng(8)
+    cut = Tiles(noise(rng, 64, 96))
+    points = cut.points()
+    component = prior_for(points)
+    halves = component.statistics(points, np.ones(len(points)), rng.integers(0, 2, len(points), np.int32), 2)
+    densities = mode_densities(component, np.tile(halves, (4100, 1, 1)), 1000.0)
+    densities.log_weight[:] = -1e4
+    densities.log_weight[[0, second]] = 0.0
+    cut.label(component, densities, rng.integers(0, 2**32, 2, np.uint32), True)
+    labels = cut.labels[cut.tiled(np.ones((64, 96), bool))]
+    assert set(np.unique(labels // 2)) == {0, second}
+    share = (labels // 2 == second).mean()
+    assert abs(share - 0.5) < 4.0 * 0.5 / np.sqrt(len(labels))
+    # Nor does the choice of the cluster say anything about that of the sub-cluster.
+    upper = [(labels[labels // 2 == k] % 2).mean() for k in (0, second)]
+    assert abs(upper[0] - upper[1]) < 4.0 / np.sqrt(len(labels))
+
+
 def test_noise_is_gumbel_distributed_and_its_peaks_are_known() -> None:
     noise = gumbel_noise()
     values = noise.values[:-256]

@@ -19,7 +19,8 @@ from scstream.threads import queue_of, run_queue
 #: pieces are added does not depend on the number of threads.
 _PIECES = 32
 
-#: Number of different noise values: with fewer, improbable labels would be drawn too rarely.
+#: Number of different noise values: with fewer, improbable labels would be drawn too rarely. A tile takes PIXELS of
+#: them for each cluster and twice as many for the sub-clusters, so these suffice for 4,094 clusters.
 _NOISE = 2**20
 
 
@@ -32,14 +33,20 @@ def _channel_table(colour: str) -> npt.NDArray[np.float32]:
     return value.astype(np.float32)
 
 
-@cache
-def gumbel_noise() -> Noise:
+def gumbel_noise(n_clusters: int = 1) -> Noise:
     """Gumbel noise: the cluster with the largest score + noise is a draw from the posterior of the label.
 
-    The values are always the same; each tile starts at another place among them.
+    The values are always the same; each tile starts at another place among them. There are enough for ``n_clusters``:
+    two clusters with the same noise would not be drawn between at random.
     """
-    # Quantiles of the distribution at equal steps, shuffled. Values rarer than one in _NOISE do not occur.
-    uniform = (np.random.Generator(np.random.Philox(0)).permutation(_NOISE) + 0.5) / _NOISE
+    needed = PIXELS * (n_clusters + 2)
+    return _shuffled_gumbel(max(_NOISE, 1 << (needed - 1).bit_length()))
+
+
+@cache
+def _shuffled_gumbel(n: int) -> Noise:
+    """Quantiles of the distribution at n equal steps, shuffled. Values rarer than one in n do not occur."""
+    uniform = (np.random.Generator(np.random.Philox(0)).permutation(n) + 0.5) / n
     return _noise(-np.log(-np.log(uniform)))
 
 
@@ -130,7 +137,7 @@ class Tiles:
         moments = self._moments
         touched = np.zeros((len(moments), K), bool)
         weight = np.float32(self.stride**2)
-        noise = gumbel_noise() if sampling else no_noise()
+        noise = gumbel_noise(K) if sampling else no_noise()
 
         def work(queue: Queue) -> None:
             kernels.label_tiles(
