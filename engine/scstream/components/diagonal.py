@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,14 @@ from scipy.special import gammaln
 
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
-from scstream.components.base import Array, Component, Labels
+from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.components.gaussian import weighted_mean_variance
 from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
+#: Pairs of clusters scored at a time: thousands of clusters have millions of pairs.
+_PAIRS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ class DiagonalGaussian(Component):
             _ROWS,
             lambda first, last: kernels.diagonal_scores(columns, w.mean, w.precision, c, w.dof, first, last, out),
         )
-        return np.ascontiguousarray(out.T)
+        return out.T
 
     def own_scores(self, parameters: Independent, log_weight: Array, points: Array, labels: Labels) -> Array:
         w = parameters
@@ -220,3 +222,16 @@ class DiagonalGaussian(Component):
         half[..., 1 : 1 + D] += half[..., :1] * shift
         half[..., 1 + D :] += half[..., :1] * 2.0 * mean * shift
         return half
+
+    def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+        """Pairs (n, 2) whose merge has a log ratio above `HOPELESS`, without the factor that only lowers it."""
+        chosen = np.flatnonzero(eligible)
+        counts, own = S[:, 0], log_marginal + gammaln(S[:, 0])
+        rows = max(1, _PAIRS // max(1, len(chosen)))
+        found = [np.empty((0, 2), np.int64)]
+        for first in range(0, len(chosen), rows):
+            i, j = np.triu_indices(min(rows, len(chosen) - first), 1, len(chosen) - first)
+            a, b = chosen[first + i], chosen[first + j]
+            ratio = self.log_marginal(S[a] + S[b]) + gammaln(counts[a] + counts[b]) - own[a] - own[b] - log_alpha
+            found.append(np.stack([a, b], axis=1)[ratio > HOPELESS])
+        return np.concatenate(found)

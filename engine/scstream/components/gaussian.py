@@ -16,8 +16,8 @@ from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
-#: Prior variance of a feature that is constant in the first batch.
-_CONSTANT_VARIANCE = 1e-6
+#: Prior variance if no feature varies in the first batch.
+_UNKNOWN_VARIANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,9 +256,10 @@ def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 
 def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Return mean and variance of each column; a constant column gets a small variance that is usable as a prior.
+    """Return mean and variance of each column, accurate at any distance from zero.
 
-    A column is constant if its deviations are rounding errors. The variance is accurate at any distance from zero.
+    A column whose deviations are rounding errors is constant and gets a variance that is usable as a prior: the
+    geometric mean of the others. As long as the column stays constant, it does not matter which.
     """
     total = weight.sum()
     w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
@@ -269,4 +270,8 @@ def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
     mean = rough + rest
     variance = w @ np.square(deviation - rest)
     rounding = np.square(2.0 * np.finfo(np.float64).eps * mean)
-    return mean, np.where(variance <= rounding, np.maximum(_CONSTANT_VARIANCE, rounding), variance)
+    constant = variance <= rounding
+    if constant.all():
+        return mean, np.maximum(_UNKNOWN_VARIANCE, rounding)
+    typical = np.exp(np.log(variance[~constant]).mean())
+    return mean, np.where(constant, np.maximum(typical, rounding), variance)
