@@ -191,14 +191,14 @@ class DiagonalGaussian(Component):
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)
-        return {"mean": mean + self.origin, "variance": variance}
+        return {"mean": mean, "variance": variance}
 
     def _moments(self, S: Array) -> tuple[Array, Array]:
-        """Mean relative to the origin and variance (..., D) of statistics S (..., P), zero for empty clusters."""
+        """Mean and variance (..., D) of statistics S (..., P); origin and zero for empty clusters."""
         D = np.asarray(self.m).shape[0]
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
-        return mean, np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
+        return mean + self.origin, np.maximum(S[..., 1 + D :] / n - mean**2, 0.0)
 
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """One dimension as a unit vector (D,): that of largest variance relative to the prior's, or a random one."""
@@ -216,11 +216,10 @@ class DiagonalGaussian(Component):
     def halve(self, S: Array, axis: Array) -> Array:
         """Half of a Gaussian cut at its mean along one dimension (see `Gaussian.halve`)."""
         D = len(axis)
-        mean, variance = self._moments(S)
-        shift = axis * np.sqrt(2.0 / np.pi * variance)
+        shift = axis * np.sqrt(2.0 / np.pi * self._moments(S)[1])
         half = 0.5 * S
         half[..., 1 : 1 + D] += half[..., :1] * shift
-        half[..., 1 + D :] += half[..., :1] * 2.0 * mean * shift
+        half[..., 1 + D :] += S[..., 1 : 1 + D] * shift
         return half
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
