@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import multivariate_normal
 
 from scstream.streams import (
     Batch,
@@ -53,6 +54,7 @@ def test_a_stream_may_have_no_end(stream: Callable[..., Iterator[Batch]]) -> Non
         (gaussian_stream, {"drift": -0.1}),
         (gaussian_stream, {"turn": 1.5}),
         (gaussian_stream, {"box": 0.0}),
+        (gaussian_stream, {"spread": -1.0}),
         (multinomial_stream, {"trials": 0}),
         (multinomial_stream, {"transition": 60}),
         (multinomial_stream, {"concentration": 0.0}),
@@ -77,6 +79,37 @@ def test_gaussians_without_drift_stand_still() -> None:
     X, y = stacked(gaussian_stream(50, 1000, n_clusters=3, n_features=1, drift=0.0, seed=0))
     for k in range(3):
         assert abs(X[0][y[0] == k].mean() - X[-1][y[-1] == k].mean()) < 0.5
+
+
+def test_spread_gaussians_move_in_straight_lines_without_walls() -> None:
+    stream = gaussian_stream(40, 10, n_clusters=300, turn=0.0, spread=30.0, seed=4)
+    means = np.array([stream.means.copy() for _ in stream])
+    assert means[0].std() == pytest.approx(30.0, rel=0.1)
+    steps = np.diff(means, axis=0)
+    np.testing.assert_allclose(steps, np.broadcast_to(steps[0], steps.shape), atol=1e-9)
+    lengths = np.linalg.norm(steps[0], axis=1)
+    assert lengths.min() >= 0.05
+    assert lengths.max() <= 0.15
+    assert np.abs(means[-1]).max() > 60.0
+
+
+def test_labels_by_the_true_parameters_are_the_most_probable() -> None:
+    stream = gaussian_stream(3, 2000, n_clusters=5, n_features=3, drift=1.0, spread=1.0, seed=2)
+    for X, y in stream:
+        densities = [multivariate_normal(*gaussian) for gaussian in zip(stream.means, stream.covariances, strict=True)]
+        posterior = np.log(stream.weights) + np.stack([density.logpdf(X) for density in densities], axis=1)
+        np.testing.assert_array_equal(stream.predict(X), posterior.argmax(axis=1))
+        # The clusters overlap, and the labels are still far better than chance.
+        assert 0.5 < (stream.predict(X) == y).mean() < 0.99
+
+
+def test_true_parameters_describe_the_points() -> None:
+    stream = gaussian_stream(4, 50_000, n_clusters=2, spread=5.0, drift=2.0, seed=1)
+    for X, y in stream:
+        for k in range(2):
+            np.testing.assert_allclose(X[y == k].mean(axis=0), stream.means[k], atol=0.05)
+            np.testing.assert_allclose(np.cov(X[y == k].T), stream.covariances[k], atol=0.1)
+            assert (y == k).mean() == pytest.approx(stream.weights[k], abs=0.02)
 
 
 def test_multinomials_are_replaced_gradually() -> None:
