@@ -20,6 +20,9 @@ _LARGEST_FRAME = 2**31 - 1
 Json = Annotated[bool, typer.Option("--json", help="Print the results as one JSON object on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Measure less, for a rough result in less time.")]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="Number of runs of each method. Default: a few; with --quick one.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no summary.")]
 
 

@@ -1,1 +1,1 @@
-"""Benchmarks: speed on video and scores on streams, compared with k-means."""
+"""Benchmarks: speed on video, and scores on streams and data sets, next to clusterers of scikit-learn."""

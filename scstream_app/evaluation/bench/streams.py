@@ -1,65 +1,64 @@
-"""Benchmark on streams: each batch is first predicted, then learned."""
+"""Benchmark on a stream from a file: each batch is first predicted, then learned, on one thread."""
 
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from sklearn.cluster import MiniBatchKMeans
 
 from scstream import Component, Gaussian, Multinomial, ScStream
 from scstream.metrics import Contingency
-from scstream.streams import gaussian_stream
 from scstream_app.errors import SourceError, reason
-from scstream_app.evaluation.bench.timing import Stopwatch
+from scstream_app.evaluation.bench.peers import Learner, Points, StreamKMeans, WarmGaussianMixture
+from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 
-Points = npt.NDArray[Any]
 Batch = tuple[Points, Points]
 
 SCORES = ("ari", "nmi", "purity", "pairwise_f")
 
 
-class Learner(Protocol):
-    """The interface of the compared methods."""
-
-    def partial_fit(self, X: Points) -> Any:
-        """Learn from a batch."""
-
-    def predict(self, X: Points) -> Points:
-        """Label a batch."""
-
-
 def measure(
-    file: Path | None = None,
+    file: Path,
     quick: bool = False,
+    seeds: int | None = None,
     alpha: float = 10.0,
     decay: float = 0.3,
     psi: float = 1.0,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """The figures that `scstream bench streams` reports, as plain values."""
-    batches = list(default_stream() if file is None else read_stream(file))
+    """The figures that `scstream bench streams FILE` reports, as plain values."""
+    batches = list(read_stream(file))
     if quick:
         batches = batches[:20]
+    seeds = seeds or (1 if quick else 4)
     X, y = batches[0]
     truth = len(np.unique(np.concatenate([labels for _, labels in batches])))
-    ours = ScStream(component_for(X, psi), alpha=alpha, decay=decay, seed=0)
-    theirs = MiniBatchKMeans(truth, random_state=0)
+    component = component_for(X, psi)
+    methods: dict[str, Callable[[int], Learner]] = {
+        "ScStream": lambda seed: ScStream(component, alpha=alpha, decay=decay, seed=seed, threads=1),
+        "MiniBatchKMeans": partial(StreamKMeans, truth),
+    }
+    if isinstance(component, Gaussian):
+        methods["GaussianMixture"] = partial(WarmGaussianMixture, truth)
     rows = []
-    for name, learner in (("ScStream", ours), ("MiniBatchKMeans", theirs)):
-        on_status(f"{name} on {len(batches)} batches")
-        rows.append({"method": name, "given": learner is theirs, **evaluate(learner, batches)})
+    for name, make in methods.items():
+        scores = []
+        for seed in range(seeds):
+            on_status(f"{name} on {len(batches)} batches, seed {seed + 1} of {seeds}")
+            with limit_threads(1):
+                scores.append(evaluate(make(seed), batches))
+        rows.append({"method": name, "given": name != "ScStream", **means(scores)})
     return {
-        "source": "gaussian_stream" if file is None else file.name,
+        "source": file.name,
         "batches": len(batches),
         "batch_size": len(y),
         "features": int(X.shape[1]),
         "true_clusters": truth,
+        "seeds": seeds,
         "alpha": alpha,
         "decay": decay,
         "psi": psi,
@@ -67,9 +66,9 @@ def measure(
     }
 
 
-def default_stream() -> Iterator[Batch]:
-    """A stream of 20 drifting Gaussian clusters in the plane."""
-    return gaussian_stream(100, seed=0)
+def means(scores: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Mean of each value over several runs."""
+    return {name: round(float(np.mean([run[name] for run in scores])), 4) for name in scores[0]}
 
 
 def read_stream(file: Path) -> Iterator[Batch]:

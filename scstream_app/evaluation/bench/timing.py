@@ -1,17 +1,32 @@
-"""Times of repeated calls and their percentiles."""
+"""Times of repeated calls and their percentiles, on a given number of threads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cache
 from time import perf_counter, sleep
 from typing import TypeVar
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
 _PAUSE = 0.05
+
+
+def limit_threads(threads: int) -> AbstractContextManager[object]:
+    """Limit the threads of OpenMP and BLAS, which scikit-learn uses, while the context is open."""
+    limit: AbstractContextManager[object] = _controller().limit(limits=threads)
+    return limit
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Cached because it searches all loaded libraries.
+    return ThreadpoolController()
 
 
 @dataclass(slots=True)
