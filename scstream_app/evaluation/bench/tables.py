@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain, groupby, repeat
+from operator import itemgetter
 from typing import Any
 
 from rich import box
@@ -67,10 +68,11 @@ def print_generated(result: dict[str, Any]) -> None:
         f"{result['batches']} batches of {result['batch_size']} points, {_seeds(result)}"
     )
     table = _table(title, "spread", "method", "clusters", "mean", "worst", "ms", "first", left=2)
-    for spread, rows in groupby(result["methods"], lambda row: row["spread"]):
-        for row in rows:
+    for (spread, ari), rows in groupby(result["methods"], itemgetter("spread", "truth_ari")):
+        name, truth = "all" if spread is None else f"{spread:g}", f"ARI {ari:.3f}"
+        for first, row in zip(chain((name, truth), repeat("")), rows, strict=False):
             table.add_row(
-                "all" if spread is None else f"{spread:g}",
+                first,
                 row["method"],
                 f"{_range(row)} {'given' if row['given'] else 'found'}",
                 f"{row['mean']:.3f}",
@@ -82,8 +84,9 @@ def print_generated(result: dict[str, Any]) -> None:
     console = Console()
     console.print(table)
     console.print(
-        "Spread: standard deviation of the means. Clusters: at the end. Mean and worst: ARI of the labels of a batch "
-        "once it is learned, relative to that of labels by the true parameters. Times: ms per batch, and for the first."
+        "Spread: standard deviation of the means; below it the ARI of labels by the true parameters. Mean and worst: "
+        "ARI of the labels of a batch once it is learned, relative to that. Clusters: at the end. Times: ms per batch, "
+        "and for the first."
     )
 
 
