@@ -1,4 +1,4 @@
-"""Measure ScStream on labelled streams: predict every batch, then learn from it.
+"""Measure ScStream on labelled streams, on one thread: predict every batch, then learn from it.
 
     python tools/streams.py ROOT [STREAM ...] [--seeds 5] [--options JSON] [--json]
 
@@ -19,6 +19,7 @@ import numpy as np
 
 from scstream import Component, Gaussian, Multinomial, ScStream, warm_up
 from scstream_app.evaluation.bench.streams import SCORES, Batch, evaluate, read_stream
+from scstream_app.evaluation.bench.timing import limit_threads
 
 COLUMNS = (*SCORES, "full_nmi", "clusters", "ms_median")
 
@@ -33,7 +34,9 @@ class Stream:
 
     def measure(self, batches: list[Batch], seed: int, options: dict[str, Any]) -> dict[str, Any]:
         """Scores of the model with one seed."""
-        return {"seed": seed, **evaluate(ScStream(self.component, seed=seed, **self.parameters | options), batches)}
+        parameters = {"seed": seed, "threads": 1, **self.parameters, **options}
+        with limit_threads(1):
+            return {"seed": seed, **evaluate(ScStream(self.component, **parameters), batches)}
 
 
 def read_covtype(file: Path) -> list[Batch]:
