@@ -29,6 +29,7 @@ from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.sampler import Sampler
+from scstream.sampler.starts import start_stream
 from scstream.sampler.sweep import Points, mode_densities
 from scstream.threads import thread_limit
 
@@ -56,7 +57,7 @@ class ScStream(ClusterMixin, BaseEstimator):
     burn_in : int, default=5
         Sweeps after its birth during which a cluster is neither split nor merged.
     max_init_sweeps : int, default=200
-        Maximum number of sweeps over the first batch, which otherwise end at convergence.
+        Maximum number of sweeps over the first batch by the start from one cluster, which otherwise end at convergence.
     split_last : bool, default=True
         Whether to propose splits also after the deterministic sweep.
     restart : int or None, default=60
@@ -64,12 +65,19 @@ class ScStream(ClusterMixin, BaseEstimator):
         batch.
     merge : {"original", "paper"}, default="original"
         Hastings ratio of a merge: that of Chang and Fisher, or one over the split's as in the paper.
-    follow : {"nothing", "clusters", "halves"}, default="nothing"
-        What to shift to its position in the current batch after each sweep. For streams that drift. "clusters": the
+    follow : {"nothing", "clusters", "halves"}, default="clusters"
+        What to shift to its position in the current batch after each sweep, for streams that drift. "clusters": the
         statistics of each cluster's earlier batches, so that its size and shape are remembered for longer than its
         position. "halves": those of each sub-cluster on its own, which does not preserve the cluster's shape; new
         clusters are then found sooner, and with slow forgetting too many of them. Has no effect on `Multinomial`,
         whose points have no position. Costs a few passes over all kept batches in each sweep.
+    revise : int or None, default=10
+        Look for a better clustering every so many batches. Splits and merges change one or two clusters at a time, and
+        drifting clusters can end where no such move helps. A revision fits the present clusters and as many new ones,
+        which begin at distant points, softly to a sample of the last four batches, and merges them as long as that
+        raises the evidence, an estimate of log p(points). If the result is clearly better, changed clusters are
+        replaced. They keep their ids as far as they keep their points, and events tell of splits and merges. None:
+        never.
     seed : int, default=None
         The same seed gives the same labels on any number of threads. None stands for 0.
     threads : int, default=None
@@ -107,6 +115,10 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     Notes
     -----
+    The first batch is clustered from two starts: from one cluster, which is split, and from many, which are seeded as
+    in k-means++, fitted softly and merged. The one with the higher evidence is kept. A later batch is treated like a
+    first one if the past has faded, or consists of a few points: all clusters die, and new ones with new ids are born.
+
     Parameters can change between two batches; another ``component`` is used from the next `fit` on. A custom component
     has those of ``means_``, ``covariances_`` and ``probabilities_`` that its `Component.summary` defines.
 
@@ -157,7 +169,8 @@ class ScStream(ClusterMixin, BaseEstimator):
         split_last: bool = True,
         restart: int | None = 60,
         merge: str = "original",
-        follow: str = "nothing",
+        follow: str = "clusters",
+        revise: int | None = 10,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -173,6 +186,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         self.restart = restart
         self.merge = merge
         self.follow = follow
+        self.revise = revise
         self.seed = seed
         self.threads = threads
 
@@ -226,9 +240,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         weight = check_weight(sample_weight, X.shape[0])
         moment = check_time(time, self._sampler.time)
         with thread_limit(config.n_threads):
-            batch = Points(self._sampler.component.prepare(X), weight)
-            self._sampler.config = config
-            self._sampler.update(batch, moment)
+            batch = self._continue(self._sampler, config, X, weight, moment)
         self.labels_ = self._sampler.id_of[batch.labels]
         return self
 
@@ -245,6 +257,21 @@ class ScStream(ClusterMixin, BaseEstimator):
             self.labels_ = self._sampler.id_of[batch.labels]
         return self
 
+    def _continue(self, sampler: Sampler, config: Parameters, X: Any, weight: Array, time: float) -> Points:
+        """Update the sampler with a later batch, or start again if the past says nothing; returns the batch."""
+        sampler.config = config
+        faded = sampler.has_faded(time)
+        # Fewer points than a covariance has dimensions do not tell what clusters look like.
+        tiny = sampler.state.history.largest_count < min(self.n_features_in_ + 2, weight.sum())
+        if weight.any() and (faded or tiny):
+            candidates = [sampler.component] if faded else self._candidates(X, weight)
+            self._sampler, batch = start_stream(config, candidates, X, weight, time, sampler.state.batch + 1)
+            self._sampler.register_births(sampler)
+            return batch
+        batch = Points(sampler.component, X, weight)
+        sampler.update(batch, time)
+        return batch
+
     @contextmanager
     def _unchanged_on_failure(self) -> Iterator[None]:
         """Restore all attributes after an exception, KeyboardInterrupt included."""
@@ -257,21 +284,20 @@ class ScStream(ClusterMixin, BaseEstimator):
             raise
 
     def _begin(self, config: Parameters, X: Any, weight: Array, time: float) -> tuple[Sampler, Points]:
-        unbound = self.component or Gaussian()
-        component = unbound.bind(X, weight)
-        if type(component) is not type(unbound):
-            wrong, right = type(component).__name__, type(unbound).__name__
-            raise TypeError(f"bind of {right} returned a {wrong}: let it return type(self)(...)")
-        if component is unbound:
-            # `set_params` may change that one later.
-            component = deepcopy(unbound)
-        batch = Points(component.prepare(X), weight)
-        sampler = Sampler.begin(config, component, batch, time)
-        for _ in sampler.converge(batch, config.max_init_sweeps):
-            pass
-        sampler.finish(batch)
+        sampler, batch = start_stream(config, self._candidates(X, weight), X, weight, time)
         sampler.register_births()
         return sampler, batch
+
+    def _candidates(self, X: Any, weight: Array) -> list[Component]:
+        """Bound components to choose from on a first batch."""
+        unbound = self.component or Gaussian()
+        candidates = unbound.candidates(X, weight)
+        for component in candidates:
+            if type(component) is not type(unbound):
+                wrong, right = type(component).__name__, type(unbound).__name__
+                raise TypeError(f"bind of {right} returned a {wrong}: let it return type(self)(...)")
+        # `set_params` may change a component that is bound to itself later.
+        return [deepcopy(component) if component is unbound else component for component in candidates]
 
     # --- checks
 

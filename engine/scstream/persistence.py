@@ -24,6 +24,7 @@ from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.history import History
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.recent import RecentPoints
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import State
 
@@ -126,6 +127,7 @@ def _arrays(sampler: Sampler) -> Arrays:
     return {
         **{f"prior.{name}": value for name, value in _hyperparameters(sampler.component).items()},
         **{f"genealogy.{name}": value for name, value in sampler.genealogy.state().items()},
+        **{f"recent.{name}": value for name, value in sampler.recent.state().items()},
         "times": np.array(state.history.times),
         "records": state.history.records,
         "ids": state.ids,
@@ -176,6 +178,7 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
         [Event.from_dict(event) for event in meta["events"]],
         float(meta["log_posterior"]),
         [Event.from_dict(event) for event in meta.get("pending", ())],
+        RecentPoints.from_state(_section(arrays, "recent."), meta["n_features"]),
     )
 
 

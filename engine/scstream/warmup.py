@@ -38,7 +38,7 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
         # Not above: video does without it, and without scikit-learn.
         from scstream.model import ScStream
 
-        ScStream(component, max_init_sweeps=12, follow="clusters").partial_fit(X).partial_fit(X).predict(X)
+        ScStream(component, max_init_sweeps=12, revise=1).partial_fit(X).partial_fit(X).predict(X)
 
     steps: list[tuple[str, Callable[[], object]]] = [
         ("cutting frames into tiles", lambda: Tiles(frame).points()),

@@ -108,7 +108,7 @@ def test_deterministic_labels_are_the_twins() -> None:
     groups = 2 * np.repeat([0, 1, 2], [60, 40, 20]) + (X[:, 1] + rng.normal(size=len(X)) > X[:, 1].mean())
     parts = [X[groups == g] for g in range(6)]
     state, _ = make_state([(parts[2 * k], parts[2 * k + 1]) for k in range(3)])
-    batch = Points(COMPONENT.prepare(X), np.ones(len(X)))
+    batch = Points(COMPONENT, X, np.ones(len(X)))
     relabel(CONFIG, COMPONENT, state, batch, False, counter_rng(0, 0, 1))
 
     twin = Twin(PRIOR, 1.0, 1.0, rng)

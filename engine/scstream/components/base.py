@@ -66,6 +66,13 @@ class Component(Parametrised, ABC):
         If none is missing, the result does not depend on the values of X.
         """
 
+    def candidates(self, X: Any, weight: Array) -> list[Self]:
+        """Return bound components to choose from on the first batch: several if a hyperparameter is to be found there.
+
+        The one under which the batch has the highest evidence is used. The search ends where that falls: order them.
+        """
+        return [self.bind(X, weight)]
+
     @abstractmethod
     def hyperparameters(self) -> dict[str, Array]:
         """Return all arguments of ``__init__`` as arrays of numbers, for saving; defined after `bind`."""
@@ -139,6 +146,16 @@ class Component(Parametrised, ABC):
             Shift of all parts of each of the first M groups.
         """
         raise NotImplementedError(f"{self.name} clusters have no location")
+
+    def without_location(self, S: Array) -> Self:
+        """Return a component whose prior says no more about where clusters lie than that they are among the points.
+
+        Parameters
+        ----------
+        S : array (P,)
+            Statistics of all points of a batch.
+        """
+        return self
 
     @abstractmethod
     def summary(self, S: Array) -> dict[str, Array]:

@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels
-from scstream.components.gaussian import weighted_mean_variance
+from scstream.components.gaussian import SCALES, weighted_mean_variance
 from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
@@ -44,7 +44,7 @@ class DiagonalGaussian(Component):
     nu : float, default=3.0
         Weight of the prior variances, in points.
     psi : array (D,) or float, default=None
-        Prior variances of a cluster. None: the first batch's variances.
+        Prior variances of a cluster. None: the first batch's variances, scaled as for `Gaussian`.
 
     Notes
     -----
@@ -93,6 +93,13 @@ class DiagonalGaussian(Component):
         if psi.shape != (D,) or not np.isfinite(psi).all() or (psi <= 0).any():
             raise ValueError(f"psi must be {D} positive variances, got {self.psi!r}")
         return type(self)(kappa, m, nu, psi)
+
+    def candidates(self, X: Array, weight: Array) -> list[Self]:
+        bound = self.bind(X, weight)
+        if self.psi is not None:
+            return [bound]
+        psi = np.asarray(bound.psi)
+        return [type(bound)(bound.kappa, bound.m, bound.nu, scale * psi) for scale in SCALES]
 
     def hyperparameters(self) -> dict[str, Array]:
         return {name: np.asarray(getattr(self, name), np.float64) for name in ("kappa", "m", "nu", "psi")}
@@ -188,6 +195,14 @@ class DiagonalGaussian(Component):
         n, first = rows[..., :1], rows[..., 1 : 1 + D]
         rows[..., 1 + D :] += 2.0 * shift * first + n * shift**2
         first += n * shift
+
+    def without_location(self, S: Array) -> Self:
+        mean, variance = self._moments(S)
+        psi = np.asarray(self.psi)
+        spread = variance + np.square(mean - np.asarray(self.m))
+        # The prior variance of a cluster's mean is psi / kappa.
+        kappa = min(float(self.kappa), float(np.mean(psi / np.maximum(spread, psi))))
+        return type(self)(kappa, self.m, self.nu, self.psi)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)

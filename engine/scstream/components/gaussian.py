@@ -14,8 +14,11 @@ from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels
 from scstream.threads import run_ranges
 
-#: Points scored at a time by one thread.
+#: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
 _ROWS = 4096
+_SCORES = 2**15
+#: Shares of the first batch's variances that are tried as a cluster's prior variances, from large to small.
+SCALES = tuple(0.25**n for n in range(7))
 #: Prior variance if no feature varies in the first batch.
 _UNKNOWN_VARIANCE = 1e-6
 
@@ -43,7 +46,8 @@ class Gaussian(Component):
         Weight of the prior covariance, in points, more than D - 1. None: D + 3.
     psi : array (D, D) or float, default=None
         Prior covariance of a cluster (the inverse-Wishart scale is ``nu * psi``). A number stands for that multiple of
-        the identity. None: the first batch's variances on the diagonal.
+        the identity. None: the first batch's variances on the diagonal, times 1, 1/4, 1/16, ... or 1/4096: the scale
+        under which the first batch has the highest evidence, an estimate of the log marginal likelihood of all points.
 
     Notes
     -----
@@ -105,6 +109,13 @@ class Gaussian(Component):
         )
         bound._check(D)
         return bound
+
+    def candidates(self, X: Array, weight: Array) -> list[Self]:
+        bound = self.bind(X, weight)
+        if self.psi is not None:
+            return [bound]
+        psi = np.asarray(bound.psi)
+        return [type(bound)(bound.kappa, bound.m, bound.nu, scale * psi) for scale in SCALES]
 
     def _check(self, D: int) -> None:
         m, psi, nu = np.asarray(self.m), np.asarray(self.psi), float(self.nu or 0.0)
@@ -192,7 +203,7 @@ class Gaussian(Component):
         w, columns, c = parameters, np.ascontiguousarray(points.T), parameters.c + log_weight
         run_ranges(
             len(points),
-            _ROWS,
+            min(_ROWS, max(256, _SCORES // len(w.c))),
             lambda first, last: kernels.gaussian_scores(columns, w.A, w.b, c, w.dof, first, last, out),
         )
         return out.T
@@ -237,6 +248,14 @@ class Gaussian(Component):
 
     def translate(self, records: Array, n_records: int, shift: Array) -> None:
         kernels.gaussian_translate(records, n_records, shift)
+
+    def without_location(self, S: Array) -> Self:
+        mean, covariance = self.moments(S)
+        spread = np.diag(covariance) + np.square(mean - np.asarray(self.m))
+        psi = np.diag(np.asarray(self.psi))
+        # The prior variance of a cluster's mean is psi / kappa.
+        kappa = min(float(self.kappa), float(np.mean(psi / np.maximum(spread, psi))))
+        return type(self)(kappa, self.m, self.nu, self.psi)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, covariance = self.moments(S)

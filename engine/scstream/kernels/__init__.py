@@ -28,7 +28,7 @@ Files::
     label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
     niw, niw_merge, gaussian, diagonal       points under Gaussians
     dirichlet, counts                        points that are counts
-    points, history                          labels from a table of scores, records of past batches
+    points, sharing, history                 labels and shares from a table of scores, records of past batches
 
 Imports between the files go one way; pyproject.toml lists the layers.
 """
@@ -65,13 +65,14 @@ from scstream.kernels.pixel_scores import pack_forms
 from scstream.kernels.pixels import fill_tiles
 from scstream.kernels.points import label_halves, label_points
 from scstream.kernels.queue import Queue
+from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
     "BANDS", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "code_pairs",
     "count_statistics", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
-    "dirichlet_shares", "drift", "enlarge", "fill_tiles", "gaussian_axis", "gaussian_halve", "gaussian_own_scores",
-    "gaussian_scores", "gaussian_statistics", "gaussian_translate", "label_halves", "label_points", "label_tiles",
-    "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms", "rising_own_scores",
-    "rising_table", "shrink", "sparse_rows", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty",
-    "untile", "weighted_sum",
+    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "gaussian_axis", "gaussian_halve",
+    "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "label_halves",
+    "label_points", "label_tiles", "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms",
+    "rising_own_scores", "rising_table", "share_points", "shrink", "sparse_rows", "sum_touched", "table_own_scores",
+    "table_scores", "tile_uncertainty", "untile", "weighted_sum",
 ]  # fmt: skip

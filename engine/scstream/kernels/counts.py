@@ -152,6 +152,8 @@ def count_statistics(indptr, column, value, weight, groups, out):
     weight (N,), out (groups, 1 + D) float64, groups (N,) int32.
     """
     for n in range(groups.shape[0]):
+        if weight[n] == 0.0:
+            continue
         S = out[groups[n]]
         S[0] += weight[n]
         for e in range(indptr[n], indptr[n + 1]):

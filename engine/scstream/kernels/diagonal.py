@@ -38,6 +38,8 @@ def diagonal_statistics(X, weight, groups, out):
     """
     D = X.shape[1]
     for n in range(X.shape[0]):
+        if weight[n] == 0.0:
+            continue
         S = out[groups[n]]
         S[0] += weight[n]
         for d in range(D):

@@ -84,6 +84,8 @@ def gaussian_statistics(X, weight, groups, out):
     for n in range(X.shape[0]):
         S = out[groups[n]]
         w = weight[n]
+        if w == 0.0:
+            continue
         S[0] += w
         e = 1 + D
         for i in range(D):

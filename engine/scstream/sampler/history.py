@@ -56,6 +56,11 @@ class History:
         """The records (R, K, 2, P), oldest first; a view."""
         return self._buffer[: len(self.times), : self.n_clusters]
 
+    @property
+    def largest_count(self) -> float:
+        """Number of points in the largest batch that is kept; 0 if there is none."""
+        return float(self.records[..., 0].sum(axis=(1, 2)).max(initial=0.0))
+
     def advance(self, time: float, kernel: Kernel, epsilon: float) -> None:
         """Weight the records by their age at ``time`` and drop those whose weight is at most epsilon.
 
@@ -68,6 +73,12 @@ class History:
             self.times = [self.times[i] for i in keep]
             weights = weights[keep]
         self._sum_records(weights)
+
+    def counts_at(self, time: float, kernel: Kernel, epsilon: float) -> Array:
+        """Weighted counts (K,) that the clusters would have left at ``time``, without those of a later batch."""
+        weights = kernel_weights(kernel, time - np.array(self.times))
+        counts: Array = np.where(weights > epsilon, weights, 0.0) @ self.records[..., 0].sum(axis=2)
+        return counts
 
     def _sum_records(self, weights: Array) -> None:
         """Sum the oldest ``len(weights)`` records into ``past``."""
@@ -124,6 +135,28 @@ class History:
         shift = np.empty((len(current), D))
         kernels.drift(past, current, _HALF_SHIFT_POINTS, _OCCLUDED_SHARE / self._weights.sum(), shift)
         component.translate(buffer, R, shift)
+        self._sum_records(self._weights)
+
+    def regroup(self, sources: npt.NDArray[np.intp], statistics: Array) -> None:
+        """Replace the clusters: some continue an earlier one, the others begin with statistics of the newest batch.
+
+        Parameters
+        ----------
+        sources : array (K,)
+            Index of the cluster that each new one continues, or -1.
+        statistics : array (K, 2, P)
+            Statistics of all points of a batch, for the clusters that continue none. Their records become what they
+            would be if every batch had looked like this one.
+        """
+        R, (K, _, P) = len(self.times), statistics.shape
+        sizes = self.records[..., 0].sum(axis=(1, 2))
+        scale = sizes / max(float(statistics[..., 0].sum()), 1e-300)
+        records = scale[:, None, None, None] * statistics
+        kept = np.flatnonzero(sources >= 0)
+        records[:, kept] = self.records[:, sources[kept]]
+        self._buffer = np.zeros((len(self._buffer), max(8, K), 2, P))
+        self._buffer[:R, :K] = records
+        self.past = np.zeros((K, 2, P))
         self._sum_records(self._weights)
 
     def refresh(self, k: int) -> None:

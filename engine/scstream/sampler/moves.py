@@ -57,7 +57,8 @@ class Mover:
         self.id_of = np.repeat(state.ids, 2)
         self._moved = np.zeros(len(state.ids), bool)
 
-    def _record(self, kind: Kind, ids: tuple[int, ...], counts: tuple[float, ...], log_hastings: float) -> None:
+    def record(self, kind: Kind, ids: tuple[int, ...], counts: tuple[float, ...], log_hastings: float) -> None:
+        """Record an event of the batch."""
         event = Event(kind, self.time, self.state.batch, ids, log_hastings, counts)
         self.genealogy.record(event)
         self.events.append(event)
@@ -137,9 +138,9 @@ class Mover:
         self.id_of[2 * k + small], self.id_of[2 * k + 1 - small] = state.ids[new], state.ids[k]
         if entering is not None:
             born = new if entering == small else k
-            self._record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[entering]),), float("nan"))
+            self.record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[entering]),), float("nan"))
             return
-        self._record(
+        self.record(
             Kind.SPLIT,
             (int(state.ids[k]), int(state.ids[new])),
             (float(counts[1 - small]), float(counts[small])),
@@ -231,7 +232,7 @@ class Mover:
         state.age[large] = state.subcluster_age[large] = 0
         self._moved[[a, b]] = True
         self.id_of[self.id_of == state.ids[small]] = state.ids[large]
-        self._record(
+        self.record(
             Kind.MERGE,
             (int(state.ids[large]), int(state.ids[small])),
             (float(counts[large]), float(counts[small])),
@@ -289,7 +290,7 @@ class Mover:
             return
         owners = set(self.id_of[used].tolist())
         for k in [k for k in faded[::-1] if int(state.ids[k]) not in owners]:
-            self._record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
+            self.record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
             self._drop(int(k))
 
 

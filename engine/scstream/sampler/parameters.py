@@ -42,6 +42,7 @@ class Parameters:
     restart: int | None = 60
     merge: str = "original"
     follow: str = "nothing"
+    revise: int | None = None
     seed: int | None = None
     threads: int | None = None
 
@@ -54,6 +55,8 @@ class Parameters:
         check_integer("max_init_sweeps", self.max_init_sweeps, 1)
         if self.restart is not None:
             check_integer("restart", self.restart, 0)
+        if self.revise is not None:
+            check_integer("revise", self.revise, 1)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
         if self.threads is not None:

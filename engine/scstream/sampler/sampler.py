@@ -8,18 +8,31 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from scstream.components.base import Component
+from scstream.components.base import Array, Component
+from scstream.sampler.forgetting import kernel_weights
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
 from scstream.sampler.parameters import Parameters
-from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
+from scstream.sampler.recent import RecentPoints
+from scstream.sampler.revision import revise
+from scstream.sampler.sweep import Batch, Points, State, counter_rng, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
 _FIRST_RESTART = 5
 
+#: The past has faded if no cluster has this weighted count left, which hardly tells where it is and how large, and the
+#: last batch has less than this weight.
+_FADED_COUNT = 10.0
+_FADED_WEIGHT = 1 / 16
+
+#: A batch that is so many times larger than all kept ones tells more than they all.
+_LARGE = 4.0
+
 #: Sweeps of the manual moves' random generators count from here: no sweep over a batch has such a number.
 _MANUAL_SWEEPS = 2**32
+#: So do those of revisions.
+_REVISION_SWEEP = 2**34
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,8 @@ class Sampler:
         Log of p(labels, points) after the last batch, up to a constant.
     pending : list of Event
         Events of manual moves since the last batch. They are reported with the next one.
+    recent : RecentPoints
+        Points of the last few batches, for revisions.
     """
 
     config: Parameters
@@ -74,6 +89,7 @@ class Sampler:
     events: list[Event] = field(default_factory=list)
     log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
+    recent: RecentPoints = field(default_factory=RecentPoints)
 
     # --- the first batch
 
@@ -95,6 +111,29 @@ class Sampler:
         relabel(config, component, state, batch, False, rng)
         sampler.register_births()
         sampler._mover(rng).restart(0, principal=True)
+        return sampler
+
+    @classmethod
+    def begin_with(
+        cls, config: Parameters, component: Component, statistics: Array, time: float, number: int = 0
+    ) -> Sampler:
+        """Return a sampler with clusters of these statistics (K, P), as if the first batch had them."""
+        K, P = statistics.shape
+        genealogy = Genealogy()
+        state = State(
+            history=History(K, P),
+            current=np.stack([statistics, np.zeros_like(statistics)], axis=1),
+            ids=np.array([genealogy.new_id() for _ in range(K)]),
+            age=np.zeros(K, np.int64),
+            subcluster_age=np.zeros(K, np.int64),
+            born=np.full(K, number, np.int64),
+            batch=number,
+        )
+        sampler = cls(config, component, state, genealogy, time, np.repeat(state.ids, 2))
+        sampler.register_births()
+        mover = sampler._mover(counter_rng(config.seed, number, 0))
+        for k in range(K):
+            mover.restart(k, principal=True)
         return sampler
 
     def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
@@ -179,7 +218,31 @@ class Sampler:
         self.events, self.pending = self.pending, []
         for _ in range(self.config.sweeps):
             self.sweep(batch, self.config, sampling=True)
+        if self.config.revise is not None and isinstance(batch, Points):
+            self._revise(batch, self.config.revise)
         self.finish(batch)
+
+    def _revise(self, batch: Points, every: int) -> None:
+        """After every so many batches, or small ones alone, look for better clusters in the last few."""
+        left, size = -self.state.batch % every, float(batch.weight.sum())
+        is_first_large = size > _LARGE * self.state.history.largest_count
+        if left >= RecentPoints.N_BATCHES and not is_first_large:
+            return
+        mover = self._mover(counter_rng(self.config.seed, self.state.batch, _REVISION_SWEEP))
+        self.recent.add(batch.X, batch.weight, mover.rng)
+        if left == 0 or is_first_large:
+            revise(mover, self.recent, size)
+            self.events += mover.events
+
+    def has_faded(self, time: float) -> bool:
+        """Whether the past says next to nothing any more at ``time``.
+
+        That is so if forgetting, rather than small batches, has left no cluster enough points.
+        """
+        history, kernel = self.state.history, self.config.forgetting_kernel
+        counts = history.counts_at(time, kernel, self.config.epsilon)
+        newest = kernel_weights(kernel, np.array([time - history.times[-1]]))[0]
+        return bool(counts.max() < _FADED_COUNT and newest < _FADED_WEIGHT)
 
     # --- between two batches
 

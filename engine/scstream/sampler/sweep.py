@@ -98,13 +98,14 @@ class Points:
 
     Parameters
     ----------
-    points : object
-        What `Component.prepare` returns.
+    component : Component
+    X : array or CSR array (N, D)
     weight : array (N,)
     """
 
-    def __init__(self, points: Any, weight: Array) -> None:
-        self.points = points
+    def __init__(self, component: Component, X: Any, weight: Array) -> None:
+        self.X = X
+        self.points = component.prepare(X)
         self.weight = weight
         self.labels: Labels = np.zeros(len(weight), np.int32)
         self.used = np.ones(2, bool)

@@ -1,0 +1,131 @@
+"""Revision of the clusters: look for better ones than those that the stream has led to.
+
+Splits and merges change one or two clusters at a time. As clusters drift, cross and overlap, the sampler can end in a
+place that no such move leads out of, although a start on a few batches alone would find a better one. A revision is
+such a start: the present clusters and about as many seeds are fitted softly to recent points and merged. If that raises
+the evidence clearly, the clusters that have changed are replaced, and keep their ids as far as they keep their points.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+
+from scstream.components.base import Array, Component
+from scstream.sampler.genealogy import Kind
+from scstream.sampler.moves import Mover
+from scstream.sampler.recent import RecentPoints
+from scstream.sampler.soft_clustering import SoftClustering
+from scstream.sampler.sweep import mode_densities, sum_subclusters
+
+#: Iterations between two rounds of merges.
+_ITERATIONS = 3
+#: Fewest seeds beside the present clusters.
+_FEWEST_SEEDS = 16
+#: Nats by which the evidence must rise.
+_MARGIN = 5.0
+#: Clusters that share at least this much of the union of their points are the same.
+_SAME = 0.8
+#: The log Hastings ratio of a change that no move has made.
+_NO_RATIO = float("nan")
+
+
+def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
+    """Replace clusters by better ones that the last few batches show; returns whether there are any.
+
+    Parameters
+    ----------
+    mover : Mover
+        Of the state whose clusters are to be replaced, between two sweeps over a batch.
+    recent : RecentPoints
+        With points of this batch.
+    size : float
+        Weight of this batch.
+    """
+    config, component, state, rng = mover.config, mover.component, mover.state, mover.rng
+    if size == 0.0:
+        return False
+    X, weight = recent.together()
+    soft = SoftClustering(component, X, weight, config.log_alpha)
+    total = sum_subclusters(state.total)
+    present = soft.fit(total[total[:, 0] >= 1.0], _ITERATIONS)
+    seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present)
+    found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS)
+    if soft.evidence(found) < soft.evidence(present) + _MARGIN:
+        return False
+    densities = mode_densities(component, state.total, float(config.alpha))
+    before = component.scores(densities.parameters, densities.log_weight, soft.points).argmax(axis=1)
+    overlap = np.zeros((len(total), len(found)))
+    np.add.at(overlap, (before, soft.share(found).labels), weight)
+    _replace(mover, found * (size / soft.weight.sum()), overlap)
+    return True
+
+
+def _replace(mover: Mover, statistics: Array, overlap: Array) -> None:
+    """Replace the clusters of a state.
+
+    Parameters
+    ----------
+    mover : Mover
+    statistics : array (K, P)
+        Statistics of the new clusters in the batch.
+    overlap : array (K before, K)
+        Number of points that each earlier cluster shares with each new one.
+    """
+    state = mover.state
+    earlier = _matches(overlap)
+    union = overlap.sum(axis=1)[earlier] + overlap.sum(axis=0)
+    common = overlap[earlier, np.arange(len(earlier))]
+    same = (earlier >= 0) & (common >= _SAME * (union - common))
+    fresh = np.array([_halves(mover.component, S, mover.rng) for S in statistics])
+    state.history.regroup(np.where(same, earlier, -1), fresh)
+    ids = _record_changes(mover, earlier, overlap)
+    state.current = np.where(same[:, None, None], state.current[earlier], fresh)
+    state.age = np.where(same, state.age[earlier], 0)
+    state.subcluster_age = np.where(same, state.subcluster_age[earlier], 0)
+    state.born = np.where(earlier >= 0, state.born[earlier], state.batch)
+    state.ids = ids
+
+
+def _matches(overlap: Array) -> npt.NDArray[np.intp]:
+    """The earlier cluster (K,) that each new one continues, or -1: one to one, with the most points in common."""
+    matches = np.full(overlap.shape[1], -1)
+    before, now = linear_sum_assignment(overlap, maximize=True)
+    shared = overlap[before, now] > 0.0
+    matches[now[shared]] = before[shared]
+    return matches
+
+
+def _halves(component: Component, S: Array, rng: np.random.Generator) -> Array:
+    """Statistics (2, P) of the two sub-clusters of a cluster with statistics S (P,), cut along its principal axis."""
+    half = component.halve(S[None], component.axis(S, rng, principal=True))[0]
+    return np.stack([half, S - half])
+
+
+def _record_changes(mover: Mover, earlier: npt.NDArray[np.intp], overlap: Array) -> npt.NDArray[np.int64]:
+    """Record what became of the clusters as splits, merges, births and deaths; returns the new clusters' ids (K,).
+
+    A new cluster is split from the earlier one that had most of its points; an earlier one that no new one continues
+    is merged into the one that has most of its points. The counts of an event are those of the larger cluster, and of
+    what passed from one to the other.
+    """
+    state = mover.state
+    ids = np.where(earlier >= 0, state.ids[earlier], -1)
+    before, now = overlap.sum(axis=1), overlap.sum(axis=0)
+    for j in np.flatnonzero(earlier < 0):
+        ids[j] = mover.genealogy.new_id()
+        parent = int(overlap[:, j].argmax())
+        if overlap[parent, j] > 0.0:
+            counts = (float(before[parent]), float(overlap[parent, j]))
+            mover.record(Kind.SPLIT, (int(state.ids[parent]), int(ids[j])), counts, _NO_RATIO)
+        else:
+            mover.record(Kind.BIRTH, (int(ids[j]),), (float(now[j]),), _NO_RATIO)
+    for k in np.setdiff1d(np.arange(len(overlap)), earlier):
+        heir = int(overlap[k].argmax())
+        if overlap[k, heir] > 0.0:
+            counts = (float(now[heir]), float(overlap[k, heir]))
+            mover.record(Kind.MERGE, (int(ids[heir]), int(state.ids[k])), counts, _NO_RATIO)
+        else:
+            mover.record(Kind.DEATH, (int(state.ids[k]),), (0.0,), _NO_RATIO)
+    return ids

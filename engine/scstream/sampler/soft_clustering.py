@@ -1,0 +1,202 @@
+"""Soft clustering of one batch: points are shared between clusters, and clusters merge as long as that pays.
+
+Where clusters overlap, p(labels, points), which the sampler works with, charges for every label that could be another.
+Here labels are summed out: the *evidence* estimates log p(points), and it decides how many clusters a batch has. The
+sampler takes the result as a start or as a proposal; what it samples from does not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln, xlogy
+
+from scstream import kernels
+from scstream.components.base import Array, Component
+from scstream.threads import run_ranges
+
+#: Clusters between which a point is shared; the others have next to nothing of it.
+_SHARED_BY = 4
+#: Least scores that are turned into shares at a time by one thread.
+_SCORES = 2**15
+#: A fit ends when no cluster gains or loses this many points any more.
+_SETTLED = 0.1
+#: Most rounds of merges.
+_ROUNDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of the points in clusters.
+
+    Parameters
+    ----------
+    cluster : array (N, R) int32
+        The clusters that share each point, the one with the largest share first.
+    share : array (N, R)
+        Their shares, which sum to 1.
+    """
+
+    cluster: npt.NDArray[np.int32]
+    share: Array
+
+    @property
+    def labels(self) -> npt.NDArray[np.int32]:
+        """The cluster (N,) with the largest share of each point."""
+        return self.cluster[:, 0]
+
+
+class SoftClustering:
+    """Soft clustering of N points of a batch.
+
+    Parameters
+    ----------
+    component : Component
+        With all hyperparameters set.
+    X : array or CSR array (N, D)
+    weight : array (N,)
+        Positive weights. They are scaled down if they sum to more than the effective number of points,
+        (sum w)^2 / sum w^2: a point of weight 3 is no proof of a tight group, as three equal points would be.
+    log_alpha : float
+    """
+
+    def __init__(self, component: Component, X: Any, weight: Array, log_alpha: float) -> None:
+        self.points = component.prepare(X)
+        self.weight = weight * min(1.0, float(weight.sum() / np.square(weight).sum()))
+        together = component.statistics(self.points, self.weight, np.zeros(len(weight), np.int32), 1)[0]
+        # A prior mean far from the data would favour a few large clusters.
+        self.component = component.without_location(together)
+        self.log_alpha = log_alpha
+
+    # --- fit
+
+    def fit(self, S: Array, iterations: int) -> Array:
+        """Improve clusters with statistics S (K, P) by expectation maximisation with posterior predictives.
+
+        Clusters that are left with less than one point are dropped.
+        """
+        for _ in range(iterations):
+            counts = S[:, 0]
+            S = self.statistics(self.share(S), len(S))
+            settled = np.abs(S[:, 0] - counts).max() < _SETTLED
+            S = S[S[:, 0] >= min(1.0, S[:, 0].max())]
+            if settled:
+                break
+        return S
+
+    def share(self, S: Array) -> Shares:
+        """Share each point between clusters with statistics S (K, P), by their sizes and posterior predictives."""
+        component = self.component
+        scores = component.scores(component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)), self.points)
+        shape = len(scores), min(len(S), _SHARED_BY)
+        shares = Shares(np.empty(shape, np.int32), np.empty(shape))
+        run_ranges(
+            len(scores),
+            max(256, _SCORES // len(S)),
+            lambda first, last: kernels.share_points(
+                scores[first:last], shares.cluster[first:last], shares.share[first:last]
+            ),
+        )
+        return shares
+
+    def statistics(self, shares: Shares, K: int) -> Array:
+        """Statistics (K, P) of clusters that share points."""
+        total: Array = np.zeros((K, self.component.n_statistics))
+        for cluster, share in zip(shares.cluster.T, shares.share.T, strict=True):
+            total += self.component.statistics(self.points, self.weight * share, np.ascontiguousarray(cluster), K)
+        return total
+
+    # --- number of clusters
+
+    def evidence(self, S: Array) -> float:
+        """Estimate of log p(points), up to a constant, for a mixture of clusters with statistics S (K, P).
+
+        The estimate of Cheeseman and Stutz: the log posterior of the shared points' statistics, plus the entropy of
+        the labels, which that counts as known. K! orders of the clusters are one partition.
+        """
+        shares = self.share(S)
+        S = self.statistics(shares, len(S))
+        entropy = -float(self.weight @ xlogy(shares.share, shares.share).sum(axis=1))
+        counts = gammaln(np.maximum(S[:, 0], 1.0)).sum()
+        marginal = self.component.log_marginal(S).sum()
+        return float(len(S) * self.log_alpha - gammaln(len(S) + 1.0) + counts + marginal) + entropy
+
+    def merge_down(self, S: Array, iterations: int) -> Array:
+        """Fit clusters, then merge pairs as long as that raises the evidence, fitting again after each round."""
+        for _ in range(_ROUNDS):
+            S = self.fit(S, iterations)
+            pairs, gains = self._gainful_pairs(S)
+            if not len(pairs):
+                break
+            S = _merged(S, pairs[np.argsort(-gains, kind="stable")])
+        return S
+
+    def _gainful_pairs(self, S: Array) -> tuple[npt.NDArray[np.int64], Array]:
+        """Pairs (n, 2) of clusters whose merge raises the evidence, and by how much.
+
+        The log posterior gains Gamma(n_a + n_b) f / (alpha Gamma(n_a) f_a Gamma(n_b) f_b) with marginal likelihoods f;
+        the entropy of the labels loses what is uncertain between the two; one order in K is lost.
+        """
+        K, component = len(S), self.component
+        L = component.log_marginal(S)
+        pairs = component.mergeable(S, L, np.ones(K, bool), self.log_alpha)
+        if not len(pairs):
+            return pairs, np.zeros(0)
+        lost = np.zeros((K, K))
+        shares = self.share(S)
+        kernels.entropy_between(shares.cluster, shares.share, self.weight, lost)
+        a, b = pairs.min(axis=1), pairs.max(axis=1)
+        counts = np.maximum(S[:, 0], 1.0)
+        log_counts = gammaln(np.maximum(S[a, 0] + S[b, 0], 1.0)) - gammaln(counts[a]) - gammaln(counts[b])
+        union = component.log_marginal_pairs(S, pairs)
+        gains = np.log(K) + log_counts + union - L[a] - L[b] - self.log_alpha - lost[a, b]
+        return pairs[gains > 0.0], gains[gains > 0.0]
+
+    # --- seeds
+
+    def seed(self, n_pieces: int, rng: np.random.Generator, among: Array | None = None) -> Array:
+        """Choose seeds far from each other and from clusters with statistics ``among`` (K, P).
+
+        Returns the statistics (at most n_pieces, P) of the points around them.
+
+        As in k-means++, a point becomes the next seed with a probability proportional to its distance from the nearest
+        seed or cluster. The distance is what its log predictive loses if its cluster is that one rather than one with
+        the point alone. A piece consists of the points that are nearest to its seed.
+        """
+        N, component = len(self.weight), self.component
+        each = np.arange(N, dtype=np.int32)
+        single = component.statistics(self.points, np.ones(N), each, N)
+        # The log predictive of a point whose cluster holds the same point alone: p(x, x) / p(x).
+        own = component.log_marginal(2.0 * single) - component.log_marginal(single)
+        piece = np.zeros(N, np.int32)
+        if among is None:
+            distance = np.ones(N)
+        else:
+            scores = component.scores(component.predictive(among), np.zeros(len(among)), self.points)
+            distance = np.maximum(own - scores.max(axis=1), 0.0)
+        n = 0
+        while n < n_pieces and (chance := distance * self.weight).sum() > 0.0:
+            seed = rng.choice(N, p=chance / chance.sum())
+            scores = component.scores(component.predictive(single[[seed]]), np.zeros(1), self.points)[:, 0]
+            loss = np.maximum(own - scores, 0.0)
+            nearer = np.ones(N, bool) if among is None and n == 0 else loss < distance
+            n += 1
+            piece[nearer] = n
+            distance = np.where(nearer, loss, distance)
+        # Piece 0 are the points that belong to none.
+        S = component.statistics(self.points, self.weight, piece, n + 1)[1:]
+        return S[S[:, 0] > 0.0]
+
+
+def _merged(S: Array, pairs: npt.NDArray[np.int64]) -> Array:
+    """Merge pairs of clusters with statistics S (K, P), the first pairs first, each cluster at most once."""
+    S = S.copy()
+    used, gone = np.zeros(len(S), bool), np.zeros(len(S), bool)
+    for a, b in pairs:
+        if not (used[a] or used[b]):
+            S[a] += S[b]
+            gone[b] = used[a] = used[b] = True
+    return S[~gone]

@@ -1,0 +1,174 @@
+"""Revisions: clusters that the moves cannot mend are replaced, and what is right stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from reference import Array, Ints
+from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream, persistence
+from scstream.errors import ModelFileError
+from scstream.metrics import ari
+from scstream.sampler.genealogy import Kind
+from scstream.sampler.recent import RecentPoints
+from scstream.sampler.revision import _matches
+from scstream.sampler.sampler import Sampler
+from scstream.streams import gaussian_stream, multinomial_stream
+
+PRIOR = Gaussian(m=np.zeros(2), nu=4.0, psi=0.5)
+
+
+def scattered(rng: np.random.Generator, n: int = 1000) -> tuple[Array, Ints]:
+    """Twenty tight clusters over a wide plane, always at the same places."""
+    centres = np.random.default_rng(0).normal(0.0, 60.0, (20, 2))
+    y = rng.integers(0, 20, n)
+    return centres[y] + rng.normal(size=(n, 2)), y
+
+
+def stuck_model(**parameters: Any) -> ScStream:
+    """A model that holds twenty scattered clusters as one, from which no split leads on."""
+    X, _ = scattered(np.random.default_rng(1))
+    model = ScStream(PRIOR, alpha=1e4, decay=0.3, seed=0, **parameters).fit(X)
+    sampler = model._fitted()
+    whole = sampler.state.total.sum(axis=(0, 1))[None]
+    merged = Sampler.begin_with(sampler.config, sampler.component, whole, 0.0)
+    merged.register_births()
+    merged.state.history.append(0.0, merged.state.current)
+    model._sampler = merged
+    return model
+
+
+def test_a_model_that_is_stuck_at_one_cluster_finds_twenty() -> None:
+    rng = np.random.default_rng(2)
+    model = stuck_model(revise=4)
+    for _ in range(3):
+        model.partial_fit(scattered(rng)[0])
+    assert model.n_clusters_ < 5
+    for _ in range(5):
+        X, y = scattered(rng)
+        model.partial_fit(X)
+    assert 19 <= model.n_clusters_ <= 22
+    assert ari(y, model.labels_) > 0.95
+
+
+def test_without_revisions_it_stays_stuck() -> None:
+    """Otherwise the test above would prove nothing."""
+    rng = np.random.default_rng(2)
+    model = stuck_model(revise=None)
+    for _ in range(8):
+        model.partial_fit(scattered(rng)[0])
+    assert model.n_clusters_ < 10
+
+
+def test_a_revision_tells_its_splits_and_keeps_the_id() -> None:
+    rng = np.random.default_rng(2)
+    model = stuck_model(revise=1)
+    (first,) = model.ids_
+    model.partial_fit(scattered(rng)[0])
+    splits = [event for event in model.events_ if event.kind is Kind.SPLIT and np.isnan(event.log_hastings)]
+    assert len(splits) >= 10
+    assert {event.ids[0] for event in splits} == {first}
+    assert first in model.ids_
+    assert set(model.ids_.tolist()) == set(model.genealogy_.live_ids)
+    assert set(model.labels_.tolist()) <= set(model.ids_.tolist())
+
+
+@pytest.mark.parametrize("component", [None, DiagonalGaussian(), Gaussian(psi=1.0)])
+def test_clusters_that_are_right_are_left_alone(component: Gaussian | None) -> None:
+    """The same labels, events and statistics as without revisions."""
+    rng = np.random.default_rng(0)
+    with_revisions, without = ScStream(component, seed=0, revise=2), ScStream(component, seed=0, revise=None)
+    centres = np.array([[0.0, 0.0], [12.0, 0.0], [0.0, 12.0], [30.0, 30.0]])
+    for _ in range(9):
+        X = centres[rng.integers(0, 4, 400)] + rng.normal(size=(400, 2))
+        np.testing.assert_array_equal(with_revisions.partial_fit(X).labels_, without.partial_fit(X).labels_)
+        assert with_revisions.events_ == without.events_
+    np.testing.assert_array_equal(with_revisions.means_, without.means_)
+
+
+def test_still_and_drifting_clusters_keep_their_number() -> None:
+    for drift in (0.0, 0.1):
+        model = ScStream(PRIOR, alpha=10.0, decay=0.3, seed=0)
+        scores = []
+        for X, y in gaussian_stream(40, n_clusters=8, batch_size=500, drift=drift, box=30.0, seed=4):
+            scores.append(ari(y, model.partial_fit(X).labels_))
+        assert 8 <= model.n_clusters_ <= 9
+        assert np.mean(scores) > 0.93
+
+
+def test_counts_can_be_revised() -> None:
+    dense, sparse = (ScStream(Multinomial(), alpha=10.0, decay=0.5, revise=3, seed=0) for _ in range(2))
+    for X, y in multinomial_stream(7, n_clusters=8, n_features=25, batch_size=300, seed=1):
+        assert ari(y, dense.partial_fit(X).labels_) > 0.9
+        np.testing.assert_array_equal(sparse.partial_fit(sp.csr_array(X)).labels_, dense.labels_)
+
+
+# --- identity
+
+
+def test_clusters_continue_those_with_most_points_in_common() -> None:
+    overlap = np.array([[90.0, 0.0, 0.0], [5.0, 30.0, 0.0], [0.0, 40.0, 0.0]])
+    np.testing.assert_array_equal(_matches(overlap), [0, 2, -1])
+
+
+# --- recent points
+
+
+def batch(rng: np.random.Generator, n: int) -> Array:
+    return rng.normal(size=(n, 3))
+
+
+def test_only_some_points_of_the_last_batches_are_kept() -> None:
+    rng = np.random.default_rng(0)
+    recent = RecentPoints()
+    batches = [batch(rng, n) for n in (10, 2000, 20, 30, 40)]
+    for X in batches:
+        recent.add(X, np.ones(len(X)), rng)
+    X, weight = recent.together()
+    assert len(X) == len(weight) == 500 + 20 + 30 + 40
+    np.testing.assert_array_equal(X[500:], np.concatenate(batches[2:]))
+    kept = {tuple(row) for row in X[:500]}
+    assert len(kept) == 500
+    assert kept <= {tuple(row) for row in batches[1]}
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_a_model_that_is_loaded_between_revisions_continues_alike(sparse: bool, tmp_path: Path) -> None:
+    model = ScStream(Multinomial(), alpha=10.0, decay=0.5, revise=6, seed=0)
+    for n, (counts, _) in enumerate(multinomial_stream(8, n_clusters=8, n_features=25, batch_size=200, seed=1)):
+        X = sp.csr_array(counts) if sparse else counts
+        model.partial_fit(X)
+        if n == 4:
+            model.save(tmp_path / "model.npz")
+            loaded = ScStream.load(tmp_path / "model.npz")
+        elif n > 4:
+            np.testing.assert_array_equal(loaded.partial_fit(X).labels_, model.labels_)
+    assert loaded.events_ == model.events_
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("recent.sizes", np.array([3, 999])),
+        ("recent.sizes", np.array([-1, 7])),
+        ("recent.sizes", np.array([1.0, 2.0])),
+        ("recent.weight", np.array([1.0])),
+        ("recent.X", np.full((600, 2), np.nan)),
+        ("recent.X", np.zeros((5, 7))),
+    ],
+)
+def test_damaged_recent_points_are_refused(name: str, value: Array, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    model = ScStream(seed=0, revise=4, max_init_sweeps=10)
+    for _ in range(4):
+        model.partial_fit(rng.normal(size=(200, 2)))
+    model.save(tmp_path / "model.npz")
+    meta, arrays = persistence.read(tmp_path / "model.npz")
+    assert name in arrays
+    persistence.write(tmp_path / "model.npz", meta, {**arrays, name: value})
+    with pytest.raises(ModelFileError, match="damaged"):
+        ScStream.load(tmp_path / "model.npz")
