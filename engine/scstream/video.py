@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
@@ -22,8 +21,9 @@ from scstream.params import Parameter, Parametrised, check_names, default_params
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
 from scstream.pixels.parameters import VideoParameters
-from scstream.pixels.scaling import enlarge, reduce_frame, scaled_size
+from scstream.pixels.scaling import enlarge, reduce_frame, resize_model, scaled_size
 from scstream.pixels.segment_statistics import segment_statistics
+from scstream.pixels.split_mask import smaller_half
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event
@@ -167,7 +167,8 @@ class VideoSegmenter(Parametrised):
     def set_params(self, **params: Any) -> Self:
         """Change parameters from the next frame on; returns the segmenter itself.
 
-        With another scale the statistics of earlier frames are rescaled to that size, and segments keep their ids.
+        With another scale the statistics of earlier frames are rescaled to that size, as is the prior's weight;
+        segments keep their ids.
         ``colour`` defines the features of a pixel and ``detail`` the prior: they can only change before the first
         frame or after a `restart`. While a first frame is being segmented, nothing can change.
         """
@@ -180,8 +181,8 @@ class VideoSegmenter(Parametrised):
             raise ValueError("colour and detail can change at a restart only")
         if self._sampler is not None:
             if running:
-                before, after = (math.prod(scaled_size(self._shape(), scale)) for scale in (self.scale, changed.scale))
-                self._sampler.rescale(after / before)
+                before, after = (scaled_size(self._shape(), scale) for scale in (self.scale, changed.scale))
+                resize_model(self._sampler, before, after)
             # The results of the last frame keep its colour space until the next frame.
             self._sampler.config = changed.changed(colour=self._last_colour())
         if self._tiles is not None:
@@ -299,6 +300,7 @@ class VideoSegmenter(Parametrised):
         """
         sampler = deepcopy(self._fitted())
         sampler.shift_time(time - sampler.time)
+        resize_model(sampler, scaled_size(self._shape(), self.scale), scaled_size(shape, self.scale))
         other = copy(self)
         other._sampler, other._tiles, other.shape_ = sampler, None, shape
         return other
@@ -308,15 +310,14 @@ class VideoSegmenter(Parametrised):
     def merge(self, ids: Iterable[int]) -> int:
         """Merge segments from the next frame on; returns the id of the largest, which survives."""
         sampler = self._fitted()
-        first, *others = dict.fromkeys(int(id) for id in ids)
+        counts = sampler.state.total[:, :, 0].sum(axis=1)
+        # Largest first: two small ones together may be larger than the largest.
+        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.index(id)])
         if not others:
             raise ValueError("a merge takes at least two segments")
-        for id in (first, *others):
-            sampler.index(id)
-        survivor = first
         for other in others:
-            survivor = sampler.merge(survivor, other)
-        return survivor
+            sampler.merge(largest, other)
+        return largest
 
     def split(self, id: int) -> int:
         """Split a segment into its two sub-clusters from the next frame on; returns the new id."""
@@ -328,19 +329,7 @@ class VideoSegmenter(Parametrised):
         Each pixel of the segment goes to its more likely sub-cluster, as in a deterministic sweep. The mask is empty if
         a sub-cluster is empty or the segment is not visible.
         """
-        sampler, tiles = self._fitted(), self._last_tiles()
-        total = sampler.state.total[[sampler.index(int(id))]]
-        own = sampler.id_of[tiles.labels] == id
-        part = np.zeros(own.shape, bool)
-        if total[0, :, 0].min() >= 1.0 and own.any():
-            component = sampler.component
-            densities = mode_densities(component, total, float(self._parameters.alpha))
-            points = component.prepare(tiles.pixels.transpose(0, 2, 1)[own].astype(np.float64))
-            scores = component.scores(densities.sub_parameters, densities.sub_log_weight, points)
-            # The smaller sub-cluster gets the new id.
-            small = int(np.argmin(total[0, :, 0]))
-            part[own] = scores[:, small] > scores[:, 1 - small]
-        return self._full_size(tiles.untiled(part))
+        return self._full_size(smaller_half(self._fitted(), self._last_tiles(), int(id)))
 
     @property
     def locked_(self) -> frozenset[int]:

@@ -299,7 +299,7 @@ def test_the_surfer_of_the_sample_clip_stays_in_few_ids() -> None:
     assert oracle_jaccard(ids, masks).mean() > 0.7
     stacked = np.stack(ids)
     surfer = [int(i) for i in np.unique(stacked) if masks[stacked == i].mean() > 0.5]
-    assert 1 <= len(surfer) <= 12
+    assert 1 <= len(surfer) <= 20
     assert temporal_consistency(ids) > 0.9
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -23,3 +23,7 @@ class PixelGaussian(Gaussian):
     def origin(self) -> Array:
         """Point (D,) to which statistics are relative: zero."""
         return np.zeros(np.asarray(self.m).shape)
+
+    def reweighted(self, factor: float) -> Self:
+        """Return the component whose prior weighs ``factor`` times as much, for frames with as many more pixels."""
+        return type(self)(factor * float(self.kappa), self.m, self.nu, factor * np.asarray(self.psi))

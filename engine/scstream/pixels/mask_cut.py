@@ -35,14 +35,22 @@ def cut_along(mask: npt.NDArray[Any], sampler: Sampler, tiles: Tiles) -> None:
     """
     rows, columns = (np.arange(n) * full // n for n, full in zip((tiles.rows, tiles.columns), mask.shape, strict=True))
     small = mask[np.ix_(rows, columns)]
-    for value in np.unique(small[small != 0]):
-        inside = tiles.tiled(small == value)
-        owner = sampler.id_of[tiles.labels]
-        counts = np.bincount(owner[inside], minlength=int(sampler.state.ids.max()) + 1)
-        most = counts.sum() / 2
-        for k, id in enumerate(sampler.state.ids.tolist()):
-            share = counts[id] / max(sampler.state.current[k, :, 0].sum(), 1.0)
-            if share <= 1.0 - _MIN_SHARE and (share >= _MIN_SHARE or counts[id] > most):
-                part = inside & (owner == id)
-                sampler.id_of = np.append(sampler.id_of, sampler.cut_out(id, tiles.statistics(part)))
-                tiles.labels[part] = len(sampler.id_of) - 1
+    objects = [tiles.tiled(small == value) for value in np.unique(small[small != 0])]
+    # A cut along one object leaves less of a segment, and another may then have its share of that.
+    while any([_cut(inside, sampler, tiles) for inside in objects]):
+        pass
+
+
+def _cut(inside: npt.NDArray[np.bool_], sampler: Sampler, tiles: Tiles) -> bool:
+    """Cut segments along one object, given in the order of the labels; returns whether any was cut."""
+    owner = sampler.id_of[tiles.labels]
+    counts = np.bincount(owner[inside], minlength=int(sampler.state.ids.max()) + 1)
+    most = counts.sum() / 2
+    before = len(sampler.id_of)
+    for k, id in enumerate(sampler.state.ids.tolist()):
+        share = counts[id] / max(sampler.state.current[k, :, 0].sum(), 1.0)
+        if share <= 1.0 - _MIN_SHARE and (share >= _MIN_SHARE or counts[id] > most):
+            part = inside & (owner == id)
+            sampler.id_of = np.append(sampler.id_of, sampler.cut_out(id, tiles.statistics(part)))
+            tiles.labels[part] = len(sampler.id_of) - 1
+    return len(sampler.id_of) > before

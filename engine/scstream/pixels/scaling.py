@@ -1,14 +1,17 @@
-"""Pictures at another size: frames are reduced before segmentation, results enlarged after it."""
+"""Other sizes: frames are reduced before segmentation, results enlarged after it, models continue at another size."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
+from scstream.components import PixelGaussian
 from scstream.kernels import Queue
+from scstream.sampler.sampler import Sampler
 from scstream.threads import queue_of, run_queue
 
 # Number of pieces that the rows of a picture are divided into.
@@ -48,6 +51,14 @@ def enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) -> 
     bits = f"i{picture.itemsize}"
     run_queue(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
     return out
+
+
+def resize_model(sampler: Sampler, before: tuple[int, int], after: tuple[int, int]) -> None:
+    """Let a model of frames with one size (h, w) continue with another: counts and the prior's weight are scaled."""
+    factor = math.prod(after) / math.prod(before)
+    assert isinstance(sampler.component, PixelGaussian)
+    sampler.rescale(factor)
+    sampler.component = sampler.component.reweighted(factor)
 
 
 def _rows(n: int) -> Queue:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cache, cached_property
 from typing import Any
 
@@ -109,6 +110,12 @@ class Tiles:
         self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
         self.colour = colour
         self._fill(frame, placed=False)
+
+    def copy(self) -> Tiles:
+        """Return tiles of the same pixels whose labels are independent."""
+        other = copy(self)
+        other.likely, other.labels = self.likely.copy(), self.labels.copy()
+        return other
 
     def fill(self, frame: npt.NDArray[np.uint8]) -> None:
         """Replace the pixels by those of another frame of the same size, in the same memory."""

@@ -1,0 +1,28 @@
+"""The part of a segment that a split would give a new id."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream.pixels.tiles import Tiles
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import mode_densities
+
+
+def smaller_half(sampler: Sampler, tiles: Tiles, id: int) -> npt.NDArray[np.bool_]:
+    """Return the mask (H, W) of a segment's pixels that are more likely in its smaller sub-cluster.
+
+    The mask is empty if a sub-cluster is empty or the segment is not visible in the last frame, ``tiles``.
+    """
+    total = sampler.state.total[[sampler.index(id)]]
+    own = sampler.id_of[tiles.labels] == id
+    part = np.zeros(own.shape, bool)
+    if total[0, :, 0].min() >= 1.0 and own.any():
+        component = sampler.component
+        densities = mode_densities(component, total, float(sampler.config.alpha))
+        points = component.prepare(tiles.pixels.transpose(0, 2, 1)[own].astype(np.float64))
+        scores = component.scores(densities.sub_parameters, densities.sub_log_weight, points)
+        small = int(np.argmin(total[0, :, 0]))
+        part[own] = scores[:, small] > scores[:, 1 - small]
+    return tiles.untiled(part)
