@@ -210,9 +210,11 @@ class VideoSegmenter(Parametrised):
         ----------
         frame : array (H, W, 3) uint8, RGB
         time : float, default=None
-            Later than the last frame's, in units of a frame. None: one more.
+            Later than the last frame's, in units of a frame. None: one more. If the past has faded after a gap (with
+            the default ``decay``, four frames or more), the frame is segmented like the first one after a `restart`:
+            all segments die and the new ones get new ids.
         on_preview : callable, optional
-            Called with a `Preview` from time to time during the first frame.
+            Called with a `Preview` from time to time during the first frame, and after a gap.
         mask : array (H, W) of bool or whole numbers, optional
             For the first frame: 0 on the background, one value for each object. Segments with at least a quarter of
             their pixels on either side of an object's outline are cut along it.
@@ -222,15 +224,13 @@ class VideoSegmenter(Parametrised):
         ids : array (H, W) int32
         """
         if self._next_is_first or self._sampler is None:
-            with closing(self.start(frame, time, mask=mask)) as previews:
-                for preview in previews:
-                    if on_preview is not None:
-                        on_preview(preview)
-            return self.ids_
+            return self._segment_first(self.start(frame, time, mask=mask), on_preview)
         if mask is not None:
             raise ValueError("a mask can be given with the first frame only")
         self._check_frame(frame)
         moment = check_time(time, self._sampler.time)
+        if self.has_faded(moment):
+            return self._segment_first(self._start(frame, moment), on_preview)
         reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
         if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
             self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
@@ -256,7 +256,12 @@ class VideoSegmenter(Parametrised):
         if mask is not None:
             check_mask(mask, frame.shape[:2])
         moment = check_time(time, None if self._sampler is None else self._sampler.time)
-        steps = segment_first(frame, self._parameters, moment, every, mask, self._sampler)
+        yield from self._start(frame, moment, every, mask)
+
+    def _start(
+        self, frame: npt.NDArray[np.uint8], time: float, every: int = 10, mask: npt.NDArray[Any] | None = None
+    ) -> Generator[Preview, None, None]:
+        steps = segment_first(frame, self._parameters, time, every, mask, self._sampler)
         self._is_starting = True
         try:
             self._sampler, self._tiles = yield from steps
@@ -264,6 +269,23 @@ class VideoSegmenter(Parametrised):
             self._is_starting = False
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._next_is_first = False
+
+    def _segment_first(
+        self, steps: Generator[Preview, None, None], on_preview: Callable[[Preview], None] | None
+    ) -> npt.NDArray[np.int32]:
+        with closing(steps) as previews:
+            for preview in previews:
+                if on_preview is not None:
+                    on_preview(preview)
+        return self.ids_
+
+    def has_faded(self, time: float) -> bool:
+        """Return whether the past would be forgotten after a gap up to ``time``, so that a frame is like a first one.
+
+        The frame that follows the last one directly never is, however large ``decay`` is.
+        """
+        sampler = self._fitted()
+        return time - sampler.time > 1.0 and sampler.has_faded(time)
 
     def restart(self) -> None:
         """Segment the next frame like a first one, as after a scene cut.

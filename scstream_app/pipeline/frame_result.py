@@ -36,8 +36,8 @@ class FrameResult:
         As `VideoSegmenter.statistics_`.
     log_posterior : float
     cut : bool
-        Whether the model restarted at this frame, with new ids: at a scene cut, a change of size, or at the user's
-        request.
+        Whether the model restarted at this frame, with new ids: at a scene cut, a change of size, after a gap, or at
+        the user's request.
     milliseconds : mapping
         Time of each stage: "decode", "engine", ...
     edits : tuple of Edit

@@ -31,7 +31,7 @@ class Notice:
     ``edit`` is the edit that could not be applied, if the notice is about one.
     """
 
-    kind: Literal["damaged", "stalled", "back", "size", "cut", "edit"]
+    kind: Literal["damaged", "stalled", "back", "size", "gap", "cut", "edit"]
     frame: int
     text: str
     edit: Edit | None = None
@@ -82,7 +82,7 @@ def segment_frames(
         Called with previews while the first frame of the run or of a scene converges.
     on_notice : callable, optional
         Called with a `Notice` about damaged frames (which are skipped), a stalled camera and its return, changes of
-        size, scene cuts, and edits that cannot be applied.
+        size, gaps after which the model has forgotten the past, scene cuts, and edits that cannot be applied.
 
     Raises
     ------
@@ -202,7 +202,12 @@ class _Stage:
             edits = self._apply_edits(frame.index, wanted)
             rgb = resized(frame.rgb, self.size)
             colours = self._colours(rgb)
-            restarted = self._restart_requested(edits) or self._size_changed(frame) or self._is_cut(frame, rgb, colours)
+            restarted = (
+                self._restart_requested(edits)
+                or self._size_changed(frame)
+                or self._has_faded(frame)
+                or self._is_cut(frame, rgb, colours)
+            )
             if restarted:
                 untouched = self.segmenter.copy() if untouched is None else untouched
                 self.segmenter.restart()
@@ -266,6 +271,14 @@ class _Stage:
             f"Frames are resized to {always}, and segmentation restarts with new ids."
         )
         self.notify(Notice("size", frame.index, text))
+        return True
+
+    def _has_faded(self, frame: Frame) -> bool:
+        """Whether so many frames are missing, damaged ones mostly, that the engine starts again by itself."""
+        if self.previous is None or not self.segmenter.has_faded(float(frame.index)):
+            return False
+        text = f"The frames before frame {frame.index} are missing: segmentation restarts with new ids."
+        self.notify(Notice("gap", frame.index, text))
         return True
 
     def _is_cut(self, frame: Frame, rgb: Picture, colours: Histogram | None) -> bool:

@@ -63,7 +63,7 @@ def test_only_what_is_locked_stays_merged() -> None:
         return [event.ids for result in results for event in result.events if event.kind is Kind.SPLIT]
 
     # Two flat areas of different colours: a merge of them does not last unless it is locked.
-    assert [ids[0] for ids in splits()] == [0]
+    assert {ids[0] for ids in splits()} == {0}
     # One of the ids is that of nothing any more.
     assert splits(Edit("lock", (0, 2))) == []
 

@@ -48,6 +48,9 @@ class FakeSegmenter:
             self.on_segment(int(time))
         return np.full(frame.shape[:2], self.restarts, np.int32)
 
+    def has_faded(self, time: float) -> bool:
+        return False
+
     def restart(self) -> None:
         self.restarts += 1
 
@@ -192,6 +195,30 @@ def test_damaged_frames_are_skipped_and_reported() -> None:
     assert [r.index for r in results] == [1, 2, 4, 5]
     assert [(n.kind, n.frame) for n in notices] == [("damaged", 0), ("damaged", 3)]
     assert notices[1].text == "Frame 3 is damaged and was skipped: bad data."
+
+
+@pytest.mark.parametrize(("damaged", "restarts"), [(1, False), (20, True)])
+def test_the_model_restarts_after_a_long_run_of_damaged_frames_only(damaged: int, restarts: bool) -> None:
+    frames = moving_square(4)
+    items = [*frames[:2], *(DamagedFrame("bad", 2 + n) for n in range(damaged)), *frames[2:]]
+    notices: list[Notice] = []
+    results = list(segment_frames(FakeSource(items), QUICK.segmenter(), on_notice=notices.append))
+    after = 2 + damaged
+    assert [r.index for r in results] == [0, 1, after, after + 1]
+    assert [r.index for r in results if r.cut] == [after] * restarts
+    assert [(n.kind, n.frame) for n in notices if n.kind != "damaged"] == [("gap", after)] * restarts
+    assert (len(np.intersect1d(results[1].ids, results[2].ids)) == 0) == restarts
+
+
+def test_a_run_that_continues_after_damaged_frames_is_that_without_a_break() -> None:
+    frames = moving_square(4)
+    items = [*frames[:2], *(DamagedFrame("bad", 2 + n) for n in range(20)), *frames[2:]]
+    unbroken = list(segment_frames(FakeSource(items), QUICK.segmenter()))
+    segmenter = QUICK.segmenter()
+    before = list(segment_frames(FakeSource(items), segmenter, stop=2))
+    after = list(segment_frames(FakeSource(items), segmenter, start=2, previous=before[-1]))
+    assert len(before) + len(after) == len(unbroken)
+    assert all(alike(*pair) for pair in zip(before + after, unbroken, strict=True))
 
 
 def test_a_source_without_any_whole_frame_is_an_error() -> None:
@@ -445,7 +472,7 @@ def test_a_change_of_light_is_a_cut_only_if_the_segments_cannot_follow(gain: flo
     frames[4:] = [brighter(frame, gain) for frame in frames[4:]]
     colours = [scene_cuts.histogram(frame) for frame in frames]
     assert scene_cuts.distance(*colours[3:5]) > scene_cuts.CANDIDATE
-    settings = Settings(scale=0.5, max_init_sweeps=60)
+    settings = Settings(scale=0.5, detail=0.1, max_init_sweeps=60)
     results = list(segment_frames(FakeSource(frames), settings.segmenter()))
     assert [r.index for r in results if r.cut] == [4] * cut
     if not cut:
