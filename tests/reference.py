@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +70,15 @@ class Niw:
     @property
     def D(self) -> int:
         return len(self.m)
+
+    @cached_property
+    def log_normaliser(self) -> float:
+        """Log of the density's integral, up to what depends on D alone."""
+        return (
+            sum(math.lgamma(0.5 * (self.nu - i)) for i in range(self.D))
+            - 0.5 * self.nu * float(np.linalg.slogdet(self.nu * self.psi)[1])
+            - 0.5 * self.D * math.log(self.kappa)
+        )
 
     def posterior(self, X: Array, w: Array) -> Niw:
         """The prior after points X of weights w, by the usual deviations from the mean."""
@@ -276,15 +286,8 @@ class Part:
         return Niw(kappa, m, nu, scale / nu)
 
     def log_marginal(self, prior: Niw) -> float:
-        after, D = self.posterior(prior), prior.D
-        return float(
-            -0.5 * self.n * D * math.log(math.pi)
-            + special.multigammaln(0.5 * after.nu, D)
-            - special.multigammaln(0.5 * prior.nu, D)
-            + 0.5 * prior.nu * np.linalg.slogdet(prior.nu * prior.psi)[1]
-            - 0.5 * after.nu * np.linalg.slogdet(after.nu * after.psi)[1]
-            + 0.5 * D * math.log(prior.kappa / after.kappa)
-        )
+        after = self.posterior(prior)
+        return after.log_normaliser - prior.log_normaliser - 0.5 * self.n * prior.D * math.log(math.pi)
 
     def covariance(self) -> Array:
         mean = self.x / self.n
@@ -318,11 +321,12 @@ class TwinCluster:
 class TwinEvent:
     kind: str
     ids: tuple[int, ...]
+    log_hastings: float = math.nan
 
 
 @dataclass
 class Twin:
-    """The sampler as the model's description has it: Gaussian clusters, the exponential window, points weighing 1."""
+    """The sampler that starts from one cluster: Gaussian clusters, the exponential window, points weighing 1."""
 
     prior: Niw
     alpha: float
@@ -333,6 +337,7 @@ class Twin:
     max_init_sweeps: int = 200
     split_last: bool = True
     patience: int | None = 10
+    first_patience: int = 5
     merge_kind: str = "paper"
     follow: str = "nothing"
     epsilon: float = 1e-8
@@ -363,12 +368,14 @@ class Twin:
         root = TwinCluster(self._new_id(), [], (whole, 0.0 * whole))
         self.clusters = [root]
         self._start_halves(root, principal=True)
+        patience, self.patience = self.patience, self.first_patience
         trace: list[tuple[int, float]] = []
-        for _ in range(self.max_init_sweeps):
-            self.sweep(X, sampling=True)
+        for n in range(self.max_init_sweeps):
+            self.sweep(X, sampling=n % 2 == 0)
             trace.append((len(self.clusters), self.log_posterior()))
             if plateau(trace):
                 break
+        self.patience = patience
         self.sweep(X, sampling=False, splitting=self.split_last)
 
     def _later(self, X: Array, time: float) -> None:
@@ -450,7 +457,8 @@ class Twin:
             if sampling:
                 log_weight = math.log(max(self.rng.gamma(max(part.n + pseudocount, 1e-3)), 1e-300))
                 covariance = stats.invwishart.rvs(after.nu, after.nu * after.psi, random_state=self.rng)
-                mean = self.rng.multivariate_normal(after.m, covariance / after.kappa)
+                covariance = np.reshape(covariance, (after.D, after.D))
+                mean = self.rng.multivariate_normal(after.m, covariance / after.kappa, method="cholesky")
                 columns.append(log_weight + log_normal(X, mean, covariance))
             else:
                 log_weight = math.log(max(part.n + pseudocount, 1e-300))
@@ -497,12 +505,13 @@ class Twin:
                 if one.n + two.n >= 2.0:
                     self._start_halves(cluster, principal=False)
             elif cluster.age >= self.burn_in:
-                if math.log(self.rng.random()) < self.split_ratio(one, two):
-                    self._divide(cluster, 0 if one.n >= two.n else 1)
+                ratio = self.split_ratio(one, two)
+                if math.log(self.rng.random()) < ratio:
+                    self._divide(cluster, 0 if one.n >= two.n else 1, ratio)
                 elif self.patience is not None and cluster.rest >= self.burn_in + self.patience:
                     self._start_halves(cluster, principal=False)
 
-    def _divide(self, cluster: TwinCluster, large: int) -> None:
+    def _divide(self, cluster: TwinCluster, large: int, ratio: float) -> None:
         """The larger half keeps the id, the other becomes a cluster of its own."""
         zero = 0.0 * cluster.now[0]
         child = TwinCluster(
@@ -517,7 +526,7 @@ class Twin:
             part.age, part.moved = 0, True
             self._start_halves(part, principal=True)
         self.clusters.append(child)
-        self.events.append(TwinEvent("split", (cluster.id, child.id)))
+        self.events.append(TwinEvent("split", (cluster.id, child.id), ratio))
 
     def _start_halves(self, cluster: TwinCluster, principal: bool) -> None:
         """Cut the cluster through its mean, in every record alike, across its principal or a random axis."""
@@ -527,8 +536,9 @@ class Twin:
         if principal:
             axis = vectors[:, -1] / unit
         else:
-            spread = np.sqrt(np.maximum(values, 1e-12 * max(values[-1], 1e-12)))
-            axis = vectors @ (self.rng.normal(size=len(unit)) / spread) / unit
+            # Rounding errors dominate where there is almost no variance.
+            known = values > 1e-6 * values[-1]
+            axis = vectors[:, known] @ (self.rng.normal(size=known.sum()) / np.sqrt(values[known])) / unit
 
         def cut(one: Part, two: Part) -> tuple[Part, Part]:
             half = (one + two).half(axis)
@@ -547,12 +557,12 @@ class Twin:
                 ratio = self.merge_ratio(self.total(a), self.total(b))
                 if math.log(self.rng.random()) < ratio:
                     accepted.append((ratio, a, b))
-        for _, a, b in sorted(accepted, key=lambda move: -move[0]):
+        for ratio, a, b in sorted(accepted, key=lambda move: -move[0]):
             if not (a.moved or b.moved):
                 large, small = (a, b) if self.total(a).n >= self.total(b).n else (b, a)
-                self._unite(large, small)
+                self._unite(large, small, ratio)
 
-    def _unite(self, large: TwinCluster, small: TwinCluster) -> None:
+    def _unite(self, large: TwinCluster, small: TwinCluster, ratio: float) -> None:
         """The larger cluster takes the smaller one in; both become its sub-clusters."""
         large.past = [
             (t, one + two, three + four) for (t, one, two), (_, three, four) in zip(large.past, small.past, strict=True)
@@ -562,7 +572,7 @@ class Twin:
         large.moved = small.moved = True
         self.labels = [(large, 1) if owner is small else (owner, side) for owner, side in self.labels]
         self.clusters.remove(small)
-        self.events.append(TwinEvent("merge", (large.id, small.id)))
+        self.events.append(TwinEvent("merge", (large.id, small.id), ratio))
 
     def bury(self) -> None:
         owners = {id(owner) for owner, _ in self.labels}
@@ -576,7 +586,7 @@ class Twin:
         return self.next_id - 1
 
 
-def plateau(trace: Sequence[tuple[int, float]], window: int = 20) -> bool:
+def plateau(trace: Sequence[tuple[int, float]], window: int = 60) -> bool:
     """K unchanged, and the log posterior no longer rising by more than it wavers, over a window of sweeps."""
     if len(trace) < 2 * window:
         return False

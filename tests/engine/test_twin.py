@@ -1,28 +1,40 @@
-"""The engine and its plain numpy twin, written apart from it, behave alike on the same small streams.
+"""The engine and its plain numpy twin, written apart from it, sample the same distribution.
 
-Both are random and use different random numbers, so they are compared in distribution: over several seeds the mean
-number of clusters, log posterior per point and adjusted Rand index must agree within a few standard errors.
+Both are random and use different random numbers, so they are compared over many seeds. The engine's `Sampler` starts
+from one cluster here, as the twin does.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from reference import Array, Ints, Niw, Twin, plateau
-from scstream import Gaussian, ScStream
+from reference import Array, Ints, Niw, Part, Twin, TwinCluster, plateau
+from scstream import Gaussian
 from scstream.metrics import ari
-from scstream.sampler.sampler import has_converged
+from scstream.sampler.moves import merge_log_hastings, split_log_hastings
+from scstream.sampler.parameters import Parameters
+from scstream.sampler.sampler import Sampler, has_converged
+from scstream.sampler.sweep import Points, log_posterior
 from scstream.streams import gaussian_stream
 
 pytestmark = pytest.mark.slow
 
-N_SEEDS = 6
-#: Few enough that neither sampler's first batch ends earlier, so that both make the same number of sweeps.
-INIT_SWEEPS = 40
-PATIENCE = 3
+#: Values that a run gives, by name.
+Quantities = dict[str, float]
+
+#: Seeds of the twin, which is slow, and of the engine.
+N_TWIN, N_ENGINE = 40, 80
+#: Too few sweeps for the first batch to converge, so that both samplers make all of them.
+INIT_SWEEPS = 24
+#: Chains from each start, their sweeps, and how many of these come late enough to have forgotten the start.
+N_CHAINS = 12
+CHAIN_SWEEPS, CHAIN_KEPT = 300, 200
 
 
 @dataclass(frozen=True)
@@ -35,84 +47,399 @@ class Stream:
     alpha: float
     decay: float
     seed: int
+    box: float = 7.0
+    n_features: int = 2
+    drift: float = 0.1
     merge: str = "paper"
     follow: str = "nothing"
+    burn_in: int = 5
+    restart: int | None = 3
+    sweeps: int = 1
+    split_last: bool = True
 
     def batches(self) -> list[tuple[Array, Ints]]:
         stream = gaussian_stream(
-            self.n_batches, n_clusters=self.n_clusters, batch_size=self.batch_size, box=7.0, seed=self.seed
+            self.n_batches,
+            self.batch_size,
+            self.n_clusters,
+            self.n_features,
+            drift=self.drift,
+            box=self.box,
+            seed=self.seed,
         )
         return [(np.asarray(X, float), np.asarray(y)) for X, y in stream]
 
+    def prior(self) -> Niw:
+        X = self.batches()[0][0]
+        return Niw(1.0, X.mean(axis=0), X.shape[1] + 3.0, np.diag(0.1 * X.var(axis=0)))
 
+
+#: Clusters overlap, so that splits and merges are a close call, and burn-in is short, so that there are many of them.
 STREAMS = {
-    "steady": Stream(3, 4, 150, 10.0, 0.5, 1),
-    "forgetful": Stream(4, 4, 200, 1.0, 3.0, 2),
-    "many": Stream(6, 3, 300, 100.0, 1.0, 3),
-    "original merge": Stream(4, 4, 150, 10.0, 0.5, 4, "original"),
-    "clusters followed": Stream(4, 5, 150, 10.0, 0.1, 5, follow="clusters"),
-    "halves followed": Stream(4, 5, 150, 10.0, 0.1, 6, follow="halves"),
+    "paper merge": Stream(3, 6, 60, 30.0, 0.5, 1, box=3.0, burn_in=2, restart=2),
+    "original merge": Stream(3, 5, 50, 50.0, 0.5, 1, box=2.0, burn_in=1, restart=0, merge="original"),
+    "halves followed": Stream(3, 8, 60, 10.0, 0.1, 5, box=4.0, n_features=1, drift=0.6, burn_in=2, follow="halves"),
+    "clusters followed": Stream(3, 8, 60, 10.0, 0.1, 5, box=5.0, drift=0.8, burn_in=2, follow="clusters"),
+    "three features": Stream(3, 4, 80, 100.0, 0.5, 7, box=2.5, n_features=3, sweeps=2, split_last=False, restart=1),
 }
 
 
-def prior_of(X: Array) -> Niw:
-    return Niw(1.0, X.mean(axis=0), X.shape[1] + 3.0, np.diag(0.1 * X.var(axis=0)))
+# --- comparing distributions
 
 
-def by_twin(stream: Stream, seed: int) -> Array:
-    """K after the last batch, log posterior per point, mean ARI over the batches."""
-    batches = stream.batches()
-    twin = Twin(
-        prior_of(batches[0][0]),
+def assert_alike(
+    one: Callable[[int], Quantities], other: Callable[[int], Quantities], n_one: int, n_other: int
+) -> None:
+    """Fail if the mean of a quantity differs by more than three standard errors, and with new seeds again.
+
+    Of so many quantities one differs by chance now and then, but not twice.
+    """
+    different = differing(one, other, n_one, n_other, 0)
+    if different:
+        again = differing(one, other, n_one, n_other, 10_000)
+        different = {name: f"{text}; again {again[name]}" for name, text in different.items() if name in again}
+    assert not different
+
+
+def differing(
+    one: Callable[[int], Quantities], other: Callable[[int], Quantities], n_one: int, n_other: int, first_seed: int
+) -> dict[str, str]:
+    """Quantities whose means over the seeds differ by more than three standard errors, described."""
+    a = [one(seed) for seed in range(first_seed, first_seed + n_one)]
+    b = [other(seed) for seed in range(first_seed, first_seed + n_other)]
+    out = {}
+    for name in a[0]:
+        x, y = np.array([run[name] for run in a]), np.array([run[name] for run in b])
+        error = np.sqrt(x.var(ddof=1) / len(x) + y.var(ddof=1) / len(y))
+        # What never varies may still be rounded differently.
+        if abs(x.mean() - y.mean()) > 3.0 * error + 1e-9 * abs(x.mean()):
+            out[name] = f"{x.mean():.4g} and {y.mean():.4g}, standard error {error:.2g}"
+    return out
+
+
+# --- whole streams
+
+
+@dataclass
+class Trace:
+    """States after all sweeps of a sampler, log Hastings ratios of its moves, ARI of its batches."""
+
+    counts: list[Array] = field(default_factory=list)
+    ages: list[Array] = field(default_factory=list)
+    log_posteriors: list[float] = field(default_factory=list)
+    splits: list[float] = field(default_factory=list)
+    merges: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+
+    def add_sweep(self, counts: Array, ages: Array, log_posterior: float) -> None:
+        """Add the counts (K, 2) of sub-clusters, the ages (K, 2) of clusters and their sub-clusters."""
+        self.counts.append(counts)
+        self.ages.append(ages)
+        self.log_posteriors.append(log_posterior / counts.sum())
+
+    def add_batch(self, events: Sequence[Any], score: float) -> None:
+        self.splits += [event.log_hastings for event in events if event.kind == "split"]
+        self.merges += [event.log_hastings for event in events if event.kind == "merge"]
+        self.scores.append(score)
+
+    def quantities(self) -> Quantities:
+        sizes = [counts.sum(axis=1) for counts in self.counts]
+        return {
+            "K": float(np.mean([len(size) for size in sizes])),
+            "last K": len(sizes[-1]),
+            "log posterior": float(np.mean(self.log_posteriors)),
+            "last log posterior": self.log_posteriors[-1],
+            "ARI": float(np.mean(self.scores)),
+            "splits": len(self.splits),
+            "merges": len(self.merges),
+            "log ratio of splits": _sum_clipped(self.splits),
+            "log ratio of merges": _sum_clipped(self.merges),
+            "sub-clusters": float(np.mean([np.count_nonzero(counts >= 1.0) for counts in self.counts])),
+            "smaller half": float(np.mean([(c.min(axis=1) / c.sum(axis=1)).mean() for c in self.counts])),
+            "concentration": float(np.mean([np.square(size / size.sum()).sum() for size in sizes])),
+            "age": float(np.mean([ages[:, 0].mean() for ages in self.ages])),
+            "age of sub-clusters": float(np.mean([ages[:, 1].mean() for ages in self.ages])),
+        }
+
+
+def _sum_clipped(ratios: Sequence[float]) -> float:
+    """Sum of log ratios; the large ones of clear moves would hide a change of the others."""
+    return float(np.clip(ratios, -5.0, 5.0).sum())
+
+
+class TracedTwin(Twin):
+    trace: Trace
+
+    def sweep(self, X: Array, sampling: bool, splitting: bool = True) -> None:
+        super().sweep(X, sampling, splitting)
+        counts = np.array([[self.side(c, 0).n, self.side(c, 1).n] for c in self.clusters])
+        self.trace.add_sweep(counts, np.array([[c.age, c.rest] for c in self.clusters]), self.log_posterior())
+
+
+class TracedSampler(Sampler):
+    trace: Trace
+
+    def sweep(self, batch: Any, config: Parameters, sampling: bool, splitting: bool = True) -> None:
+        super().sweep(batch, config, sampling, splitting)
+        state = self.state
+        ages = np.stack([state.age, state.subcluster_age], axis=1)
+        value = log_posterior(self.component, state.total, config.log_alpha)
+        self.trace.add_sweep(state.total[:, :, 0], ages, value)
+
+
+def component_of(prior: Niw) -> Gaussian:
+    return Gaussian(prior.kappa, prior.m, prior.nu, prior.psi).bind(prior.m[None], np.ones(1))
+
+
+def by_twin(stream: Stream, seed: int) -> Quantities:
+    twin = TracedTwin(
+        stream.prior(),
         stream.alpha,
         stream.decay,
         np.random.default_rng(seed),
+        sweeps=stream.sweeps,
+        burn_in=stream.burn_in,
+        max_init_sweeps=INIT_SWEEPS,
+        split_last=stream.split_last,
+        patience=stream.restart,
         merge_kind=stream.merge,
         follow=stream.follow,
-        max_init_sweeps=INIT_SWEEPS,
-        patience=PATIENCE,
     )
-    scores = [ari(y, twin.fit(X, float(t))) for t, (X, y) in enumerate(batches)]
-    return np.array([len(twin.clusters), twin.final_log_posterior / stream.batch_size, np.mean(scores)])
+    twin.trace = trace = Trace()
+    for t, (X, y) in enumerate(stream.batches()):
+        ids = twin.fit(X, float(t))
+        trace.add_batch(twin.events, ari(y, ids))
+    return trace.quantities()
 
 
-def by_engine(stream: Stream, seed: int) -> Array:
-    batches = stream.batches()
-    prior = prior_of(batches[0][0])
-    model = ScStream(
-        Gaussian(prior.kappa, prior.m, prior.nu, prior.psi),
+def by_engine(stream: Stream, seed: int) -> Quantities:
+    prior = stream.prior()
+    config = Parameters(
         alpha=stream.alpha,
         decay=stream.decay,
-        sweeps=1,
-        burn_in=5,
-        max_init_sweeps=INIT_SWEEPS,
-        split_last=True,
-        restart=PATIENCE,
+        sweeps=stream.sweeps,
+        burn_in=stream.burn_in,
+        split_last=stream.split_last,
+        restart=stream.restart,
         merge=stream.merge,
         follow=stream.follow,
         seed=seed,
     )
-    scores = [ari(y, model.partial_fit(X, time=float(t)).labels_) for t, (X, y) in enumerate(batches)]
-    return np.array([model.n_clusters_, model.log_posterior_ / stream.batch_size, np.mean(scores)])
+    batches = stream.batches()
+    weight = np.ones(stream.batch_size)
+    component = component_of(prior)
+    first = Points(component, batches[0][0], weight)
+    sampler = TracedSampler.begin(config, component, first, 0.0)
+    sampler.trace = trace = Trace()
+    for _ in sampler.converge(first, INIT_SWEEPS):
+        pass
+    sampler.finish(first)
+    trace.add_batch(sampler.events, ari(batches[0][1], sampler.id_of[first.labels]))
+    sampler.register_births()
+    for t, (X, y) in enumerate(batches[1:], 1):
+        batch = Points(component, X, weight)
+        sampler.update(batch, float(t))
+        trace.add_batch(sampler.events, ari(y, sampler.id_of[batch.labels]))
+    return trace.quantities()
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_twin_and_engine_agree_in_distribution(name: str) -> None:
+def test_streams_have_the_same_distribution(name: str) -> None:
     stream = STREAMS[name]
-    twin = np.array([by_twin(stream, seed) for seed in range(N_SEEDS)])
-    engine = np.array([by_engine(stream, seed) for seed in range(N_SEEDS)])
-    error = np.sqrt((twin.var(axis=0, ddof=1) + engine.var(axis=0, ddof=1)) / N_SEEDS)
-    # Four standard errors, and a little for statistics whose spread over six seeds happens to be nothing.
-    tolerance = 4.0 * error + [0.5, 0.05, 0.03]
-    np.testing.assert_array_less(np.abs(twin.mean(axis=0) - engine.mean(axis=0)), tolerance)
+    assert_alike(lambda seed: by_twin(stream, seed), lambda seed: by_engine(stream, seed), N_TWIN, N_ENGINE)
+
+
+@pytest.mark.parametrize("change", [{"alpha": 60.0}, {"burn_in": 3}, {"decay": 0.6}, {"merge": "original"}], ids=str)
+def test_the_comparison_shows_a_small_change(change: dict[str, Any]) -> None:
+    """The test above would also pass if the quantities said nothing about the sampler."""
+    stream = STREAMS["paper merge"]
+    changed = replace(stream, **change)
+    assert differing(
+        lambda seed: by_engine(stream, seed), lambda seed: by_engine(changed, seed), N_TWIN, N_TWIN, 20_000
+    )
 
 
 def test_both_recover_clusters_that_lie_apart() -> None:
-    """The comparison above would also hold between two samplers that find nothing."""
+    """Two samplers that find nothing would be alike, too."""
     for measure in (by_twin, by_engine):
-        K, _, score = measure(STREAMS["steady"], 0)
-        assert K == 3
-        assert score > 0.99
+        found = measure(Stream(3, 4, 150, 10.0, 0.5, 1), 0)
+        assert found["last K"] == 3
+        assert found["ARI"] > 0.9
+
+
+# --- one sweep
+
+
+@dataclass(frozen=True)
+class Start:
+    """Points with labels 2 k + j, from which both samplers make one sweep."""
+
+    X: Array
+    labels: Ints
+    prior: Niw
+    alpha: float
+    burn_in: int
+    subcluster_age: int = 0
+
+    @property
+    def n_clusters(self) -> int:
+        return int(self.labels.max()) // 2 + 1
+
+    def twin(self, seed: int) -> Twin:
+        twin = Twin(self.prior, self.alpha, 1.0, np.random.default_rng(seed), burn_in=self.burn_in)
+        parts = [Part.of(X, np.ones(len(X))) for X in (self.X[self.labels == i] for i in range(2 * self.n_clusters))]
+        twin.clusters = [
+            TwinCluster(k, [], (parts[2 * k], parts[2 * k + 1]), rest=self.subcluster_age)
+            for k in range(self.n_clusters)
+        ]
+        return twin
+
+    def sampler(self, seed: int) -> tuple[Sampler, Points]:
+        component, weight = component_of(self.prior), np.ones(len(self.X))
+        batch = Points(component, self.X, weight)
+        S = component.statistics(batch.points, weight, self.labels.astype(np.int32), 2 * self.n_clusters)
+        S = S.reshape(self.n_clusters, 2, -1)
+        config = Parameters(alpha=self.alpha, burn_in=self.burn_in, seed=seed)
+        sampler = Sampler.begin_with(config, component, S.sum(axis=1), 0.0)
+        sampler.state.current = S
+        sampler.state.subcluster_age[:] = self.subcluster_age
+        return sampler, batch
+
+    def swept_twin(self, seed: int, sampling: bool = True) -> Array:
+        """Counts and means (K, 2, 1 + D) of the sub-clusters after one sweep of the twin; 0 if there are no points."""
+        twin = self.twin(seed)
+        twin.sweep(self.X, sampling)
+        out = np.zeros((self.n_clusters, 2, 1 + self.prior.D))
+        for cluster in twin.clusters:
+            out[cluster.id] = [[part.n, *part.x / max(part.n, 1e-300)] for part in cluster.now]
+        return out
+
+    def swept_engine(self, seed: int, sampling: bool = True) -> Array:
+        """The same after one sweep of the engine."""
+        sampler, batch = self.sampler(seed)
+        index_of = np.argsort(-sampler.state.total[:, :, 0].sum(axis=1), kind="stable")
+        sampler.sweep(batch, sampler.config, sampling)
+        out = np.zeros((self.n_clusters, 2, 1 + self.prior.D))
+        n, x = np.split(sampler.state.current[:, :, : 1 + self.prior.D], [1], axis=2)
+        means = np.where(n > 0.0, x / np.maximum(n, 1e-300) + self.prior.m, 0.0)
+        # The largest cluster has the id 0.
+        out[index_of[sampler.state.ids]] = np.concatenate([n, means], axis=2)
+        return out
+
+
+def overlapping_start(burn_in: int, certainty: float = 1.0) -> Start:
+    """Three clusters of different sizes that overlap, with sub-clusters of different sizes.
+
+    The larger the certainty of the prior, the less do the parameters vary, and the more depends on the weights.
+    """
+    rng = np.random.default_rng(11)
+    groups = np.repeat(np.arange(6), [17, 3, 11, 2, 6, 1])
+    centres = np.array([[0.0, 0.0], [1.0, 0.5], [2.0, -1.0], [2.5, 0.0], [0.5, 2.0], [1.5, 2.5]])
+    X = centres[groups] + rng.normal(size=(len(groups), 2)) * [1.0, 0.6]
+    prior = Niw(0.5 * certainty, np.array([0.3, -0.2]), 5.0 * certainty, np.array([[0.8, 0.2], [0.2, 0.5]]))
+    return Start(X, groups, prior, 6.0, burn_in)
+
+
+def moments(values: dict[str, float], centre: Quantities) -> Quantities:
+    """The values and their squared distances from a fixed centre: means of both tell means and variances."""
+    return values | {f"{name} squared": (value - centre[name]) ** 2 for name, value in values.items()}
+
+
+@pytest.mark.parametrize(("certainty", "n_seeds"), [(1.0, 1000), (100.0, 500)])
+def test_one_drawn_sweep_has_the_same_distribution(certainty: float, n_seeds: int) -> None:
+    """Weights, parameters and labels are drawn alike: numbers and means of the sub-clusters' points."""
+    start = overlapping_start(100, certainty)
+
+    def values(swept: Array) -> Quantities:
+        each = {f"{k} {j} {i}": float(swept[k, j, i]) for k, j, i in np.ndindex(swept.shape)}
+        sizes = {f"cluster {k}": float(size) for k, size in enumerate(swept[:, :, 0].sum(axis=1))}
+        return each | sizes | {"second sub-clusters": float(swept[:, 1, 0].sum())}
+
+    centre = values(np.mean([start.swept_engine(seed) for seed in range(90_000, 90_200)], axis=0))
+    assert_alike(
+        lambda seed: moments(values(start.swept_twin(seed)), centre),
+        lambda seed: moments(values(start.swept_engine(seed)), centre),
+        n_seeds,
+        3 * n_seeds,
+    )
+
+
+def test_one_deterministic_sweep_is_the_same() -> None:
+    start = overlapping_start(burn_in=100)
+    np.testing.assert_allclose(start.swept_twin(0, sampling=False), start.swept_engine(0, sampling=False), rtol=1e-9)
+
+
+def test_sub_clusters_start_anew_in_the_same_distribution() -> None:
+    """An empty sub-cluster makes both cut the cluster across a random axis; which half comes first is arbitrary."""
+    X = np.random.default_rng(3).normal(size=(50, 3)) @ np.diag([3.0, 1.0, 0.5])
+    prior = Niw(1.0, np.zeros(3), 6.0, np.diag([1.0, 2.0, 0.5]))
+    # No point is near the prior mean, where the empty sub-cluster is, so that it stays empty.
+    start = Start(X + 1000.0, np.zeros(50, np.int64), prior, 1.0, burn_in=2, subcluster_age=2)
+
+    def values(swept: Array) -> Quantities:
+        way = np.abs(swept[0, 0, 1:] - swept[0, 1, 1:])
+        return {f"feature {d}": float(value) for d, value in enumerate(way)}
+
+    assert_alike(
+        lambda seed: moments(values(start.swept_twin(seed)), defaultdict(float)),
+        lambda seed: moments(values(start.swept_engine(seed)), defaultdict(float)),
+        500,
+        1000,
+    )
+
+
+@pytest.mark.parametrize("merge", ["paper", "original"])
+def test_hastings_ratios_are_equal(merge: str) -> None:
+    start = overlapping_start(burn_in=0)
+    twin, (sampler, _) = start.twin(0), start.sampler(0)
+    twin.merge_kind = merge
+    total, component, log_alpha = sampler.state.total, sampler.component, sampler.config.log_alpha
+    splits = [twin.split_ratio(*cluster.now) for cluster in twin.clusters]
+    np.testing.assert_allclose(split_log_hastings(component, total, log_alpha), splits, rtol=1e-9)
+    pairs = np.array([[0, 1], [0, 2], [1, 2]])
+    S = total.sum(axis=1)
+    merges = [twin.merge_ratio(*(twin.total(twin.clusters[k]) for k in pair)) for pair in pairs]
+    ratios = merge_log_hastings(component, S, component.log_marginal(S), pairs, log_alpha, merge)
+    np.testing.assert_allclose(ratios, merges, rtol=1e-9)
+
+
+# --- starts
+
+
+def chain(merge: str, many: bool, seed: int) -> tuple[Ints, Array]:
+    """K and log posterior after each of many drawn sweeps, with moves, from one cluster or from twelve strips."""
+    stream = STREAMS["paper merge"]
+    X = stream.batches()[0][0]
+    component, weight = component_of(stream.prior()), np.ones(len(X))
+    config = Parameters(alpha=10.0, burn_in=1, restart=2, merge=merge, seed=seed)
+    batch = Points(component, X, weight)
+    if many:
+        strips = (np.argsort(np.argsort(X[:, 0])) // 5).astype(np.int32)
+        sampler = Sampler.begin_with(config, component, component.statistics(batch.points, weight, strips, 12), 0.0)
+    else:
+        sampler = Sampler.begin(config, component, batch, 0.0)
+    K, values = [len(sampler.state.ids)], []
+    for _ in range(CHAIN_SWEEPS):
+        sampler.sweep(batch, config, sampling=True)
+        K.append(len(sampler.state.ids))
+        values.append(log_posterior(component, sampler.state.total, config.log_alpha))
+    return np.array(K), np.array(values)
+
+
+@pytest.mark.parametrize("merge", ["paper", "original"])
+def test_long_chains_from_one_and_from_many_clusters_have_the_same_distribution(merge: str) -> None:
+    """A start does not change what is sampled."""
+
+    def quantities(many: bool, seed: int) -> Quantities:
+        K, values = (part[-CHAIN_KEPT:] for part in chain(merge, many, seed))
+        shares = {f"share of K = {n}": float(np.mean(n == K)) for n in range(2, 6)}
+        return {"K": float(K.mean()), "log posterior": float(values.mean()), "its spread": float(values.std())} | shares
+
+    assert [chain(merge, many, 0)[0][0] for many in (False, True)] == [1, 12]
+    assert_alike(lambda seed: quantities(False, seed), lambda seed: quantities(True, 1000 + seed), N_CHAINS, N_CHAINS)
+
+
+# --- convergence of the first batch
 
 
 def test_the_first_batch_ends_on_the_same_plateau() -> None:
