@@ -107,6 +107,16 @@ def test_counts_can_be_revised() -> None:
         np.testing.assert_array_equal(sparse.partial_fit(sp.csr_array(X)).labels_, dense.labels_)
 
 
+def test_a_past_of_next_to_nothing_is_no_start() -> None:
+    """After a batch without weight only that one is remembered: no cluster has as much as a point."""
+    model = ScStream(Multinomial(), kernel=lambda age: 1.0 / (1.0 + age), epsilon=0.3, sweeps=0, seed=0)
+    point = np.array([[2.0, 1.0]])
+    for time, weight in ((0.0, 2.0), (1.0, 1.0), (2.0, 0.0), (3.0, 1.0), (4.0, 0.0), (6.9, 1.0)):
+        model.partial_fit(point, time=time, sample_weight=np.array([weight]))
+        assert np.isfinite(model.log_posterior_)
+        assert set(model.labels_.tolist()) <= set(model.ids_.tolist())
+
+
 # --- identity
 
 

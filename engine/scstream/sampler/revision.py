@@ -49,7 +49,10 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     X, weight = recent.together()
     soft = SoftClustering(component, X, weight, config.log_alpha)
     total = sum_subclusters(state.total)
-    present = soft.fit(total[total[:, 0] >= 1.0], _ITERATIONS)
+    known = total[:, 0] >= 1.0
+    if not known.any():
+        return False
+    present = soft.fit(total[known], _ITERATIONS)
     seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present)
     found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS)
     if soft.evidence(found) < soft.evidence(present) + _MARGIN:
