@@ -113,6 +113,14 @@ class Niw:
         return float(stats.multivariate_t(self.m, shape, dof).logpdf(x))
 
 
+def draw_inverse_wishart(dof: float, scale: Array, rng: np.random.Generator) -> Array:
+    """A covariance whose inverse is L A A' L' (Bartlett 1933): L L' = scale^-1, A's diagonal has chi variates."""
+    D = len(scale)
+    A = np.tril(rng.standard_normal((D, D)), -1) + np.diag(np.sqrt(rng.chisquare(dof - np.arange(D))))
+    root = np.linalg.cholesky(np.linalg.inv(scale)) @ A
+    return np.linalg.inv(root @ root.T)
+
+
 def _distance(X: Array, mean: Array, shape: Array) -> Array:
     """Squared Mahalanobis distance of each point."""
     away = X - mean
@@ -456,8 +464,7 @@ class Twin:
             after = part.posterior(self.prior)
             if sampling:
                 log_weight = math.log(max(self.rng.gamma(max(part.n + pseudocount, 1e-3)), 1e-300))
-                covariance = stats.invwishart.rvs(after.nu, after.nu * after.psi, random_state=self.rng)
-                covariance = np.reshape(covariance, (after.D, after.D))
+                covariance = draw_inverse_wishart(after.nu, after.nu * after.psi, self.rng)
                 mean = self.rng.multivariate_normal(after.m, covariance / after.kappa, method="cholesky")
                 columns.append(log_weight + log_normal(X, mean, covariance))
             else:
