@@ -26,7 +26,7 @@ _FIRST_RESTART = 5
 _FADED_COUNT = 10.0
 _FADED_WEIGHT = 1 / 16
 
-#: A batch that is so many times larger than all kept ones tells more than they all.
+#: A batch this many times larger than the largest kept one tells more than all of them.
 _LARGE = 4.0
 
 #: Sweeps of the manual moves' random generators count from here: no sweep over a batch has such a number.
@@ -223,7 +223,7 @@ class Sampler:
         self.finish(batch)
 
     def _revise(self, batch: Points, every: int) -> None:
-        """After every so many batches, or small ones alone, look for better clusters in the last few."""
+        """Look for better clusters in the last few batches, after every ``every`` batches or after small ones only."""
         left, size = -self.state.batch % every, float(batch.weight.sum())
         is_first_large = size > _LARGE * self.state.history.largest_count
         if left >= RecentPoints.N_BATCHES and not is_first_large:
