@@ -97,7 +97,7 @@ def test_the_reference_names_everything_public():
         assert (getattr(import_module(module), last, None) or import_module(name)).__doc__
     shown = {name.rpartition(".")[2] for name in names}
     assert set(import_module("scstream").__all__) - {"__version__"} <= shown
-    assert set(import_module("scstream.metrics").__all__) - {"IdMap", "Mask"} <= shown
+    assert set(import_module("scstream.metrics").__all__) - {"Flow", "IdMap", "Mask"} <= shown
 
 
 # --- files for contributors

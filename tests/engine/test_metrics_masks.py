@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from scstream.metrics import boundary_f, jaccard
+from scstream.metrics import boundary_f, decay, jaccard
 
 
 def blob(shape: tuple[int, int], seed: int) -> np.ndarray:
@@ -65,3 +65,38 @@ def test_jaccard_on_hand_made_masks() -> None:
     assert jaccard(0 * a, 0 * a) == 1.0
     with pytest.raises(ValueError, match="images of one size"):
         jaccard(a, b[:1])
+
+
+# --- decay --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n_frames", "first", "last"),
+    # Frames of the first and the last quarter, counted from 1 as the DAVIS toolbox in Matlab does.
+    [(1, [1], [1]), (2, [1], [2]), (3, [1, 2], [3]), (4, [1, 2], [3, 4]), (5, [1, 2], [4, 5]), (6, [1, 2], [5, 6])],
+)
+def test_decay_of_short_videos(n_frames: int, first: list[int], last: list[int]) -> None:
+    values = np.random.default_rng(n_frames).random(n_frames)
+    expected = np.mean([values[n - 1] for n in first]) - np.mean([values[n - 1] for n in last])
+    assert decay(values) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_frames", [8, 50, 69, 90, 104, 256])
+def test_decay_is_that_of_the_davis_code(n_frames: int) -> None:
+    values = np.random.default_rng(n_frames).random(n_frames)
+    limits = (np.round(np.linspace(1, n_frames, 5) + 1e-10) - 1).astype(np.uint8)
+    quarters = [values[limits[n] : int(limits[n + 1]) + 1] for n in range(4)]
+    assert decay(values.tolist()) == pytest.approx(np.mean(quarters[0]) - np.mean(quarters[3]))
+
+
+def test_decay_of_a_long_video_compares_its_ends() -> None:
+    assert decay(np.linspace(1, 0, 1001)) == pytest.approx(0.75)
+    assert decay([0.7] * 300) == pytest.approx(0.0)
+
+
+def test_decay_leaves_unknown_values_out() -> None:
+    values = [math.nan, 0.8, 0.6, 0.5, 0.4, 0.3, math.nan, 0.1]
+    assert decay(values) == pytest.approx(0.7 - 0.2)
+    assert math.isnan(decay([math.nan, math.nan, 0.5, 0.5, 0.5]))
+    with pytest.raises(ValueError, match="a value for each frame"):
+        decay([])

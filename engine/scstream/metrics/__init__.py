@@ -2,7 +2,7 @@
 
 from scstream.metrics.clusterings import Contingency, ari, clustering_scores, full_nmi, nmi, pairwise_f, purity
 from scstream.metrics.id_maps import IdMap, Mask
-from scstream.metrics.masks import boundary_f, jaccard
+from scstream.metrics.masks import boundary_f, decay, jaccard
 from scstream.metrics.objects import (
     carried_jaccard,
     dominant_id,
@@ -10,25 +10,36 @@ from scstream.metrics.objects import (
     oracle_jaccard,
     oracle_jaccard_per_frame,
 )
-from scstream.metrics.stability import label_churn, temporal_consistency
+from scstream.metrics.pieces import pieces
+from scstream.metrics.stability import Flow, Lives, kept_along_flow, label_churn, lives, temporal_consistency
+from scstream.metrics.supervoxels import Supervoxels, SupervoxelScores, supervoxel_scores
 
 __all__ = [
     "Contingency",
+    "Flow",
     "IdMap",
+    "Lives",
     "Mask",
+    "SupervoxelScores",
+    "Supervoxels",
     "ari",
     "boundary_f",
     "carried_jaccard",
     "clustering_scores",
+    "decay",
     "dominant_id",
     "full_nmi",
     "ids_inside",
     "jaccard",
+    "kept_along_flow",
     "label_churn",
+    "lives",
     "nmi",
     "oracle_jaccard",
     "oracle_jaccard_per_frame",
     "pairwise_f",
+    "pieces",
     "purity",
+    "supervoxel_scores",
     "temporal_consistency",
 ]

@@ -1,11 +1,11 @@
-"""Scores of one mask against another: the J (overlap) and F (contour) of DAVIS."""
+"""Scores of one mask against another: the J (overlap) and F (contour) of DAVIS, and their decay."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from scstream.metrics.id_maps import Mask, check_images
 
@@ -44,6 +44,31 @@ def boundary_f(pred: Mask, truth: Mask, tolerance: float = 0.008) -> float:
     precision = _share_near(boundary_a, boundary_b, radius)
     recall = _share_near(boundary_b, boundary_a, radius)
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+
+
+def decay(values: ArrayLike) -> float:
+    """Loss of a score over the frames of a video, the DAVIS decay: mean of the first quarter minus that of the last.
+
+    The quarters are those of the DAVIS code: neighbours share a frame, so each is a little longer than a quarter. Its
+    limits are stored in 8 bits there, so for videos of more than 256 frames that code gives other values. Frames
+    whose value is nan are left out.
+
+    Examples
+    --------
+    >>> decay([0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2])
+    0.5
+    """
+    scores = np.asarray(values, np.float64)
+    if scores.ndim != 1 or scores.size == 0:
+        raise ValueError(f"values must be a vector with a value for each frame, got shape {scores.shape}")
+    limits = (np.round(np.linspace(1, scores.size, 5) + 1e-10) - 1).astype(np.int64)
+    first, last = scores[: limits[1] + 1], scores[limits[3] :]
+    return _mean_of_known(first) - _mean_of_known(last)
+
+
+def _mean_of_known(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else math.nan
 
 
 def _two_masks(pred: Mask, truth: Mask) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
