@@ -274,19 +274,39 @@ def _export(
 # --- evaluate ---------------------------------------------------------------------------------------------
 
 
-@app.command(epilog=examples("scstream evaluate results/object Annotations/480p/kite-surf"))
+@app.command(
+    epilog=examples(
+        "scstream evaluate results/object Annotations/480p/kite-surf",
+        "scstream evaluate results/clip.scstream labels --source clip.mp4 --void 0",
+    )
+)
 def evaluate(
     predictions: Annotated[Path, typer.Argument(help="A folder of masks or of id images, an .npz file, or a session.")],
     truth: Annotated[Path, typer.Argument(help="The ground truth, in the same form; frames are matched by number.")],
     skip_ends: Annotated[
-        bool, typer.Option("--skip-ends", help="Ignore the first and the last frame, as DAVIS does.")
+        bool, typer.Option("--skip-ends", help="Ignore the first and the last frame of the truth, as DAVIS does.")
     ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(help="The video that was segmented; adds the scores of segments that need its pictures."),
+    ] = None,
+    void: Annotated[
+        int | None,
+        typer.Option(
+            metavar="LABEL",
+            help="Label of true pixels that are not judged. Segments are then compared with all other labels, "
+            "instead of with objects before a background 0.",
+        ),
+    ] = None,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Score masks (J and F) or segments (best possible J, temporal consistency) against a ground truth."""
+    """Score masks (J and F) or segments (best possible J, pieces, lives of ids, supervoxels) against a ground truth.
+
+    A frame of the truth without a prediction counts as missed; a prediction without truth is ignored.
+    """
     with exit_on_error(debug):
-        found = scores.evaluate(predictions, truth, skip_ends)
+        found = scores.evaluate(predictions, truth, skip_ends, source, void)
         if as_json:
             print_json(found)
             return

@@ -1,294 +1,193 @@
-"""Scores against a ground truth: J (overlap) and F (contour) of masks, and the best scores that segment ids allow."""
+"""Scores against a ground truth: J (overlap) and F (contour) of masks, the quality and the stability of segments."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from scstream import Event, metrics
-from scstream_app.errors import EvaluationError, reason
-from scstream_app.render.label_images import VOID, read_label_image
-from scstream_app.session import Session
+from scstream import metrics
+from scstream_app.errors import EvaluationError
+from scstream_app.evaluation.comparison import Comparison
+from scstream_app.evaluation.flow import flow_both_ways
+from scstream_app.evaluation.label_maps import open_maps
+from scstream_app.render.label_images import VOID
 
-Map = npt.NDArray[np.int32]
-
-#: DAVIS defines decay as the mean score of the first quarter of the frames less that of the last.
-_QUARTERS = 4
-
-
-class LabelMaps(Protocol):
-    """Integer maps (H, W) by frame number: segment ids if ``segments``, else object numbers with background 0."""
-
-    name: str
-    segments: bool
-
-    @property
-    def frames(self) -> list[int]:
-        """Frame numbers, ascending."""
-        ...
-
-    def read(self, frame: int) -> Map:
-        """The map of one frame."""
-        ...
-
-    def events(self, frame: int) -> tuple[Event, ...] | None:
-        """The events of one frame; None if unknown."""
-        ...
+#: The background of objects, and the id of pixels without a segment.
+_NO_OBJECT, _NO_SEGMENT = 0, -1
 
 
-def open_maps(path: Path) -> LabelMaps:
-    """Open a folder of images, an npz file with ``ids``, or a session."""
-    if path.suffix == ".scstream" or (path / "manifest.json").exists():
-        return SessionMaps(path)
-    if path.is_dir():
-        return ImageMaps(path)
-    if path.suffix == ".npz" and path.is_file():
-        return ArchiveMaps(path)
-    if not path.exists():
-        raise EvaluationError(f"Cannot read '{path}': no such file or folder.")
-    raise EvaluationError(f"Cannot read '{path}': give a folder of PNG images, an .npz file or a .scstream session.")
-
-
-class ImageMaps:
-    """Images NNNNN.png, one per frame: object numbers (8 bits or a palette), or segment ids + 1 (16 bits)."""
-
-    def __init__(self, folder: Path) -> None:
-        self.name = str(folder)
-        self._paths: dict[int, Path] = {}
-        for path in sorted(folder.glob("*.png")):
-            digits = re.findall(r"\d+", path.stem)
-            if digits:
-                self._paths[int(digits[-1])] = path
-        if not self._paths:
-            raise EvaluationError(f"Cannot read '{folder}': {_no_image_reason(folder)}.")
-        self.segments = _read_image(next(iter(self._paths.values()))).dtype.itemsize > 1
-
-    @property
-    def frames(self) -> list[int]:
-        return sorted(self._paths)
-
-    def read(self, frame: int) -> Map:
-        picture = _read_image(self._paths[frame])
-        if (picture.dtype.itemsize > 1) != self.segments:
-            raise EvaluationError(
-                f"Cannot read '{self.name}': it mixes 8-bit images (objects) and 16-bit images (segments): "
-                f"'{self._paths[frame].name}' differs from the first."
-            )
-        # In a colour image, every pixel that is not black belongs to the object.
-        values = np.asarray(picture.any(axis=2) if picture.ndim == 3 else picture, np.int32)
-        return values - 1 if self.segments else values
-
-    def events(self, frame: int) -> None:
-        return None
-
-
-def _no_image_reason(folder: Path) -> str:
-    below = sorted({path.parent.name for path in folder.glob("*/*.png")})
-    if below:
-        return f"the images are in subfolders; choose one of them: {', '.join(below[:5])}"
-    return "it contains no PNG image with a frame number in its name"
-
-
-def _read_image(path: Path) -> npt.NDArray[Any]:
-    """The values of an image; for an indexed image, the indices."""
-    try:
-        return read_label_image(path).values
-    except OSError as error:
-        raise EvaluationError(f"Cannot read '{path}': {reason(error)}.") from error
-
-
-class ArchiveMaps:
-    """The array ``ids`` (frames, H, W) of an npz file, with optional frame numbers ``frames``."""
-
-    segments = True
-
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                ids = archive["ids"] if "ids" in archive else None
-                numbers = archive["frames"] if "frames" in archive else None
-        except Exception as error:
-            # A damaged archive can raise errors of zipfile, zlib and NumPy.
-            raise EvaluationError(f"Cannot read '{path}': {_archive_error(error)}.") from error
-        problem = _array_problem(ids, numbers)
-        if problem:
-            raise EvaluationError(f"Cannot read '{path}': {problem}.")
-        self._ids: npt.NDArray[Any] = np.asarray(ids)
-        frames = range(len(self._ids)) if numbers is None else numbers
-        self._place = {int(number): place for place, number in enumerate(frames)}
-
-    @property
-    def frames(self) -> list[int]:
-        return sorted(self._place)
-
-    def read(self, frame: int) -> Map:
-        return np.asarray(self._ids[self._place[frame]], np.int32)
-
-    def events(self, frame: int) -> None:
-        return None
-
-
-def _archive_error(error: Exception) -> str:
-    if isinstance(error, OSError) and error.errno is not None:
-        return reason(error)
-    return f"it is not a NumPy archive, or it is damaged ({type(error).__name__})"
-
-
-def _array_problem(ids: npt.NDArray[Any] | None, numbers: npt.NDArray[Any] | None) -> str | None:
-    """Describe what is wrong with the arrays of an archive; None if they are valid."""
-    if ids is None:
-        return "it has no array 'ids'"
-    if ids.ndim != 3 or ids.dtype.kind not in "iu" or not ids.size:
-        return "'ids' must be integers of shape (frames, H, W)"
-    limits = np.iinfo(np.int32)
-    if int(ids.min()) < limits.min or int(ids.max()) > limits.max:
-        return "'ids' must fit into 32 bits"
-    if numbers is None:
-        return None
-    if numbers.shape != ids.shape[:1] or numbers.dtype.kind not in "iu":
-        return "'frames' must be integers, one for each map of 'ids'"
-    return "'frames' contains a number twice" if len(np.unique(numbers)) < len(numbers) else None
-
-
-class SessionMaps:
-    """The ids and events of a session."""
-
-    segments = True
-
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._session = Session.open(path)
-
-    @property
-    def frames(self) -> list[int]:
-        return sorted(int(frame) for frame in self._session.frames)
-
-    def read(self, frame: int) -> Map:
-        return self._session.ids(frame)
-
-    def events(self, frame: int) -> tuple[Event, ...]:
-        return self._session.record(frame).events
-
-
-# --- scores -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The predicted and the true map of one frame."""
-
-    frame: int
-    predicted: Map
-    truth: Map
-
-
-class Comparison:
-    """The common frames of predictions and ground truth, read again in every pass so that long videos fit in memory."""
-
-    def __init__(self, predictions: LabelMaps, truth: LabelMaps, skip_ends: bool) -> None:
-        self.predictions, self.truth = predictions, truth
-        common = sorted(set(predictions.frames) & set(truth.frames))
-        if skip_ends and 0 < len(common) < 3:
-            raise EvaluationError(
-                f"Nothing to compare: --skip-ends ignores the first and the last frame, and only {len(common)} "
-                "frames are common."
-            )
-        self.frames = common[1:-1] if skip_ends else common
-        if not self.frames:
-            raise EvaluationError(f"Nothing to compare: '{predictions.name}' and '{truth.name}' share no frame number.")
-
-    def __iter__(self) -> Iterator[Pair]:
-        for frame in self.frames:
-            pair = Pair(frame, self.predictions.read(frame), self.truth.read(frame))
-            if pair.predicted.shape != pair.truth.shape:
-                raise EvaluationError(
-                    f"Frame {frame} has {_size(pair.predicted)} pixels in '{self.predictions.name}' "
-                    f"but {_size(pair.truth)} in '{self.truth.name}'."
-                )
-            yield pair
-
-    def ids(self) -> Iterator[Map]:
-        """The predicted maps."""
-        return (pair.predicted for pair in self)
-
-    def masks(self) -> Iterator[npt.NDArray[np.bool_]]:
-        """Masks of all true objects together."""
-        return (self.truth.read(frame) > 0 for frame in self.frames)
-
-
-def _size(picture: Map) -> str:
-    return f"{picture.shape[1]} x {picture.shape[0]}"
-
-
-def evaluate(predictions: Path, truth: Path, skip_ends: bool = False) -> dict[str, Any]:
+def evaluate(
+    predictions: Path, truth: Path, skip_ends: bool = False, source: str | None = None, void: int | None = None
+) -> dict[str, Any]:
     """All scores that the inputs allow, as `scstream evaluate --json` prints them.
 
-    ``skip_ends`` ignores the first and the last common frame, as DAVIS does.
+    Parameters
+    ----------
+    predictions, truth : Path
+        Folders of images, npz files or sessions. True frames without a prediction count as missed; predictions without
+        a true frame are ignored.
+    skip_ends : bool
+        Ignore the first and the last true frame, as DAVIS does.
+    source : str or None
+        The video that was segmented: for segments, adds the scores that need its pictures.
+    void : int or None
+        Label of true pixels that are not judged. For segments it also means that the other labels are regions of a
+        dense ground truth, instead of objects before a background 0.
     """
-    comparison = Comparison(open_maps(predictions), open_maps(truth), skip_ends)
+    comparison = Comparison(open_maps(predictions), open_maps(truth), skip_ends, source)
     segments = comparison.predictions.segments
-    scores = _segment_scores(comparison) if segments else _object_scores(comparison)
-    return {"frames": len(comparison.frames), "kind": "segments" if segments else "objects", **scores}
+    if source is not None and not segments:
+        raise EvaluationError(f"--source adds scores of segments, but '{predictions}' contains masks of objects.")
+    return {
+        "frames": len(comparison.frames),
+        "frames_without_prediction": comparison.missing,
+        "kind": "segments" if segments else "objects",
+        **(_segment_scores(comparison, void) if segments else _object_scores(comparison, void)),
+    }
 
 
-def _object_scores(comparison: Comparison) -> dict[str, Any]:
+# --- objects ----------------------------------------------------------------------------------------------
+
+
+def _object_scores(comparison: Comparison, void: int | None) -> dict[str, Any]:
     """J and F of each true object, and their means."""
-    objects = sorted({int(v) for pair in comparison for v in np.unique(pair.truth)} - {0})
-    # In a black and white mask, 255 is the object; among several objects, it means void.
-    if len(objects) > 1:
-        objects = [value for value in objects if value != VOID]
+    unjudged = _unjudged_label(comparison, void)
+    objects = sorted(comparison.labels - {_NO_OBJECT, unjudged})
     if not objects:
         raise EvaluationError("Nothing to compare: the ground truth has no object in these frames.")
-    single = len(objects) == 1
-    scores: dict[int, tuple[list[float], list[float]]] = {value: ([], []) for value in objects}
-    for pair in comparison:
-        valid = np.ones(pair.truth.shape, bool) if single else pair.truth != VOID
-        for value, (j, f) in scores.items():
-            predicted = (pair.predicted > 0 if single else pair.predicted == value) & valid
-            j.append(metrics.jaccard(predicted, pair.truth == value))
-            f.append(metrics.boundary_f(predicted, pair.truth == value))
-    per_object = {str(value): {**_summary("j", j), **_summary("f", f)} for value, (j, f) in scores.items()}
+    scores: dict[int, list[tuple[float, float]]] = {value: [] for value in objects}
+    predicted = set(comparison.predicted)
+    for frame in comparison.frames:
+        if frame not in predicted:
+            for each in scores.values():
+                each.append((0.0, 0.0))
+            continue
+        pair = comparison.pair(frame)
+        valid = pair.truth != unjudged if unjudged is not None else np.True_
+        for value, each in scores.items():
+            mask = (pair.predicted > 0 if len(objects) == 1 else pair.predicted == value) & valid
+            each.append((metrics.jaccard(mask, pair.truth == value), metrics.boundary_f(mask, pair.truth == value)))
+    per_object = {
+        str(value): {**_summary("j", [j for j, _ in each]), **_summary("f", [f for _, f in each])}
+        for value, each in scores.items()
+    }
     means = {name: _mean(each[name] for each in per_object.values()) for name in next(iter(per_object.values()))}
     return {**means, "j_and_f": _rounded((means["j_mean"] + means["f_mean"]) / 2), "objects": per_object}
 
 
+def _unjudged_label(comparison: Comparison, void: int | None) -> int | None:
+    """Label of the true pixels that are not judged."""
+    if void is not None:
+        return void
+    # In a black and white mask, 255 is the object; among several objects, it means void.
+    return VOID if len(comparison.labels - {_NO_OBJECT}) > 1 else None
+
+
 def _summary(name: str, values: list[float]) -> dict[str, float]:
-    """Mean, recall (fraction of frames above 0.5) and decay (first quarter less last) of a score over the frames."""
-    quarters = np.array_split(np.array(values), _QUARTERS)
-    decay = float(quarters[0].mean() - quarters[-1].mean()) if len(values) >= _QUARTERS else 0.0
+    """Mean, recall (fraction of frames above 0.5) and decay of a score over the frames."""
     return {
         f"{name}_mean": _mean(values),
         f"{name}_recall": _mean(value > 0.5 for value in values),
-        f"{name}_decay": _rounded(decay),
+        f"{name}_decay": _rounded(metrics.decay(values)),
     }
 
 
-def _segment_scores(comparison: Comparison) -> dict[str, Any]:
-    """Oracle scores of segments, their temporal consistency and, for true segments, clustering scores."""
-    scores: dict[str, Any] = {
-        "segments_mean": _mean(len(np.unique(picture)) for picture in comparison.ids()),
+# --- segments ---------------------------------------------------------------------------------------------
+
+
+def _segment_scores(comparison: Comparison, void: int | None) -> dict[str, Any]:
+    """Scores of segments by themselves, against objects or dense labels, and as supervoxels."""
+    dense = comparison.truth.segments or void is not None
+    against_truth = _clustering_scores(comparison, void) if dense else _oracle_scores(comparison)
+    return _stability_scores(comparison) | against_truth | _supervoxel_scores(comparison, void)
+
+
+def _stability_scores(comparison: Comparison) -> dict[str, Any]:
+    """Scores that need no ground truth."""
+    numbers = [(len(np.unique(ids)), metrics.pieces(ids)) for ids in comparison.ids()]
+    lives = metrics.lives(comparison.ids())
+    scores = {
+        "segments_mean": _mean(segments for segments, _ in numbers),
+        "pieces_mean": _mean(pieces for _, pieces in numbers),
+        "pieces_per_segment": _mean(pieces / segments for segments, pieces in numbers),
+        "ids": lives.n_ids,
+        "mean_life": _rounded(lives.mean),
+        "short_lived": _rounded(lives.short_lived()),
         "temporal_consistency": _rounded(metrics.temporal_consistency(comparison.ids())),
     }
-    if comparison.truth.segments:
-        each = [metrics.clustering_scores(pair.truth.ravel(), pair.predicted.ravel()) for pair in comparison]
-        return scores | {name: _mean(score[name] for score in each) for name in each[0]}
-    scores["j_oracle"] = _mean(metrics.oracle_jaccard(comparison.ids(), comparison.masks()))
-    scores["j_oracle_per_frame"] = _mean(metrics.oracle_jaccard_per_frame(comparison.ids(), comparison.masks()))
-    events = [comparison.predictions.events(frame) for frame in comparison.frames]
-    known = [each for each in events if each is not None]
-    if len(known) == len(events) and comparison.frames == list(range(comparison.frames[0], comparison.frames[-1] + 1)):
-        scores["j_carried"] = _mean(metrics.carried_jaccard(comparison.ids(), comparison.masks(), known))
+    if comparison.source is not None:
+        kept = metrics.kept_along_flow(comparison.ids(), flow_both_ways(comparison.pictures()))
+        scores |= {} if math.isnan(kept) else {"kept_along_flow": _rounded(kept)}
     return scores
 
 
-def _mean(values: Any) -> float:
+def _oracle_scores(comparison: Comparison) -> dict[str, float]:
+    """J of the best choice of ids and, if the events are known, of the ids that are carried along."""
+    scores = {
+        "j_oracle": _mean_over_all(metrics.oracle_jaccard(comparison.ids(), comparison.masks()), comparison),
+        "j_oracle_per_frame": _mean_over_all(
+            metrics.oracle_jaccard_per_frame(comparison.ids(), comparison.masks()), comparison
+        ),
+    }
+    events = [comparison.predictions.events(frame) for frame in comparison.predicted]
+    known = [each for each in events if each is not None]
+    if len(known) == len(events) and _is_complete(comparison):
+        carried = metrics.carried_jaccard(comparison.ids(), comparison.masks(), known)
+        scores["j_carried"] = _mean_over_all(carried, comparison)
+    return scores
+
+
+def _is_complete(comparison: Comparison) -> bool:
+    """Whether no predicted frame between the first and the last compared one is left out, and its events with it."""
+    first, last = comparison.predicted[0], comparison.predicted[-1]
+    return comparison.predicted == [frame for frame in comparison.predictions.frames if first <= frame <= last]
+
+
+def _clustering_scores(comparison: Comparison, void: int | None) -> dict[str, float]:
+    """Mean scores of the frames as clusterings of their pixels."""
+    unlabelled = _NO_SEGMENT if void is None else void
+    each = []
+    for pair in comparison:
+        labelled = pair.truth != unlabelled
+        if labelled.any():
+            each.append(metrics.clustering_scores(pair.truth[labelled], pair.predicted[labelled]))
+    return {name: _mean(scores[name] for scores in each) for name in each[0]} if each else {}
+
+
+def _supervoxel_scores(comparison: Comparison, void: int | None) -> dict[str, float]:
+    """Scores of the segments as supervoxels, if the ground truth has a region in the frames with a prediction."""
+    background = _NO_SEGMENT if comparison.truth.segments else _NO_OBJECT
+    unlabelled = background if void is None else void
+    unjudged = None if comparison.truth.segments else _unjudged_label(comparison, void)
+    voxels, n_labelled = metrics.Supervoxels(unlabelled), 0
+    pictures = repeat(None) if comparison.source is None else comparison.pictures()
+    for pair, picture in zip(comparison, pictures, strict=False):
+        truth = pair.truth if unjudged is None else np.where(pair.truth == unjudged, unlabelled, pair.truth)
+        voxels.add(pair.predicted, truth, picture)
+        n_labelled += int(np.count_nonzero(truth != unlabelled))
+    if not n_labelled:
+        return {}
+    found = voxels.scores()
+    scores = {"ue3d": found.ue3d, "sa3d": found.sa3d, "br3d": found.br3d, "duration": found.duration}
+    if found.ev is not None:
+        scores["explained_variation"] = found.ev
+    return {name: _rounded(value) for name, value in scores.items()}
+
+
+# --- numbers ----------------------------------------------------------------------------------------------
+
+
+def _mean_over_all(values: Iterable[float], comparison: Comparison) -> float:
+    """Mean over the true frames; those without a prediction count as 0."""
+    return _rounded(float(np.sum(list(values))) / len(comparison.frames))
+
+
+def _mean(values: Iterable[float]) -> float:
     return _rounded(float(np.mean([float(value) for value in values])))
 
 

@@ -1,4 +1,4 @@
-"""Scores against a ground truth, compared with independent computations; and inputs that cannot be compared."""
+"""Scores of objects, compared with independent computations; and inputs that cannot be compared."""
 
 from __future__ import annotations
 
@@ -8,25 +8,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import numpy.typing as npt
 import pytest
 from PIL import Image
 from scipy.ndimage import distance_transform_edt
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from helpers.label_images import save
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.scores import evaluate
 
 Mask = npt.NDArray[np.bool_]
-
-
-def save(folder: Path, maps: list[npt.NDArray[np.integer]], first: int = 0) -> Path:
-    folder.mkdir()
-    for n, picture in enumerate(maps, first):
-        cv2.imwrite(str(folder / f"{n:05d}.png"), picture)
-    return folder
 
 
 def disc(row: float, column: float, radius: float, shape: tuple[int, int] = (60, 90)) -> Mask:
@@ -62,7 +54,7 @@ def test_one_object_scores_j_and_f_frame_by_frame(tmp_path: Path) -> None:
     assert scores["j_mean"] == pytest.approx(np.mean(j), abs=1e-6)
     assert scores["f_mean"] == pytest.approx(np.mean(f), abs=1e-6)
     assert scores["j_recall"] == pytest.approx(np.mean(np.array(j) > 0.5), abs=1e-6)
-    assert scores["j_decay"] == pytest.approx(np.mean(j[:2]) - np.mean(j[-2:]), abs=1e-6)
+    assert scores["j_decay"] == pytest.approx(np.mean(j[:3]) - np.mean(j[-3:]), abs=1e-6)
     assert scores["j_and_f"] == pytest.approx((np.mean(j) + np.mean(f)) / 2, abs=1e-6)
     assert 0.3 < scores["f_mean"] < 0.99
 
@@ -96,6 +88,17 @@ def test_several_objects_are_matched_by_value_and_void_is_not_judged(tmp_path: P
     assert "255" not in scores["objects"]
 
 
+def test_the_void_label_can_be_chosen(tmp_path: Path) -> None:
+    truth, mine = np.zeros((10, 20), np.uint8), np.zeros((10, 20), np.uint8)
+    truth[:, 0:5], truth[:, 5:10] = 1, 9
+    mine[:, 0:10] = 1
+    folders = save(tmp_path / "mine", [mine]), save(tmp_path / "truth", [truth])
+    assert evaluate(*folders)["objects"].keys() == {"1", "9"}
+    scores = evaluate(*folders, void=9)
+    assert scores["objects"].keys() == {"1"}
+    assert scores["j_mean"] == 1.0
+
+
 def test_the_ends_can_be_left_out(tmp_path: Path) -> None:
     truth = [255 * disc(30, 40, 10).astype(np.uint8)] * 4
     wrong = np.zeros_like(truth[0])
@@ -106,38 +109,47 @@ def test_the_ends_can_be_left_out(tmp_path: Path) -> None:
     assert (inner["frames"], inner["j_mean"]) == (2, 1.0)
 
 
-def test_only_common_frames_count(tmp_path: Path) -> None:
+# --- frames without a prediction or without a truth
+
+
+def test_a_missing_prediction_counts_as_missed(tmp_path: Path) -> None:
     mask = 255 * disc(30, 40, 10).astype(np.uint8)
-    mine, truth = save(tmp_path / "mine", [mask] * 5), save(tmp_path / "truth", [mask] * 5, first=3)
-    assert evaluate(mine, truth)["frames"] == 2
+    mine, truth = save(tmp_path / "mine", [mask] * 8), save(tmp_path / "truth", [mask] * 8)
+    for number in (0, 4):
+        (mine / f"{number:05d}.png").unlink()
+    scores = evaluate(mine, truth)
+    assert (scores["frames"], scores["frames_without_prediction"]) == (8, 2)
+    assert scores["j_mean"] == scores["f_mean"] == scores["j_recall"] == 6 / 8
+    # One of the three frames of the first quarter is missing.
+    assert scores["j_decay"] == scores["f_decay"] == pytest.approx(-1 / 3, abs=1e-6)
 
 
-def test_segments_against_a_mask(tmp_path: Path) -> None:
-    """Ids 0 and 1 make up the object exactly; in the last frame the background's id 2 has taken half of it."""
-    ids = np.full((10, 20), 2)
-    ids[:, 0:4], ids[:, 4:8] = 0, 1
-    last = ids.copy()
-    last[:, 4:8] = 2
-    maps = [(picture + 1).astype(np.uint16) for picture in (ids, ids, ids, last)]
-    mask = np.zeros((10, 20), np.uint8)
-    mask[:, 0:8] = 255
-    scores = evaluate(save(tmp_path / "mine", maps), save(tmp_path / "truth", [mask] * 4))
-    assert scores["kind"] == "segments"
-    assert scores["j_oracle"] == pytest.approx((3 * 1.0 + 0.5) / 4)
-    assert scores["segments_mean"] == pytest.approx((3 * 3 + 2) / 4)
-    assert "j_carried" not in scores
+def test_a_missing_prediction_at_an_end_that_is_left_out_does_not_count(tmp_path: Path) -> None:
+    mask = 255 * disc(30, 40, 10).astype(np.uint8)
+    mine, truth = save(tmp_path / "mine", [mask] * 4, first=1), save(tmp_path / "truth", [mask] * 6)
+    assert evaluate(mine, truth)["frames_without_prediction"] == 2
+    scores = evaluate(mine, truth, skip_ends=True)
+    assert (scores["frames"], scores["frames_without_prediction"], scores["j_mean"]) == (4, 0, 1.0)
 
 
-def test_segments_against_true_segments(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, 4, (3, 8, 9)).astype(np.int32)
-    mine = np.where(rng.random(truth.shape) < 0.8, truth, 9)
-    np.savez(tmp_path / "truth.npz", ids=truth)
-    np.savez(tmp_path / "mine.npz", ids=mine, frames=np.arange(3))
-    scores = evaluate(tmp_path / "mine.npz", tmp_path / "truth.npz")
-    each = list(zip(truth.reshape(3, -1), mine.reshape(3, -1), strict=True))
-    assert scores["ari"] == pytest.approx(np.mean([adjusted_rand_score(t, m) for t, m in each]), abs=1e-6)
-    assert scores["nmi"] == pytest.approx(np.mean([normalized_mutual_info_score(t, m) for t, m in each]), abs=1e-6)
+def test_an_object_that_is_seen_in_missing_frames_only_is_missed(tmp_path: Path) -> None:
+    first, second = np.zeros((10, 20), np.uint8), np.zeros((10, 20), np.uint8)
+    first[:, :5] = second[:, :5] = 1
+    second[:, 10:] = 2
+    scores = evaluate(save(tmp_path / "mine", [first]), save(tmp_path / "truth", [first, second]))
+    assert scores["objects"]["1"]["j_mean"] == 0.5
+    # It is absent from the first frame, in prediction and truth.
+    assert scores["objects"]["2"]["j_mean"] == 0.5
+
+
+def test_predictions_without_a_truth_are_ignored(tmp_path: Path) -> None:
+    mask = 255 * disc(30, 40, 10).astype(np.uint8)
+    mine = save(tmp_path / "mine", [255 - mask, mask, mask, 255 - mask])
+    scores = evaluate(mine, save(tmp_path / "truth", [mask] * 2, first=1))
+    assert (scores["frames"], scores["frames_without_prediction"], scores["j_mean"]) == (2, 0, 1.0)
+
+
+# --- files
 
 
 def test_an_indexed_image_is_read_by_index_not_by_colour(tmp_path: Path) -> None:
@@ -172,8 +184,14 @@ def test_inputs_that_cannot_be_compared_are_rejected(tmp_path: Path, make, messa
 
 def test_frames_can_be_too_few_for_leaving_out_the_ends(tmp_path: Path) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 2)
-    with pytest.raises(EvaluationError, match=r"--skip-ends ignores .* only 2 frames"):
+    with pytest.raises(EvaluationError, match=r"--skip-ends ignores .* truth has only 2 frames"):
         evaluate(truth, truth, skip_ends=True)
+
+
+def test_pictures_are_of_no_use_for_masks(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
+    with pytest.raises(EvaluationError, match=r"--source adds scores of segments, but .* contains masks"):
+        evaluate(truth, truth, source=str(truth))
 
 
 def test_images_in_subfolders_are_pointed_out(tmp_path: Path) -> None:
