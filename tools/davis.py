@@ -1,4 +1,4 @@
-"""Measure the segmenter on clips in the layout of DAVIS 2016: oracle J and carried J of an object.
+"""Measure the segmenter on clips in the layout of DAVIS 2016: J of an object, and how whole and steady segments are.
 
     python tools/davis.py ROOT [CLIP ...] [--seeds 3] [--object] [--json]
 
@@ -15,32 +15,63 @@ from pathlib import Path
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from scstream import VideoSegmenter, metrics
+from scstream_app.evaluation.flow import flow_both_ways
+
+#: Measures, the headings of their columns and the format of the numbers.
+COLUMNS = {
+    "oracle": ("oracle J", ".3f"),
+    "per_frame": ("per frame", ".3f"),
+    "carried": ("carried J", ".3f"),
+    "segments": ("segments", ".0f"),
+    "main_id_share": ("main id", ".2f"),
+    "mean_life": ("life", ".3f"),
+    "short_lived": ("short", ".3f"),
+    "pieces": ("pieces", ".1f"),
+    "kept_along_flow": ("kept", ".3f"),
+}
 
 
 def measure(
     root: Path, clip: str, seed: int, options: dict[str, object], use_mask: bool
 ) -> dict[str, float | str | int]:
-    """Oracle J, carried J, number of segments, and the fraction of frames in which the main segment keeps its id."""
+    """Measure one clip.
+
+    The measures are J by the oracle (once per video and per frame) and carried from the first frame, the number of
+    segments, the fraction of frames in which the main segment keeps its id, the lives of ids, the pieces per segment,
+    and the share of ids that are kept along the optical flow.
+    """
     images = sorted((root / "JPEGImages/480p" / clip).glob("*.jpg"))
     masks = [cv2.imread(str(root / "Annotations/480p" / clip / f"{image.stem}.png"), 0) > 0 for image in images]
     segmenter = VideoSegmenter(seed=seed, threads=1, **options)  # type: ignore[arg-type]
     ids, events, counts = [], [], []
     for image in images:
         mask = masks[0] if use_mask and not ids else None
-        ids.append(segmenter.segment(cv2.cvtColor(cv2.imread(str(image)), cv2.COLOR_BGR2RGB), mask=mask))
+        ids.append(segmenter.segment(read_rgb(image), mask=mask))
         events.append(segmenter.events_)
         counts.append(segmenter.model_.n_clusters_)
     main = metrics.dominant_id(ids, masks)
+    lives = metrics.lives(ids)
     return {
         "clip": clip,
         "seed": seed,
         "oracle": float(metrics.oracle_jaccard(ids, masks).mean()),
+        "per_frame": float(metrics.oracle_jaccard_per_frame(ids, masks).mean()),
         "carried": float(metrics.carried_jaccard(ids, masks, events).mean()),
         "segments": float(np.mean(counts)),
         "main_id_share": float(np.mean(main == np.bincount(main[main >= 0]).argmax())),
+        "mean_life": lives.mean,
+        "short_lived": lives.short_lived(),
+        "pieces": float(np.mean([metrics.pieces(frame) / len(np.unique(frame)) for frame in ids])),
+        "kept_along_flow": metrics.kept_along_flow(ids, flow_both_ways(map(read_rgb, images))),
     }
+
+
+def read_rgb(path: Path) -> npt.NDArray[np.uint8]:
+    """Read a picture."""
+    return np.asarray(cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB), np.uint8)
 
 
 def main() -> None:
@@ -63,11 +94,11 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(rows))
         return
-    print(f"{'clip':20} {'oracle J':>9} {'carried J':>9} {'segments':>9} {'main id':>8}")
+    print(f"{'clip':20}" + "".join(f"{heading:>10}" for heading, _ in COLUMNS.values()))
     for clip in [*clips, "mean"]:
         chosen = [row for row in rows if clip in (row["clip"], "mean")]
-        values = [np.mean([row[key] for row in chosen]) for key in ("oracle", "carried", "segments", "main_id_share")]
-        print(f"{clip:20} {values[0]:9.3f} {values[1]:9.3f} {values[2]:9.0f} {values[3]:8.2f}")
+        values = (f"{np.mean([row[key] for row in chosen]):{style}}" for key, (_, style) in COLUMNS.items())
+        print(f"{clip:20}" + "".join(f"{value:>10}" for value in values))
 
 
 if __name__ == "__main__":
