@@ -1,6 +1,7 @@
 """Metrics of clusterings, of masks, and of video segmentations, with and without a ground truth."""
 
 from scstream.metrics.clusterings import Contingency, ari, clustering_scores, full_nmi, nmi, pairwise_f, purity
+from scstream.metrics.connectivity import pieces
 from scstream.metrics.id_maps import IdMap, Mask
 from scstream.metrics.masks import boundary_f, decay, jaccard
 from scstream.metrics.objects import (
@@ -10,7 +11,6 @@ from scstream.metrics.objects import (
     oracle_jaccard,
     oracle_jaccard_per_frame,
 )
-from scstream.metrics.pieces import pieces
 from scstream.metrics.stability import Flow, Lives, kept_along_flow, label_churn, lives, temporal_consistency
 from scstream.metrics.supervoxels import Supervoxels, SupervoxelScores, supervoxel_scores
 
