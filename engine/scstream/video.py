@@ -46,7 +46,7 @@ class VideoSegmenter(Parametrised):
     alpha : float, default=1000.0
         Concentration of the Dirichlet process: larger values favour more segments.
     decay : float, default=2.9
-        How fast the past is forgotten: a frame of age t has weight 2 ** (-decay * t).
+        How fast the past is forgotten: a frame of age t has weight 2 ** (-decay * t / 4**steadiness).
     sweeps : int, default=1
         Stochastic sweeps over each frame after the first, before the deterministic one.
     seed : int, default=None
@@ -56,6 +56,13 @@ class VideoSegmenter(Parametrised):
     detail : float, default=1.0
         Larger values give smaller segments: the prior variances of a segment's colour and position are divided by this.
         Has a much larger effect than `alpha`, whose influence is small compared to thousands of pixels.
+    smoothing : float in [0, 10], default=1.0
+        How much neighbouring pixels of similar colour are kept together, and how small an isolated piece of a segment
+        may be before a neighbour absorbs it: 1 / 3200 of the frame with the default. 0 leaves every pixel to itself.
+    steadiness : float in [0, 2], default=1.0
+        How long ids last. Larger values forget the past more slowly, move it along with the picture, let a pixel keep
+        the id that it had, and announce a new segment only when it has lasted for 10 * ``steadiness`` frames; until
+        then its pixels have the id of the segment that it split from. 0 leaves each frame to the sampler.
     burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
 
@@ -106,6 +113,8 @@ class VideoSegmenter(Parametrised):
     seed = Parameter[int | None]()
     threads = Parameter[int | None]()
     detail = Parameter[float]()
+    smoothing = Parameter[float]()
+    steadiness = Parameter[float]()
     burn_in = Parameter[int]()
     kernel = Parameter[str | Kernel]()
     epsilon = Parameter[float]()
@@ -123,6 +132,8 @@ class VideoSegmenter(Parametrised):
         threads: int | None = None,
         *,
         detail: float = 1.0,
+        smoothing: float = 1.0,
+        steadiness: float = 1.0,
         burn_in: int = 5,
         kernel: str | Kernel = "exponential",
         epsilon: float = 1e-8,
@@ -140,6 +151,8 @@ class VideoSegmenter(Parametrised):
             seed=seed,
             threads=threads,
             detail=detail,
+            smoothing=smoothing,
+            steadiness=steadiness,
             burn_in=burn_in,
             kernel=kernel,
             epsilon=epsilon,
@@ -407,6 +420,8 @@ class VideoSegmenter(Parametrised):
             "last_colour": self._last_colour(),
             "scale": self.scale,
             "detail": self.detail,
+            "smoothing": self.smoothing,
+            "steadiness": self.steadiness,
             "shape": self._shape(),
             "fresh": self._next_is_first,
         }
@@ -426,6 +441,8 @@ class VideoSegmenter(Parametrised):
                 colour=video["colour"],
                 scale=video["scale"],
                 detail=video.get("detail", 1.0),
+                smoothing=video.get("smoothing", 0.0),
+                steadiness=video.get("steadiness", 0.0),
             )
             sampler.config = segmenter._parameters.changed(colour=video.get("last_colour", video["colour"]))
             height, width = video["shape"]

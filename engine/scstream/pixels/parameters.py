@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from scstream.checks import check_choice, check_number
 from scstream.pixels.colour import COLOURS
+from scstream.sampler.forgetting import KERNELS, Kernel
 from scstream.sampler.parameters import Parameters
+
+#: Largest values of the two parameters; more of either leaves hardly any segments.
+MAX_SMOOTHING = 10.0
+MAX_STEADINESS = 2.0
+#: With a steadiness of 1 the past is forgotten this many times more slowly.
+_SLOWER = 4.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,11 +25,25 @@ class VideoParameters(Parameters):
     colour: str = "rgb"
     scale: float = 1.0
     detail: float = 1.0
+    smoothing: float = 1.0
+    steadiness: float = 1.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("colour", self.colour, COLOURS)
         check_number("scale", self.scale, 0.0, 1.0, strict=True)
         check_number("detail", self.detail, 0.0, strict=True)
-        for name in ("scale", "detail"):
+        check_number("smoothing", self.smoothing, 0.0, MAX_SMOOTHING)
+        check_number("steadiness", self.steadiness, 0.0, MAX_STEADINESS)
+        for name in ("scale", "detail", "smoothing", "steadiness"):
             object.__setattr__(self, name, float(getattr(self, name)))
+        object.__setattr__(self, "follow", "clusters" if self.steadiness else "nothing")
+
+    @property
+    def forgetting_kernel(self) -> Kernel:
+        """Weight of a frame as a function of its age: `kernel` of an age that `steadiness` shortens."""
+        slower = _SLOWER**self.steadiness
+        if callable(self.kernel):
+            kernel = self.kernel
+            return lambda age: kernel(age / slower)
+        return KERNELS[self.kernel](float(self.decay) / slower)
