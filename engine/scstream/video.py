@@ -18,6 +18,7 @@ from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.notebook import segmenter_html
 from scstream.params import Parameter, Parametrised, check_names, default_params
+from scstream.pixels.final_labels import FinalLabels, Finisher
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
 from scstream.pixels.parameters import VideoParameters
@@ -164,6 +165,7 @@ class VideoSegmenter(Parametrised):
         self.shape_: tuple[int, int] | None = None
         self._sampler: Sampler | None = None
         self._tiles: Tiles | None = None
+        self._final: FinalLabels | None = None
         self._next_is_first = True
         self._is_starting = False
 
@@ -249,7 +251,10 @@ class VideoSegmenter(Parametrised):
             self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
         else:
             self._tiles.fill(reduced)
+        finisher = Finisher(self._parameters, reduced, self._final)
+        finisher.move_past(self._sampler)
         self._sampler.update(self._tiles, moment)
+        self._final = finisher.finish(self._sampler, self._tiles)
         return self.ids_
 
     def start(
@@ -280,6 +285,8 @@ class VideoSegmenter(Parametrised):
             self._sampler, self._tiles = yield from steps
         finally:
             self._is_starting = False
+        reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
+        self._final = Finisher(self._parameters, reduced).finish(self._sampler, self._tiles)
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._next_is_first = False
 
@@ -382,7 +389,8 @@ class VideoSegmenter(Parametrised):
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
-        return self._full_size(self._last_tiles().ids(self._fitted().id_of))
+        final = self._last_labels()
+        return self._full_size(final.map_of(final.ids, self._parameters.n_threads))
 
     @property
     def events_(self) -> list[Event]:
@@ -395,7 +403,7 @@ class VideoSegmenter(Parametrised):
     def uncertainty(self) -> npt.NDArray[np.float32]:
         """Return 1 - the posterior probability of each pixel's most likely segment, (H, W), for the last frame."""
         sampler = self._fitted()
-        densities = mode_densities(sampler.component, sampler.state.total, float(self._parameters.alpha))
+        densities = mode_densities(sampler.posterior_component, sampler.state.total, float(self._parameters.alpha))
         return self._full_size(self._last_tiles().uncertainty(densities.parameters, densities.log_weight))
 
     @property
@@ -475,6 +483,11 @@ class VideoSegmenter(Parametrised):
         if self._tiles is None:
             raise NotSegmentedError("no frame has been segmented since the segmenter was created or loaded")
         return self._tiles
+
+    def _last_labels(self) -> FinalLabels:
+        if self._tiles is None or self._final is None:
+            raise NotSegmentedError("no frame has been segmented since the segmenter was created or loaded")
+        return self._final
 
     def _full_size(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return enlarge(picture, self._shape(), self._parameters.n_threads)

@@ -147,6 +147,10 @@ class Component(Parametrised, ABC):
         """
         raise NotImplementedError(f"{self.name} clusters have no location")
 
+    def reweighted(self, factor: float) -> Self:
+        """Return the component whose prior weighs ``factor`` times as much."""
+        raise NotImplementedError(f"the prior of {self.name} clusters has a fixed weight")
+
     def without_location(self, S: Array) -> Self:
         """Return a component whose prior says no more about where clusters lie than that they are among the points.
 

@@ -28,6 +28,7 @@ Files::
     label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
     niw, niw_merge, gaussian, diagonal       points under Gaussians
     dirichlet, counts                        points that are counts
+    motion, held_labels, connected_pieces    motion between frames, labels that last, specks that neighbours absorb
     points, sharing, history                 labels and shares from a table of scores, records of past batches
 
 Imports between the files go one way; pyproject.toml lists the layers.
@@ -35,6 +36,7 @@ Imports between the files go one way; pyproject.toml lists the layers.
 
 from __future__ import annotations
 
+from scstream.kernels.connected_pieces import absorb_left_over, absorb_pieces, find_pieces
 from scstream.kernels.counts import (
     code_pairs,
     count_statistics,
@@ -55,9 +57,10 @@ from scstream.kernels.gaussian import (
     gaussian_translate,
 )
 from scstream.kernels.history import drift, weighted_sum
-from scstream.kernels.images import enlarge, shrink, untile
+from scstream.kernels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
 from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
+from scstream.kernels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
 from scstream.kernels.niw import niw_draw, niw_log_marginal, niw_predictive
 from scstream.kernels.niw_merge import niw_mergeable
 from scstream.kernels.noise import Noise
@@ -66,13 +69,15 @@ from scstream.kernels.pixels import fill_tiles
 from scstream.kernels.points import label_halves, label_points
 from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
+from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
 
 __all__ = [
-    "BANDS", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "code_pairs",
-    "count_statistics", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
-    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "gaussian_axis", "gaussian_halve",
-    "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "label_halves",
-    "label_points", "label_tiles", "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms",
-    "rising_own_scores", "rising_table", "share_points", "shrink", "sparse_rows", "sum_touched", "table_own_scores",
-    "table_scores", "tile_uncertainty", "untile", "weighted_sum",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "absorb_left_over", "absorb_pieces",
+    "code_pairs", "count_statistics", "diagonal_scores", "diagonal_statistics",
+    "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares", "drift", "enlarge", "entropy_between",
+    "fill_tiles", "find_pieces", "gaussian_axis", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
+    "gaussian_translate", "halve", "hold_labels", "label_halves", "label_points", "label_tiles", "match_coarse", "match_fine",
+    "median_motion", "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms",
+    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
+    "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
 ]  # fmt: skip

@@ -42,6 +42,17 @@ def untile(queue, tiles, table, stride, out):
 
 
 @kernel
+def translate_labels(queue, labels, table, out):
+    """out[y, x] = table[labels[y, x]] in the queue's rows; labels (H, W) int32, table (n,) of out's type."""
+    piece = next_piece(queue)
+    while piece >= 0:
+        for y in range(uint(queue.edges[piece]), uint(queue.edges[piece + 1])):
+            for x in range(uint(out.shape[1])):
+                out[y, x] = table[uint(labels[y, x])]
+        piece = next_piece(queue)
+
+
+@kernel
 def shrink(queue, frame, out):
     """Shrink a frame: out[i, j] = mean, rounded, of the block of frame that (i, j) covers, in the queue's rows of out.
 

@@ -40,6 +40,11 @@ class VideoParameters(Parameters):
         object.__setattr__(self, "follow", "clusters" if self.steadiness else "nothing")
 
     @property
+    def weigh_prior(self) -> bool:
+        """As in `Parameters`: seeing a picture again is no reason to divide it further."""
+        return self.steadiness > 0.0
+
+    @property
     def forgetting_kernel(self) -> Kernel:
         """Weight of a frame as a function of its age: `kernel` of an age that `steadiness` shortens."""
         slower = _SLOWER**self.steadiness

@@ -19,7 +19,7 @@ def smaller_half(sampler: Sampler, tiles: Tiles, id: int) -> npt.NDArray[np.bool
     own = sampler.id_of[tiles.labels] == id
     part = np.zeros(own.shape, bool)
     if total[0, :, 0].min() >= 1.0 and own.any():
-        component = sampler.component
+        component = sampler.posterior_component
         densities = mode_densities(component, total, float(sampler.config.alpha))
         points = component.prepare(tiles.pixels.transpose(0, 2, 1)[own].astype(np.float64))
         scores = component.scores(densities.sub_parameters, densities.sub_log_weight, points)

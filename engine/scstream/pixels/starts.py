@@ -16,7 +16,7 @@ from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import counter_rng, log_posterior
 
 #: Number of pixels, 854 x 480, at which the prior has its nominal weight.
-_NOMINAL_PIXELS = 409_920
+NOMINAL_PIXELS = 409_920
 #: Pixels that a start from many segments is found on, and pieces that it begins with.
 _SAMPLE = 2000
 _PIECES = 96
@@ -50,7 +50,7 @@ class FramePrior:
 
     def component(self, n_pixels: int) -> PixelGaussian:
         """Return the component for frames, or samples of one, with this number of pixels."""
-        weight = n_pixels / _NOMINAL_PIXELS
+        weight = n_pixels / NOMINAL_PIXELS
         psi = weight * self._psi
         # Half a grey level keeps the prior proper on a picture of one colour.
         psi[2:, 2:] += np.eye(3) * (0.5 / 255.0) ** 2

@@ -178,8 +178,8 @@ class Tiles:
         return flat[: self.rows, : self.columns].reshape(-1, PIXEL_D).astype(np.float64)
 
     def ids(self, id_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Return the map (H, W) of ids, given the id of each label 2 k + j."""
-        return self._untiled(self.labels, id_of.astype(np.int32))
+        """Return the map (H, W) of ids, or of other integers, given that of each label 2 k + j."""
+        return self._untiled(self.labels, id_of.astype(np.int32, copy=False))
 
     def _untiled(self, labels: npt.NDArray[np.int32], table: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Map (H, W) of the table's entries for the labels."""

@@ -137,6 +137,15 @@ class History:
         component.translate(buffer, R, shift)
         self._sum_records(self._weights)
 
+    def translate(self, component: Component, shift: Array) -> None:
+        """Shift all records of each cluster by shift (K, n_coordinates); `advance` or `refresh` must follow."""
+        component.translate(self._buffer, len(self.times), shift)
+
+    @property
+    def mass(self) -> float:
+        """Sum of the weights of the records in ``past``: how many batches the past counts for."""
+        return float(self._weights.sum())
+
     def regroup(self, sources: npt.NDArray[np.intp], statistics: Array) -> None:
         """Replace the clusters: some continue an earlier one, the others begin with statistics of the newest batch.
 

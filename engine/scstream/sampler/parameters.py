@@ -82,6 +82,11 @@ class Parameters:
         return self.kernel if callable(self.kernel) else KERNELS[self.kernel](float(self.decay))
 
     @property
+    def weigh_prior(self) -> bool:
+        """Whether the prior weighs as many batches as the past and the newest batch together count for."""
+        return False
+
+    @property
     def n_threads(self) -> int:
         """Number of threads to use: `threads`, or one for each core."""
         return self.threads or cores()

@@ -90,6 +90,17 @@ class Sampler:
     log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
     recent: RecentPoints = field(default_factory=RecentPoints)
+    _weighed: tuple[float, Component] | None = field(default=None, repr=False)
+
+    @property
+    def posterior_component(self) -> Component:
+        """Component with the prior's present weight: `Parameters.weigh_prior` lets it grow with the remembered past."""
+        if not self.config.weigh_prior:
+            return self.component
+        mass = 1.0 + self.state.history.mass
+        if self._weighed is None or self._weighed[0] != mass:
+            self._weighed = mass, self.component.reweighted(mass)
+        return self._weighed[1]
 
     # --- the first batch
 
@@ -187,14 +198,14 @@ class Sampler:
         state = self.state
         state.sweep += 1
         rng = counter_rng(config.seed, state.batch, state.sweep)
-        relabel(config, self.component, state, batch, sampling, rng)
-        mover = Mover(config, self.component, state, self.genealogy, self.time, rng)
+        relabel(config, self.posterior_component, state, batch, sampling, rng)
+        mover = Mover(config, self.posterior_component, state, self.genealogy, self.time, rng)
         if splitting:
             mover.propose_splits(batch.border_length())
         mover.propose_merges()
         mover.remove_dead(batch.used)
         if config.follow != "nothing":
-            state.history.recentre(self.component, state.current, per_subcluster=config.follow == "halves")
+            state.history.recentre(self.posterior_component, state.current, per_subcluster=config.follow == "halves")
         state.age += 1
         state.subcluster_age += 1
         self.id_of = mover.id_of
@@ -204,7 +215,7 @@ class Sampler:
         """Make the deterministic sweep that ends a batch, and append the batch to the history."""
         self.sweep(batch, self.config, sampling=False, splitting=self.config.split_last)
         state = self.state
-        self.log_posterior = log_posterior(self.component, state.total, self.config.log_alpha)
+        self.log_posterior = log_posterior(self.posterior_component, state.total, self.config.log_alpha)
         state.history.append(self.time, state.current)
 
     def update(self, batch: Batch, time: float) -> None:
@@ -294,7 +305,7 @@ class Sampler:
         return self._mover(counter_rng(self.config.seed, self.state.batch, _MANUAL_SWEEPS + len(self.pending)))
 
     def _mover(self, rng: np.random.Generator) -> Mover:
-        return Mover(self.config, self.component, self.state, self.genealogy, self.time, rng)
+        return Mover(self.config, self.posterior_component, self.state, self.genealogy, self.time, rng)
 
 
 def has_converged(trace: list[tuple[int, float]], window: int = 60) -> bool:

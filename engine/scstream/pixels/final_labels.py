@@ -1,0 +1,175 @@
+"""Final labels of a frame: those of the model, made to agree with their neighbours and with the frame before."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels
+from scstream.components.base import Array
+from scstream.kernels import PIXEL_P, Queue
+from scstream.pixels.motion import Luminance, Motion, find_motion, luminance, luminance_step
+from scstream.pixels.parameters import VideoParameters
+from scstream.pixels.starts import NOMINAL_PIXELS
+from scstream.pixels.tiles import Tiles, pack
+from scstream.sampler.sampler import Sampler
+from scstream.sampler.sweep import sum_subclusters
+from scstream.threads import queue_of, run_queue
+
+#: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
+_BONUS = 6.0
+_CONTRAST = 12.0
+#: Sizes of pieces, at 854 x 480 and a smoothing of 1: always absorbed below, never from there on, length of a line.
+_TINY, _SMALL, _LINE = 24, 128, 12
+#: A piece in between stays if every neighbour is this many nats worse for each of its pixels.
+_LOSS = 5.0
+#: How far the past moves along with the picture; the rest of the way it follows the labels.
+_MOVE = 0.5
+_PIECES = 32
+
+Labels = npt.NDArray[np.int32]
+Forms = npt.NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class FinalLabels:
+    """Labels of the last frame, and what the next frame needs of it.
+
+    Parameters
+    ----------
+    labels : array (h, w) int32
+        Index into ``ids`` of each pixel.
+    ids : array (n,)
+        Ids of the sampler's clusters.
+    luminance : array uint8, optional
+        The frame's `luminance`; None without steadiness.
+    bare : array (h, w) int32, optional
+        The labels by score alone; None in a loaded segmenter.
+    """
+
+    labels: Labels
+    ids: npt.NDArray[np.int64]
+    luminance: Luminance | None = None
+    bare: Labels | None = None
+
+    def map_of(self, names: npt.NDArray[np.int64], threads: int) -> Labels:
+        """Return the map (h, w) of the name (n,) of each pixel's cluster, such as its id."""
+        out = np.empty(self.labels.shape, np.int32)
+        table = names.astype(np.int32)
+        run_queue(
+            threads, _rows(len(out)), lambda queue: kernels.translate_labels(queue, self.labels, table, out)
+        )
+        return out
+
+    def changes(self, tiles: Tiles) -> Array:
+        """What the final labels add to the statistics (n, 21) of the clusters by score alone, in the frame's tiles."""
+        parts = np.zeros((_PIECES, len(self.ids), PIXEL_P))
+        if self.bare is not None:
+            run_queue(
+                tiles.threads,
+                _rows(len(self.labels)),
+                lambda queue: kernels.sum_changes(queue, tiles.pixels, self.bare, self.labels, parts),
+            )
+        total: Array = parts.sum(axis=0)
+        return total
+
+
+class Finisher:
+    """Turns a frame's labels by the model into final ones, frame by frame.
+
+    Parameters
+    ----------
+    config : VideoParameters
+    frame : array (h, w, 3) uint8
+        The frame at the size at which it is segmented.
+    last : FinalLabels, optional
+        Of the frame before; None for a first frame.
+    """
+
+    def __init__(
+        self, config: VideoParameters, frame: npt.NDArray[np.uint8], last: FinalLabels | None = None
+    ) -> None:
+        self.config, self.frame, self.last = config, frame, last
+        self.luminance: Luminance | None = None
+        self.motion: Motion | None = None
+        if config.steadiness:
+            self.luminance = luminance(frame, config.n_threads)
+            if last is not None and last.luminance is not None and last.labels.shape == frame.shape[:2]:
+                step = luminance_step(frame.shape[:2])
+                self.motion = find_motion(self.luminance, last.luminance, step, config.n_threads)
+
+    def move_past(self, sampler: Sampler) -> None:
+        """Shift the history of each segment along with the motion of its pixels, before the frame is segmented."""
+        if self.motion is None or self.last is None:
+            return
+        sums = kernels.sum_motion(self.motion.vectors, self.motion.spacing, self.last.labels, len(self.last.ids))
+        moved = _places(self.last.ids, sampler.state.ids)
+        shift = np.zeros((len(sampler.state.ids), sampler.component.n_coordinates))
+        known = moved >= 0
+        # The two samples in the denominator keep segments of a few pixels in place.
+        shift[known, :2] = _MOVE * (sums[:, :2] / (sums[:, 2:] + 2.0))[moved[known]] / self.frame.shape[:2]
+        sampler.state.history.translate(sampler.component, shift)
+
+    def finish(self, sampler: Sampler, tiles: Tiles) -> FinalLabels:
+        """Return the final labels of the frame that the sampler has segmented."""
+        config, state = self.config, sampler.state
+        bare = tiles.ids(_places(state.ids, sampler.id_of))
+        labels = bare.copy()
+        S = sum_subclusters(state.total)
+        forms = pack(sampler.posterior_component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)))
+        group = np.unique(getattr(state, "owner", state.ids), return_inverse=True)[1].astype(np.int32)
+        if self.motion is not None and self.last is not None:
+            self._hold(bare, labels, tiles, forms, group, _places(state.ids, self.last.ids))
+        if config.smoothing:
+            self._absorb(labels, tiles, forms, group)
+        return FinalLabels(labels, state.ids.copy(), self.luminance, bare)
+
+    def _hold(
+        self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels
+    ) -> None:
+        """Let pixels keep the label that they had, found in ``table`` by its index in the frame before."""
+        last, motion = self.last, self.motion
+        assert last is not None and motion is not None
+        step = luminance_step(labels.shape)
+        bonus, contrast = np.float32(_BONUS * self.config.steadiness), np.float32(1.0 / _CONTRAST**2)
+        run_queue(
+            self.config.n_threads,
+            _rows(len(labels)),
+            lambda queue: kernels.hold_labels(
+                queue, motion.vectors, motion.spacing, step, last.labels, table, self.luminance, last.luminance, group,
+                tiles.pixels, forms, bonus, contrast, bare, labels,
+            ),
+        )  # fmt: skip
+
+    def _absorb(self, labels: Labels, tiles: Tiles, forms: Forms, group: Labels) -> None:
+        """Let neighbours absorb small pieces."""
+        size = self.config.smoothing * labels.size / NOMINAL_PIXELS
+        limit, tiny, extent = size * _SMALL, size * _TINY, math.sqrt(size) * _LINE
+        pieces = kernels.find_pieces(labels, group, limit)
+        left_over = np.zeros(len(pieces.small), bool)
+        run_queue(
+            self.config.n_threads,
+            queue_of(np.linspace(0, len(left_over), _PIECES + 1).astype(int)),
+            lambda queue: kernels.absorb_pieces(
+                queue, pieces, labels, tiles.pixels, forms, limit, tiny, extent, _LOSS, left_over
+            ),
+        )
+        kernels.absorb_left_over(pieces, left_over, labels)
+
+
+def _places(ids: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Labels:
+    """Index into ``ids`` of each of the wanted ids, or -1.
+
+    >>> _places(np.array([5, 3, 9]), np.array([9, 4, 5]))
+    array([ 2, -1,  0], dtype=int32)
+    """
+    order = np.argsort(ids)
+    place = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
+    return np.where(ids[place] == wanted, place, -1).astype(np.int32)
+
+
+def _rows(n: int) -> Queue:
+    return queue_of(np.linspace(0, n, _PIECES + 1).astype(int))
