@@ -11,6 +11,7 @@ from typing import Any, Literal, Self
 
 import scstream
 from scstream.pixels.colour import COLOURS
+from scstream.pixels.parameters import MAX_SMOOTHING, MAX_STEADINESS, VideoParameters
 from scstream.sampler.forgetting import KERNELS
 from scstream_app.errors import SettingsError
 
@@ -130,11 +131,31 @@ class Settings:
         low=0.001,
         high=1000.0,
     )
+    smoothing: float = _setting(
+        1.0,
+        "Smoothing",
+        "How much neighbouring pixels of similar colour stay together, and how large a speck may be before its "
+        "surroundings absorb it. Larger values give fewer specks and smoother outlines. 0: off.",
+        "number",
+        "--smoothing",
+        low=0.0,
+        high=MAX_SMOOTHING,
+    )
+    steadiness: float = _setting(
+        1.0,
+        "Steadiness",
+        "How long segments keep their ids. Larger values give ids that last longer, smaller ones show changes sooner: "
+        "a new segment gets an id of its own when it has lasted for 10 * steadiness frames. 0: off.",
+        "number",
+        "--steadiness",
+        low=0.0,
+        high=MAX_STEADINESS,
+    )
     decay: float = _setting(
         2.9,
         "Forgetting",
-        "How fast the model forgets past frames: the previous frame has weight 2 ** -decay. Smaller values make "
-        "segments more stable, larger ones let them follow fast changes.",
+        "How fast the model forgets past frames: a frame of age t has weight 2 ** (-decay * t / 4**steadiness). "
+        "Smaller values make segments more stable, larger ones let them follow fast changes.",
         "number",
         "--decay",
         low=0.0,
@@ -310,8 +331,9 @@ class Preset:
 PRESETS: tuple[Preset, ...] = (
     Preset(
         "Paper",
-        "The method of the paper: no sub-cluster restarts after the first frame, its merge rule, no scene cuts.",
-        MappingProxyType({"restart": None, "merge": "paper", "scene_cuts": False}),
+        "The method of the paper: no smoothing, no steadiness, no sub-cluster restarts after the first frame, its "
+        "merge rule, no scene cuts.",
+        MappingProxyType({"smoothing": 0.0, "steadiness": 0.0, "restart": None, "merge": "paper", "scene_cuts": False}),
     ),
     Preset(
         "Live",
@@ -327,10 +349,13 @@ PRESETS: tuple[Preset, ...] = (
 )
 
 
-def remembered_frames(decay: float) -> float:
+def remembered_frames(decay: float, steadiness: float) -> float:
     """Effective number of frames that the model remembers: the total weight of the current and all past frames.
 
-    >>> [round(remembered_frames(decay), 2) for decay in (2.9, 1.0, 0.1, 0.0)]
+    >>> [round(remembered_frames(decay, 0.0), 2) for decay in (2.9, 1.0, 0.1, 0.0)]
     [1.15, 2.0, 14.93, inf]
+    >>> round(remembered_frames(2.9, 1.0), 2)
+    2.53
     """
-    return 1.0 / (1.0 - 2.0**-decay) if decay > 0.0 else math.inf
+    ratio = VideoParameters(decay=decay, steadiness=steadiness).forgetting_kernel(1.0)
+    return 1.0 / (1.0 - ratio) if ratio < 1.0 else math.inf

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scstream.sampler.genealogy import Kind
 from scstream_app.errors import ExportError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice
 
 if TYPE_CHECKING:
-    from scstream import Preview, VideoSegmenter
+    from scstream import Event, Preview, VideoSegmenter
 
 #: Number of recent frames that define the current rate.
 _RECENT = 30
@@ -50,12 +51,18 @@ class RunProgress:
     frame_milliseconds: array[float] = field(default_factory=lambda: array("d"))
     notices: list[Notice] = field(default_factory=list)
     failures: list[ExportError] = field(default_factory=list)
+    _ids: set[int] = field(default_factory=set)
     _frame_start: float = field(default_factory=perf_counter)
 
     @property
     def frames(self) -> int:
         """Number of frames processed."""
         return len(self.frame_milliseconds)
+
+    @property
+    def segments_ever(self) -> int:
+        """Number of segments so far, including those that have ended."""
+        return len(self._ids)
 
     @property
     def rate(self) -> float | None:
@@ -71,8 +78,13 @@ class RunProgress:
         for stage, milliseconds in result.milliseconds.items():
             self.stages.setdefault(stage, array("d")).append(milliseconds)
         self.segments_last = len(result.statistics)
+        self.count_ids(result.events)
         if self.fresh and self.frames == 1:
             self.init_seconds = result.milliseconds.get("engine", 0.0) / 1000.0
+
+    def count_ids(self, events: Iterable[Event]) -> None:
+        """Count the segments that begin in these events."""
+        self._ids.update(event.ids[-1] for event in events if event.kind in (Kind.BIRTH, Kind.SPLIT))
 
     def report(self, segmenter: VideoSegmenter) -> dict[str, Any]:
         """The figures that `scstream segment --json` prints; None for those that need more than one frame."""
@@ -92,7 +104,7 @@ class RunProgress:
             "share_not_engine": _rounded(1.0 - engine / totals.sum()) if several else None,
             "fps": _rounded(1000.0 / totals.mean()) if several else None,
             "segments_last": self.segments_last,
-            "segments_ever": segmenter.model_.genealogy_.n_ids,
+            "segments_ever": self.segments_ever,
             "init_seconds": None if self.init_seconds is None else _rounded(self.init_seconds),
             "seed": segmenter.seed or 0,
             "threads": segmenter.parameters.n_threads,

@@ -199,6 +199,8 @@ def resume(
     resumption = prepare_resumption(session, source, threads)
     manifest = session.manifest
     progress = RunProgress(manifest.source.width, manifest.source.height, fresh=not len(session))
+    for record in session.records():
+        progress.count_ids(record.events)
     run = Run(
         source,
         session.path.parent,

@@ -1,8 +1,9 @@
 """Scene cut detection.
 
 A frame whose colour histogram differs much from that of the previous frame is a candidate. A copy of the segmenter then
-segments it; if most pixels change their id, the frame is a cut. Both measures depend only on the two frames and the
-segmenter, so a resumed run makes the same decisions.
+segments it without smoothing and steadiness, which would keep the ids of the scene before; if most pixels change their
+id, the frame is a cut. Both measures depend only on the two frames and the segmenter, so a resumed run makes the same
+decisions.
 """
 
 from __future__ import annotations
@@ -69,6 +70,8 @@ def churn(
 ) -> float:
     """Share of the pixels that would change their id if the segmenter continued with this frame.
 
-    The segmenter itself does not change: a copy segments the frame.
+    The segmenter itself does not change: a copy without smoothing and steadiness segments the frame.
     """
-    return label_churn(before, segmenter.copy().segment(rgb, time, on_preview))
+    trial = segmenter.copy().set_params(smoothing=0.0, steadiness=0.0)
+    # Without steadiness the past fades sooner, and a frame that is segmented like a first one has new ids only.
+    return label_churn(before, trial.segment(rgb, None if trial.has_faded(time) else time, on_preview))

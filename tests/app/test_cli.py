@@ -76,6 +76,16 @@ def test_segment_writes_what_the_library_finds(clip, tmp_path, capsys):
     assert "6 frames of 64 x 48" in capsys.readouterr().out
 
 
+def test_smoothing_and_steadiness_can_be_switched_off(clip, tmp_path):
+    assert segment(clip, tmp_path / "out", "--smoothing", "0", "--steadiness", "0", "--quiet") == 0
+    bare = VideoSegmenter(smoothing=0, steadiness=0)
+    for frame, ids in zip(open_source(str(clip)).frames(), ids_in(tmp_path / "out").values(), strict=True):
+        np.testing.assert_array_equal(ids, bare.segment(frame.rgb))
+    with Session.open(tmp_path / "out" / "clip.scstream") as session:
+        settings = session.manifest.settings
+    assert (settings.smoothing, settings.steadiness) == (0.0, 0.0)
+
+
 def test_the_session_holds_what_the_files_do(clip, tmp_path):
     assert segment(clip, tmp_path / "out", "--quiet") == 0
     with Session.open(tmp_path / "out" / "clip.scstream") as session:
@@ -290,6 +300,7 @@ def test_commands_load_no_qt():
         (["--sweeps", "-2"], r"sweeps must be a whole number, .*, got -2"),
         (["--threads", "0"], r"threads must be a whole number, .*, got 0"),
         (["--seed", "-1"], r"seed must be a whole number, .*, got -1"),
+        (["--steadiness", "3"], r"steadiness must be a number, at least 0 and at most 2, got 3\.0"),
         (["--decay", "nan"], r"decay must be a number, .*, got nan"),
         (["--burn-in", "-1"], "burn_in must be a whole number"),
         (["--restart", "soon"], "restart"),

@@ -61,6 +61,8 @@ def test_threads_do_not_determine_the_result() -> None:
         ("alpha", 10**400, "at most 1e+300"),
         ("decay", -1.0, "at least 0"),
         ("decay", None, "a number"),
+        ("smoothing", 10.5, "at least 0 and at most 10"),
+        ("steadiness", -0.1, "at least 0 and at most 2"),
         ("sweeps", 1.5, "a whole number"),
         ("sweeps", True, "a whole number"),
         ("seed", -1, "at least 0"),
@@ -111,6 +113,8 @@ def test_the_table_says_all_that_a_dialog_needs() -> None:
 
 
 def test_memory_in_frames() -> None:
-    assert remembered_frames(0.0) == math.inf
-    assert remembered_frames(1.0) == 2.0
-    assert remembered_frames(100.0) == 1.0
+    assert remembered_frames(0.0, 0.0) == remembered_frames(0.0, 2.0) == math.inf
+    assert remembered_frames(1.0, 0.0) == 2.0
+    assert remembered_frames(100.0, 0.0) == 1.0
+    # With a steadiness of 1 the past is forgotten four times more slowly.
+    assert remembered_frames(4.0, 1.0) == remembered_frames(16.0, 2.0) == 2.0

@@ -27,6 +27,8 @@ _LIMIT = 1 << 22
 _ADDRESS_LENGTH = 1 << 19
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
 _CHECKSUM = (1 << 32) - 1
+# Sessions from before these settings existed were segmented without them.
+_ABSENT_SETTINGS: Mapping[str, Any] = MappingProxyType({"smoothing": 0.0, "steadiness": 0.0})
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class Manifest:
             raise InvalidData("'formats' contains an invalid name")
         units = statistics.described_units(values.get("statistics"))
         try:
-            settings = Settings.from_dict(checks.section(values, "settings"))
+            settings = Settings.from_dict({**_ABSENT_SETTINGS, **checks.section(values, "settings")})
         except SettingsError as error:
             raise InvalidData(f"its settings are invalid: {error}") from error
         return cls(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -35,13 +35,13 @@ _STANDARD = Preset("Standard", "The default settings: good for most clips.", {})
 _TITLES: Mapping[str, str] = MappingProxyType({"rgb": "RGB", "lab": "Lab", "rbf": "RBF"})
 
 
-def memory_text(decay: float) -> str:
-    """Describe how many frames a decay remembers.
+def memory_text(decay: float, steadiness: float) -> str:
+    """Describe how many frames the model remembers.
 
-    >>> memory_text(2.9), memory_text(0.1), memory_text(0.0)
-    ('remembers about 1.2 frames', 'remembers about 15 frames', 'remembers everything')
+    >>> memory_text(2.9, 1.0), memory_text(0.1, 0.0), memory_text(0.0, 0.0)
+    ('remembers about 2.5 frames', 'remembers about 15 frames', 'remembers everything')
     """
-    frames = remembered_frames(decay)
+    frames = remembered_frames(decay, steadiness)
     if math.isinf(frames):
         return "remembers everything"
     return f"remembers about {frames:.1f} frames" if frames < 10.0 else f"remembers about {frames:.0f} frames"
@@ -51,7 +51,8 @@ def memory_text(decay: float) -> str:
 _SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "detail": {"kind": "log slider"},
-        "decay": {"describe": memory_text},
+        "smoothing": {"kind": "slider"},
+        "steadiness": {"kind": "slider"},
         # The smallest percentage that is shown; 0 is not allowed.
         "scale": {"kind": "percent", "low": 0.01, "remark": "of the frame"},
         "alpha": {"kind": "scientific"},
@@ -60,8 +61,8 @@ _SPECIAL: Mapping[str, Mapping[str, Any]] = MappingProxyType(
 )
 
 
-def field_spec(name: str, spec: Spec) -> FieldSpec:
-    """Describe the form field of a setting."""
+def field_spec(name: str, spec: Spec, describe: Callable[[Any], str] | None = None) -> FieldSpec:
+    """Describe the form field of a setting; ``describe`` gives a text about its value."""
     values: dict[str, Any] = {
         "kind": spec.kind,
         "low": spec.low,
@@ -69,6 +70,7 @@ def field_spec(name: str, spec: Spec) -> FieldSpec:
         "expected": spec.expected,
         "choices": {choice: _TITLES.get(choice, choice.capitalize()) for choice in spec.choices},
         "none": spec.none or "",
+        "describe": describe,
     }
     return FieldSpec(spec.label, spec.help, **{**values, **_SPECIAL.get(name, {})})
 
@@ -152,11 +154,15 @@ class ControlsPanel(QWidget):
     def _add_fields(self, form: QFormLayout, group: str) -> None:
         for name, spec in SPECS.items():
             if spec.group == group:
-                field = make_field(field_spec(name, spec))
+                field = make_field(field_spec(name, spec, self._memory_text if name == "decay" else None))
                 field.ignore_wheel_without_focus()
                 field.changed.connect(self._on_changed)
                 self._fields[name] = field
                 form.addRow(field.label, field)
+
+    def _memory_text(self, decay: float) -> str:
+        steadiness = self._fields["steadiness"]
+        return "" if steadiness.problem else memory_text(decay, steadiness.value)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -203,6 +209,7 @@ class ControlsPanel(QWidget):
         changed, problem = self.changed, self.problem
         for name, field in self._fields.items():
             self._mark(name, field, name in changed or bool(field.problem))
+            field.update_note()
         applicable = [name for name in changed if name in CHANGEABLE]
         self._apply.setEnabled(bool(applicable) and not problem and can_edit(self._document))
         self._restart.setEnabled(self._document.facts is not None and not self._document.saving and not problem)

@@ -31,7 +31,7 @@ from superqt import QLargeIntSpinBox
 
 from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
 
-Kind = Literal["switch", "choice", "integer", "number", "percent", "scientific", "log slider", "folder"]
+Kind = Literal["switch", "choice", "integer", "number", "percent", "scientific", "slider", "log slider", "folder"]
 _INT_LIMIT = 2**31 - 1
 
 
@@ -45,7 +45,8 @@ class FieldSpec:
         The field's name and its tooltip.
     kind : str
         Which control the field gets. A percentage is a share between 0 and 1 that is shown as 0 to 100 %; "scientific"
-        is a number over many orders of magnitude, as text; "log slider" adds a slider over powers of ten to it.
+        is a number over many orders of magnitude, as text; "slider" and "log slider" add a slider to that text, the
+        latter over powers of ten.
     low, high : float
         Bounds of a number.
     expected : str
@@ -143,6 +144,9 @@ class Field(QWidget, metaclass=AbstractQtMeta):
     def problem(self) -> str:
         """What is wrong with the value; empty if it is valid."""
         return ""
+
+    def update_note(self) -> None:
+        """Describe the value again, if it has a description, which may depend on other values."""
 
 
 class _Switch(Field):
@@ -246,7 +250,7 @@ class _Number(Field):
     @Slot()
     def _on_changed(self) -> None:
         self._exact = None
-        self._update_note()
+        self.update_note()
         self.changed.emit()
 
     @property
@@ -257,9 +261,9 @@ class _Number(Field):
         with QSignalBlocker(self._box):
             self._box.setValue(value * self._FACTOR)
         self._exact = float(value)
-        self._update_note()
+        self.update_note()
 
-    def _update_note(self) -> None:
+    def update_note(self) -> None:
         if self.spec.describe is not None:
             self._note.setText(self.spec.describe(self.value))
 
@@ -291,7 +295,9 @@ class _Scientific(Field):
             return math.nan
 
     def put(self, value: Any) -> None:
-        self._line.setText(f"{value:g}" if float(f"{value:g}") == value else repr(value))
+        # The user may be typing: 0. is equal to 0, but about to be 0.5.
+        if self.value != value:
+            self._line.setText(f"{value:g}" if float(f"{value:g}") == value else repr(value))
 
     @property
     def problem(self) -> str:
@@ -300,17 +306,16 @@ class _Scientific(Field):
         return f"{self.spec.label} must be {self.spec.expected}, got '{self._line.text()}'."
 
 
-class _LogSlider(_Scientific):
-    """A slider over powers of ten, with the number beside it."""
+class _Slider(_Scientific):
+    """A slider with the number beside it."""
 
-    #: Slider positions for each power of ten.
+    #: Slider positions for each unit.
     _STEPS = 10
 
     def __init__(self, spec: FieldSpec) -> None:
         super().__init__(spec)
         self._slider = QSlider(Qt.Orientation.Horizontal)
-        low, high = math.ceil(math.log10(spec.low)), math.floor(math.log10(spec.high))
-        self._slider.setRange(low * self._STEPS, high * self._STEPS)
+        self._slider.setRange(self._position(spec.low), self._position(spec.high))
         self._slider.setPageStep(self._STEPS // 2)
         self._slider.valueChanged.connect(self._on_slid)
         self._row.insertWidget(0, self._slider, 1)
@@ -326,15 +331,30 @@ class _LogSlider(_Scientific):
 
     @Slot()
     def _align(self) -> None:
-        value = self.value
-        if value > 0.0:
+        if not self.problem:
             with QSignalBlocker(self._slider):
-                self._slider.setValue(round(self._STEPS * math.log10(value)))
+                self._slider.setValue(self._position(self.value))
 
     @Slot(int)
     def _on_slid(self, position: int) -> None:
-        super().put(float(f"{10.0 ** (position / self._STEPS):.2g}"))
+        super().put(float(f"{self._value_at(position):.2g}"))
         self.changed.emit()
+
+    def _position(self, value: float) -> int:
+        return round(self._STEPS * value)
+
+    def _value_at(self, position: int) -> float:
+        return position / self._STEPS
+
+
+class _LogSlider(_Slider):
+    """A slider over powers of ten, each of which is a unit."""
+
+    def _position(self, value: float) -> int:
+        return super()._position(math.log10(value))
+
+    def _value_at(self, position: int) -> float:
+        return math.pow(10.0, super()._value_at(position))
 
 
 class _Folder(Field):
@@ -374,6 +394,7 @@ _FIELDS: Mapping[Kind, Callable[[FieldSpec], Field]] = {
     "number": _Number,
     "percent": _Percent,
     "scientific": _Scientific,
+    "slider": _Slider,
     "log slider": _LogSlider,
     "folder": _Folder,
 }

@@ -17,12 +17,12 @@ from PIL import Image
 from helpers.clips import leftovers, moving_square, write_images, write_video
 from helpers.export_scenes import story
 from helpers.fake_source import FakeSource
-from helpers.session_clips import QUICK, recorded
+from helpers.session_clips import QUICK, clip, recorded
 from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
 from scstream_app.export import ExportOptions, png
-from scstream_app.headless import RunCallbacks, stored_options
+from scstream_app.headless import RunCallbacks, RunProgress, stored_options
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame, open_source
@@ -384,6 +384,26 @@ def test_invalid_stored_options_are_rejected(tmp_path: Path, export: Any) -> Non
     path.write_text(json.dumps(json.loads(path.read_text()) | {"export": export}))
     with pytest.raises(SessionError, match=r"clip\.scstream"):
         Session.open(tmp_path / "clip.scstream")
+
+
+def test_segments_are_counted_by_their_events(story_session: Session) -> None:
+    progress = RunProgress(32, 24)
+    for result in story_session.results():
+        progress.add(result)
+    # Three at first, and one that splits from them later.
+    assert (progress.segments_ever, progress.segments_last) == (4, 3)
+
+
+def test_a_resumed_run_counts_the_segments_from_before(tmp_path: Path) -> None:
+    frames, cancel = clip(10), threading.Event()
+    whole = segment(FakeSource(frames), tmp_path / "whole")
+    run = headless.prepare(FakeSource(frames), tmp_path, QUICK, ExportOptions(("ids",)))
+    for _ in headless.segment(run, RunCallbacks(cancel)):
+        cancel.set()
+    with Session.open(tmp_path / "clip.scstream", writable=True) as session:
+        run, steps = headless.resume(session, FakeSource(frames), 1, RunCallbacks())
+        list(steps)
+    assert run.progress.segments_ever == whole.progress.segments_ever > run.progress.segments_last
 
 
 def test_a_resumed_run_has_no_first_frame_to_time(tmp_path: Path) -> None:

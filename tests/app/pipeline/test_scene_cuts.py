@@ -40,6 +40,30 @@ def test_the_cuts_of_the_samples(clip: str, first: int, cuts: list[int]) -> None
     assert found == cuts
 
 
+def test_a_trial_is_of_the_bare_model() -> None:
+    first, second = moving_square(2)
+    bare = Settings(max_init_sweeps=20, smoothing=0.0, steadiness=0.0).segmenter()
+    before = bare.segment(first)
+    steady = bare.copy().set_params(smoothing=10.0, steadiness=2.0)
+    other = np.ascontiguousarray(255 - second[:, ::-1])
+    for frame, same_scene in ((second, True), (other, False)):
+        churns = [scene_cuts.churn(segmenter, before, frame, 1.0, lambda _: None) for segmenter in (bare, steady)]
+        assert churns[0] == churns[1]
+        assert (churns[0] < scene_cuts.CHURN) == same_scene
+    assert (steady.smoothing, steady.steadiness) == (10.0, 2.0)
+    np.testing.assert_array_equal(steady.ids_, before)
+
+
+def test_missing_frames_are_no_cut() -> None:
+    first, second = moving_square(2)
+    steady = Settings(max_init_sweeps=20, steadiness=1.0).segmenter()
+    before = steady.segment(first, 0.0)
+    # So many frames are missing that the bare model would have forgotten the past; the steady one has not.
+    assert steady.copy().set_params(steadiness=0.0).has_faded(5.0)
+    assert not steady.has_faded(5.0)
+    assert scene_cuts.churn(steady, before, second, 5.0, lambda _: None) < scene_cuts.CHURN
+
+
 def test_slowly_changing_light_is_no_candidate() -> None:
     with open_source(str(SAMPLES / "lighting.mp4")) as source:
         colours = [scene_cuts.histogram(frame.rgb) for frame in source.frames()]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +102,23 @@ def test_without_a_snapshot_it_starts_again(unbroken: Session, tmp_path: Path) -
         assert resume(session, FakeSource(clip(COUNT))).repeated == 3
         assert [r.index for r in resume(session, FakeSource(clip(COUNT))).run()] == list(range(3, COUNT))
     assert_same(Session.open(path), unbroken)
+
+
+@pytest.mark.parametrize("snapshots", [True, False])
+def test_a_session_from_before_smoothing_and_steadiness_goes_on_without(snapshots: bool, tmp_path: Path) -> None:
+    bare = replace(QUICK, smoothing=0.0, steadiness=0.0)
+    recorded(tmp_path / "whole.scstream", clip(COUNT), bare)
+    path = interrupted(tmp_path / "a.scstream", 4, settings=bare)
+    if not snapshots:
+        shutil.rmtree(path / "models")
+        (path / "models").mkdir()
+    manifest = json.loads((path / "manifest.json").read_text())
+    assert (manifest["settings"].pop("smoothing"), manifest["settings"].pop("steadiness")) == (0.0, 0.0)
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with Session.open(path, writable=True) as session:
+        assert session.manifest.settings.portable() == bare.portable()
+        assert [r.index for r in resume(session, FakeSource(clip(COUNT))).run()] == list(range(4, COUNT))
+    assert_same(Session.open(path), Session.open(tmp_path / "whole.scstream"))
 
 
 @pytest.mark.parametrize("snapshots", [True, False])

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from helpers.held_worker import pause_after_each
+from scstream import VideoSegmenter
 from scstream_app.pipeline.edits import Edit
 from scstream_app.settings import PRESETS, SPECS, Settings
 from scstream_app.ui.document.document import Document
@@ -108,11 +109,17 @@ def test_with_nothing_open_changes_hold_for_the_next_source(document: Document, 
 def test_the_memory_is_shown_in_frames(document: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(document)
     memory = panel.findChild(QLabel, "note")
-    assert memory.text() == "remembers about 1.2 frames"
+    assert memory.text() == "remembers about 2.5 frames"
     box = control(panel, QAbstractSpinBox, "Forgetting")
     box.selectAll()
     qtbot.keyClicks(box, "0.1" if box.locale().decimalPoint() == "." else "0,1")
+    assert memory.text() == "remembers about 58 frames"
+    qtbot.keyClick(control(panel, QSlider, "Steadiness"), Qt.Key.Key_Home)
     assert memory.text() == "remembers about 15 frames"
+    line = control(panel, QLineEdit, "Steadiness, as a number")
+    line.selectAll()
+    qtbot.keyClicks(line, "3")
+    assert memory.text() == ""
 
 
 def test_detail_is_a_slider_over_powers_of_ten(document: Document, make: Made, qtbot: QtBot) -> None:
@@ -126,6 +133,53 @@ def test_detail_is_a_slider_over_powers_of_ten(document: Document, make: Made, q
     qtbot.keyClicks(line, "0.02")
     assert document.settings.detail == 0.02
     assert slider.value() == -17
+
+
+@pytest.mark.parametrize(("name", "highest"), [("smoothing", 10.0), ("steadiness", 2.0)])
+def test_smoothing_and_steadiness_are_sliders_from_zero(
+    document: Document, make: Made, qtbot: QtBot, name: str, highest: float
+) -> None:
+    panel, label = make(document), SPECS[name].label
+    slider = control(panel, QSlider, label)
+    line = control(panel, QLineEdit, f"{label}, as a number")
+    assert label_of(panel, label).toolTip() == SPECS[name].help
+    assert slider.parentWidget().toolTip() == SPECS[name].help
+    assert line.text() == "1"
+    for key, value in ((Qt.Key.Key_Right, 1.1), (Qt.Key.Key_End, highest), (Qt.Key.Key_Home, 0.0)):
+        qtbot.keyClick(slider, key)
+        assert getattr(document.settings, name) == float(line.text()) == value
+    line.selectAll()
+    qtbot.keyClicks(line, "0.57")
+    assert getattr(document.settings, name) == 0.57
+    assert slider.value() == 6
+    line.selectAll()
+    qtbot.keyClicks(line, "inf")
+    assert "got 'inf'" in panel.problem
+    assert slider.value() == 6
+
+
+def test_smoothing_and_steadiness_change_at_the_next_frame(
+    running: Document, make: Made, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel, used = make(running), []
+    segment = VideoSegmenter.segment
+
+    def listening(segmenter: VideoSegmenter, *args: Any, **kwargs: Any) -> Any:
+        used.append((segmenter.smoothing, segmenter.steadiness))
+        return segment(segmenter, *args, **kwargs)
+
+    monkeypatch.setattr(VideoSegmenter, "segment", listening)
+    frames, edits = len(running.summary), sent(running)
+    qtbot.keyClick(control(panel, QSlider, "Smoothing"), Qt.Key.Key_Home)
+    qtbot.keyClick(control(panel, QSlider, "Steadiness"), Qt.Key.Key_End)
+    assert panel.findChild(QLabel, "message").text() == "Changed: Smoothing, Steadiness."
+    press(qtbot, panel, "Apply from this frame on")
+    # No restart: all segments go on.
+    assert edits == [Edit("change", values={"smoothing": 0.0, "steadiness": 2.0})]
+    running.pause(False)
+    qtbot.waitUntil(lambda: len(running.summary) > frames, timeout=LONG)
+    assert used[0] == (0.0, 2.0)
+    assert (running.settings.smoothing, running.settings.steadiness) == (0.0, 2.0)
 
 
 def test_what_differs_is_marked_and_only_that_is_sent(running: Document, make: Made, qtbot: QtBot) -> None:
