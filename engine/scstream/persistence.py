@@ -134,6 +134,8 @@ def _arrays(sampler: Sampler) -> Arrays:
         "age": state.age,
         "rest": state.subcluster_age,
         "born": state.born,
+        "owner": state.owner,
+        "newcomer": state.newcomer.astype(np.uint8),
     }
 
 
@@ -172,7 +174,7 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
         config,
         component,
         state,
-        _genealogy(_section(arrays, "genealogy."), state.ids),
+        _genealogy(_section(arrays, "genealogy."), state),
         float(meta["time"]),
         np.repeat(state.ids, 2),
         [Event.from_dict(event) for event in meta["events"]],
@@ -210,6 +212,7 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise ValueError("the times of the records do not increase")
     check_integer("batch", meta["batch"], 0, _MAX_COUNT)
+    owner, newcomer = _owners(arrays, ids)
     return State(
         history=History.restore(times.astype(np.float64).tolist(), records, kernel),
         current=records[-1].copy(),
@@ -219,7 +222,21 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
         born=born,
         batch=meta["batch"],
         locked=frozenset(int(id) for id in meta.get("locked", ())),
+        owner=owner,
+        newcomer=newcomer,
     )
+
+
+def _owners(arrays: Arrays, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Owners and newcomers among the clusters; in files of earlier versions every cluster is announced."""
+    if "owner" not in arrays:
+        return ids.copy(), np.zeros(len(ids), bool)
+    owner, newcomer = (_integers(arrays, name) for name in ("owner", "newcomer"))
+    if owner.shape != ids.shape or newcomer.shape != ids.shape or (newcomer > 1).any():
+        raise ValueError("clusters and their owners do not match")
+    if not np.isin(owner, ids[owner == ids]).all() or (newcomer & (owner == ids)).any():
+        raise ValueError("a cluster belongs to one that is not announced")
+    return owner, newcomer.astype(bool)
 
 
 def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
@@ -230,19 +247,22 @@ def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
         component.translate(records, len(records), np.tile(-component.origin, (records.shape[1], 1)))
 
 
-def _genealogy(state: Arrays, live: npt.NDArray[np.int64]) -> Genealogy:
-    """The genealogy of a file, checked for consistency with the ids that are alive."""
+def _genealogy(state: Arrays, clusters: State) -> Genealogy:
+    """The genealogy of a file, checked for consistency with the clusters that are alive."""
     ids, dead, pending = (_integers(state, name) for name in ("id", "dead", "pending"))
     next_id, capacity = (_integers(state, name, ndim=0) for name in ("next_id", "capacity"))
     links = [_integers(state, name, low=-1) for name in ("parent", "merged")]
     spans = [state["born"], state["died"]]
     if any(column.shape != ids.shape for column in (*links, *spans)) or state["now"].shape:
         raise ValueError("the genealogy's columns differ in length")
-    for some in (ids, dead, pending, live):
+    for some in (ids, dead, pending, clusters.ids):
         if len(np.unique(some)) != len(some) or (some >= next_id).any():
             raise ValueError("the genealogy has duplicate ids, or ids that were never assigned")
-    if not np.array_equal(np.sort(live), np.setdiff1d(ids, dead)) or not np.isin(dead, ids).all():
+    live = np.sort(clusters.ids[clusters.announced])
+    if not np.array_equal(live, np.setdiff1d(ids, dead)) or not np.isin(dead, ids).all():
         raise ValueError("the genealogy does not match the ids that are alive")
+    if not np.isin(clusters.ids[clusters.hidden], pending).all():
+        raise ValueError("the genealogy does not have the ids that are not announced yet")
     if np.isin(pending, ids).any() or len(dead) > capacity:
         raise ValueError("the genealogy has ids that it should not have")
     _check_links(ids, dead, *links)

@@ -347,7 +347,7 @@ class VideoSegmenter(Parametrised):
         sampler = self._fitted()
         counts = sampler.state.total[:, :, 0].sum(axis=1)
         # Largest first: two small ones together may be larger than the largest.
-        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.index(id)])
+        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.members(id)].sum())
         if not others:
             raise ValueError("a merge takes at least two segments")
         for other in others:
@@ -355,24 +355,28 @@ class VideoSegmenter(Parametrised):
         return largest
 
     def split(self, id: int) -> int:
-        """Split a segment into its two sub-clusters from the next frame on; returns the new id."""
+        """Split a segment from the next frame on; returns the new id.
+
+        What has split off from it, but is not announced yet, is announced. If there is no such part, the two
+        sub-clusters become segments.
+        """
         return self._fitted().split(int(id))
 
     def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
         """Return the mask (H, W) of the pixels of the last frame that `split` would give the new id.
 
-        Each pixel of the segment goes to its more likely sub-cluster, as in a deterministic sweep. The mask is empty if
-        a sub-cluster is empty or the segment is not visible.
+        If no part of the segment waits to be announced, each pixel goes to its more likely sub-cluster, as in a
+        deterministic sweep. The mask is empty if a sub-cluster is empty or the segment is not visible.
         """
         return self._full_size(smaller_half(self._fitted(), self._last_tiles(), int(id)))
 
     @property
     def locked_(self) -> frozenset[int]:
-        return self._fitted().state.locked
+        return self._fitted().state.locked_owners
 
     @locked_.setter
     def locked_(self, ids: Iterable[int]) -> None:
-        self._fitted().state.locked = frozenset(int(id) for id in ids)
+        self._fitted().state.lock(ids)
 
     # --- results
 
@@ -382,7 +386,7 @@ class VideoSegmenter(Parametrised):
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
-        return self._full_size(self._last_tiles().ids(self._fitted().id_of))
+        return self._full_size(self._last_tiles().ids(self._fitted().announced_of))
 
     @property
     def events_(self) -> list[Event]:
