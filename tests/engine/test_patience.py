@@ -396,6 +396,26 @@ def test_hidden_parts_of_a_hidden_cluster_have_its_owner() -> None:
     assert (told(move), state.owner.tolist(), state.newcomer.tolist()) == ([], [0, 0, 0], [False, True, True])
 
 
+def test_a_larger_newcomer_hides_behind_the_id_of_what_was_there() -> None:
+    state, genealogy = clusters((0, 10, 0.0))
+    for layer, sizes in (("past", (50, 5)), ("now", (50, 400))):
+        halves = np.zeros((1, 2, COMPONENT.n_statistics))
+        for j, n in enumerate(sizes):
+            X = np.random.default_rng(j).normal((30.0 * j, 0.0), 1.0, (n, 2))
+            halves[0, j] = COMPONENT.statistics(X, np.ones(n), np.zeros(n, np.int32), 1)[0]
+        if layer == "now":
+            state.current = halves
+        else:
+            state.history.append(19.0, halves)
+            state.history.advance(20.0, Parameters().forgetting_kernel, 0.0)
+    move = mover(state, genealogy)
+    move.propose_splits(np.array([0.0, 30.0]))
+    check_state(state, genealogy)
+    assert (told(move), state.ids.tolist(), state.newcomer.tolist()) == ([], [1, 0], [True, False])
+    state.batch += 5
+    assert told(announced(state, genealogy)) == [(Kind.BIRTH, (1,), (402.5,))]
+
+
 # --- video
 
 
