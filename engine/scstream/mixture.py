@@ -25,7 +25,7 @@ class Mixture:
     parameters : Parameters
         Parameters that the sampler runs with.
     n_clusters_ : int
-        Number of live clusters.
+        Number of live clusters. Here and below, a cluster that is not announced yet is part of its owner.
     clusters_ : list of Cluster
         Live clusters, largest first.
     ids_ : array (K,) int64
@@ -52,21 +52,23 @@ class Mixture:
 
     @property
     def n_clusters_(self) -> int:
-        return len(self._sampler.state.ids)
+        return len(self._sampler.state.announced)
 
     @property
     def clusters_(self) -> list[Cluster]:
         state, component = self._sampler.state, self._sampler.component
-        S = state.total.sum(axis=1)
+        S, ids = state.summed(state.total.sum(axis=1)), state.ids[state.announced]
         whole = _whole(S[:, 0])
         return [
-            Cluster(int(state.ids[k]), float(S[k, 0]), float(S[k, 0] / whole), component.summary(S[k]))
+            Cluster(int(ids[k]), float(S[k, 0]), float(S[k, 0] / whole), component.summary(S[k]))
             for k in size_order(self._sampler)
         ]
 
     @property
     def ids_(self) -> npt.NDArray[np.int64]:
-        return self._sampler.state.ids[size_order(self._sampler)]
+        state = self._sampler.state
+        ids: npt.NDArray[np.int64] = state.ids[state.announced][size_order(self._sampler)]
+        return ids
 
     @property
     def weights_(self) -> Array:
@@ -111,12 +113,12 @@ class Mixture:
 
 
 def size_order(sampler: Sampler) -> npt.NDArray[np.intp]:
-    """Indices (K,) of a sampler's clusters, largest first."""
+    """Places (M,) in `State.announced` of a sampler's announced clusters, largest first."""
     return np.argsort(-_counts(sampler), kind="stable")
 
 
 def _counts(sampler: Sampler) -> Array:
-    counts: Array = sampler.state.total.sum(axis=1)[:, 0]
+    counts: Array = sampler.state.summed(sampler.state.total.sum(axis=1)[:, 0])
     return counts
 
 

@@ -79,6 +79,10 @@ class ScStream(ClusterMixin, BaseEstimator):
         raises the evidence, an estimate of log p(points). If the result is clearly better, changed clusters are
         replaced. They keep their ids as far as they keep their points, and events tell of splits and merges. None:
         never.
+    patience : int, default=0
+        Number of batches for which a new cluster must last before it is announced. Until then its points have the id of
+        the cluster that it split from, no event tells of it, and results count it as part of that cluster. Only ids and
+        events depend on this. With 0 every cluster is announced at once.
     seed : int, default=None
         The same seed gives the same labels on any number of threads. None stands for 0.
     threads : int, default=None
@@ -172,6 +176,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         merge: str = "original",
         follow: str = "clusters",
         revise: int | None = 10,
+        patience: int = 0,
         seed: int | None = None,
         threads: int | None = None,
     ) -> None:
@@ -188,6 +193,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         self.merge = merge
         self.follow = follow
         self.revise = revise
+        self.patience = patience
         self.seed = seed
         self.threads = threads
 
@@ -242,7 +248,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         moment = check_time(time, self._sampler.time)
         with thread_limit(config.n_threads):
             batch = self._continue(self._sampler, config, X, weight, moment)
-        self.labels_ = self._sampler.id_of[batch.labels]
+        self.labels_ = self._sampler.announced_of[batch.labels]
         return self
 
     def _start(self, X: Any, time: float | None, sample_weight: npt.ArrayLike | None) -> Self:
@@ -255,7 +261,7 @@ class ScStream(ClusterMixin, BaseEstimator):
                 raise ValueError("sample_weight must not be all zero in the first batch")
             with thread_limit(config.n_threads):
                 self._sampler, batch = self._begin(config, X, weight, check_time(time, None))
-            self.labels_ = self._sampler.id_of[batch.labels]
+            self.labels_ = self._sampler.announced_of[batch.labels]
         return self
 
     def _continue(self, sampler: Sampler, config: Parameters, X: Any, weight: Array, time: float) -> Points:
@@ -343,7 +349,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         scores = self._scores(sampler, X)
         labels = np.empty(len(scores), np.int32)
         kernels.label_points(scores, np.uint32(0), False, labels)
-        ids: npt.NDArray[np.int64] = sampler.state.ids[labels]
+        ids: npt.NDArray[np.int64] = sampler.state.owner[labels]
         return ids
 
     def predict_proba(self, X: Any) -> Array:
@@ -352,8 +358,12 @@ class ScStream(ClusterMixin, BaseEstimator):
         Column k belongs to the cluster ``ids_[k]``: the largest cluster comes first.
         """
         sampler = self._fitted()
-        probabilities: Array = softmax(self._scores(sampler, X)[:, size_order(sampler)], axis=1)
-        return probabilities
+        rank = np.argsort(size_order(sampler))[sampler.state.place]
+        columns = np.argsort(rank, kind="stable")
+        probabilities = softmax(self._scores(sampler, X)[:, columns], axis=1)
+        first = np.searchsorted(rank[columns], np.arange(len(sampler.state.announced)))
+        sums: Array = np.add.reduceat(probabilities, first, axis=1)
+        return sums
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the points of X (N, D): the mean of `score_samples`. ``y`` is ignored."""
@@ -452,7 +462,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         Hyperparameters that were None when the model was saved are None again: `fit` takes them from the first batch.
         A custom component must have been defined before: import its module first.
         """
-        sampler, meta, labels = persistence.load(path)
+        sampler, meta, labels, _ = persistence.load(path)
         if "video" in meta:
             raise ModelFileError(f"Cannot load '{path}': it is a video model, use VideoSegmenter.load")
         component = deepcopy(sampler.component).set_params(**dict.fromkeys(meta.get("from_data", ())))

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,9 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import State
 
 FORMAT = "scstream-model"
-#: Version 1, which is still read, has statistics relative to zero, and the component "gaussian" for pixels.
-VERSION = 2
+#: Earlier versions are still read. Version 1 has statistics relative to zero, and the component "gaussian" for pixels;
+#: version 2 has no hidden clusters and no final labels.
+VERSION = 3
 
 Pathish = str | os.PathLike[str]
 Meta = dict[str, Any]
@@ -55,6 +56,7 @@ def save(
     n_features: int,
     extra: Mapping[str, Any] | None = None,
     labels: npt.NDArray[np.int64] | None = None,
+    final: Mapping[str, npt.NDArray[Any]] | None = None,
 ) -> None:
     """Write a sampler to a model file.
 
@@ -69,13 +71,36 @@ def save(
         Further entries of the JSON text, which `load` returns.
     labels : array (N,) int64, optional
         Ids of the last batch's points.
+    final : mapping, optional
+        Arrays of a frame's final labels.
     """
     arrays = {**_arrays(sampler), **({} if labels is None else {"labels": labels})}
+    arrays |= {f"final.{name}": value for name, value in (final or {}).items()}
     write(path, {**_meta(sampler, config, n_features), **(extra or {})}, arrays)
 
 
-def load(path: Pathish) -> tuple[Sampler, Meta, npt.NDArray[np.int64] | None]:
-    """Read a model file; returns the sampler, all entries of the JSON text, and the labels if there are any.
+class Loaded(NamedTuple):
+    """What a model file holds.
+
+    Attributes
+    ----------
+    sampler : Sampler
+    meta : dict
+        All entries of the JSON text.
+    labels : array (N,) or None
+        Ids of the last batch's points.
+    final : dict
+        Arrays of a frame's final labels, not checked; empty if there are none.
+    """
+
+    sampler: Sampler
+    meta: Meta
+    labels: npt.NDArray[np.int64] | None
+    final: Arrays
+
+
+def load(path: Pathish) -> Loaded:
+    """Read a model file.
 
     Raises
     ------
@@ -95,7 +120,7 @@ def load(path: Pathish) -> tuple[Sampler, Meta, npt.NDArray[np.int64] | None]:
         _check_feature_names(meta)
         sampler = _sampler(meta, arrays)
         _check_from_data(meta, sampler.component)
-        return sampler, meta, _labels(arrays, sampler.genealogy)
+        return Loaded(sampler, meta, _labels(arrays, sampler.genealogy), _section(arrays, "final."))
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
         kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
         raise ModelFileError(f"Cannot load '{path}': damaged ({kind}{error})") from error
@@ -134,6 +159,8 @@ def _arrays(sampler: Sampler) -> Arrays:
         "age": state.age,
         "rest": state.subcluster_age,
         "born": state.born,
+        "owner": state.owner,
+        "newcomer": state.newcomer.astype(np.uint8),
     }
 
 
@@ -172,7 +199,7 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
         config,
         component,
         state,
-        _genealogy(_section(arrays, "genealogy."), state.ids),
+        _genealogy(_section(arrays, "genealogy."), state),
         float(meta["time"]),
         np.repeat(state.ids, 2),
         [Event.from_dict(event) for event in meta["events"]],
@@ -210,6 +237,7 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise ValueError("the times of the records do not increase")
     check_integer("batch", meta["batch"], 0, _MAX_COUNT)
+    owner, newcomer = _owners(arrays, ids)
     return State(
         history=History.restore(times.astype(np.float64).tolist(), records, kernel),
         current=records[-1].copy(),
@@ -219,7 +247,21 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
         born=born,
         batch=meta["batch"],
         locked=frozenset(int(id) for id in meta.get("locked", ())),
+        owner=owner,
+        newcomer=newcomer,
     )
+
+
+def _owners(arrays: Arrays, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+    """Owners and newcomers among the clusters; in files of earlier versions every cluster is announced."""
+    if "owner" not in arrays:
+        return ids.copy(), np.zeros(len(ids), bool)
+    owner, newcomer = (_integers(arrays, name) for name in ("owner", "newcomer"))
+    if owner.shape != ids.shape or newcomer.shape != ids.shape or (newcomer > 1).any():
+        raise ValueError("clusters and their owners do not match")
+    if not np.isin(owner, ids[owner == ids]).all() or (newcomer & (owner == ids)).any():
+        raise ValueError("a cluster belongs to one that is not announced")
+    return owner, newcomer.astype(bool)
 
 
 def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
@@ -230,19 +272,22 @@ def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
         component.translate(records, len(records), np.tile(-component.origin, (records.shape[1], 1)))
 
 
-def _genealogy(state: Arrays, live: npt.NDArray[np.int64]) -> Genealogy:
-    """The genealogy of a file, checked for consistency with the ids that are alive."""
+def _genealogy(state: Arrays, clusters: State) -> Genealogy:
+    """The genealogy of a file, checked for consistency with the clusters that are alive."""
     ids, dead, pending = (_integers(state, name) for name in ("id", "dead", "pending"))
     next_id, capacity = (_integers(state, name, ndim=0) for name in ("next_id", "capacity"))
     links = [_integers(state, name, low=-1) for name in ("parent", "merged")]
     spans = [state["born"], state["died"]]
     if any(column.shape != ids.shape for column in (*links, *spans)) or state["now"].shape:
         raise ValueError("the genealogy's columns differ in length")
-    for some in (ids, dead, pending, live):
+    for some in (ids, dead, pending, clusters.ids):
         if len(np.unique(some)) != len(some) or (some >= next_id).any():
             raise ValueError("the genealogy has duplicate ids, or ids that were never assigned")
-    if not np.array_equal(np.sort(live), np.setdiff1d(ids, dead)) or not np.isin(dead, ids).all():
+    live = np.sort(clusters.ids[clusters.announced])
+    if not np.array_equal(live, np.setdiff1d(ids, dead)) or not np.isin(dead, ids).all():
         raise ValueError("the genealogy does not match the ids that are alive")
+    if not np.isin(clusters.ids[clusters.hidden], pending).all():
+        raise ValueError("the genealogy does not have the ids that are not announced yet")
     if np.isin(pending, ids).any() or len(dead) > capacity:
         raise ValueError("the genealogy has ids that it should not have")
     _check_links(ids, dead, *links)

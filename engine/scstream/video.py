@@ -344,7 +344,7 @@ class VideoSegmenter(Parametrised):
         sampler.shift_time(time - sampler.time)
         resize_model(sampler, scaled_size(self._shape(), self.scale), scaled_size(shape, self.scale))
         other = copy(self)
-        other._sampler, other._tiles, other.shape_ = sampler, None, shape
+        other._sampler, other._tiles, other._final, other.shape_ = sampler, None, None, shape
         return other
 
     # --- manual moves, between two frames
@@ -354,7 +354,7 @@ class VideoSegmenter(Parametrised):
         sampler = self._fitted()
         counts = sampler.state.total[:, :, 0].sum(axis=1)
         # Largest first: two small ones together may be larger than the largest.
-        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.index(id)])
+        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.members(id)].sum())
         if not others:
             raise ValueError("a merge takes at least two segments")
         for other in others:
@@ -362,24 +362,28 @@ class VideoSegmenter(Parametrised):
         return largest
 
     def split(self, id: int) -> int:
-        """Split a segment into its two sub-clusters from the next frame on; returns the new id."""
+        """Split a segment from the next frame on; returns the new id.
+
+        What has split off from it, but is not announced yet, is announced. If there is no such part, the two
+        sub-clusters become segments.
+        """
         return self._fitted().split(int(id))
 
     def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
         """Return the mask (H, W) of the pixels of the last frame that `split` would give the new id.
 
-        Each pixel of the segment goes to its more likely sub-cluster, as in a deterministic sweep. The mask is empty if
-        a sub-cluster is empty or the segment is not visible.
+        If no part of the segment waits to be announced, each pixel goes to its more likely sub-cluster, as in a
+        deterministic sweep. The mask is empty if a sub-cluster is empty or the segment is not visible.
         """
         return self._full_size(smaller_half(self._fitted(), self._last_tiles(), int(id)))
 
     @property
     def locked_(self) -> frozenset[int]:
-        return self._fitted().state.locked
+        return self._fitted().state.locked_owners
 
     @locked_.setter
     def locked_(self, ids: Iterable[int]) -> None:
-        self._fitted().state.locked = frozenset(int(id) for id in ids)
+        self._fitted().state.lock(ids)
 
     # --- results
 
@@ -389,8 +393,10 @@ class VideoSegmenter(Parametrised):
 
     @property
     def ids_(self) -> npt.NDArray[np.int32]:
-        final = self._last_labels()
-        return self._full_size(final.map_of(final.ids, self._parameters.n_threads))
+        tiles = self._last_tiles()
+        if self._final is None:
+            return self._full_size(tiles.ids(self._fitted().announced_of))
+        return self._full_size(self._final.map_of(self._final.names, tiles.threads))
 
     @property
     def events_(self) -> list[Event]:
@@ -408,7 +414,9 @@ class VideoSegmenter(Parametrised):
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:
-        return segment_statistics(self._fitted(), self._shape(), self._last_colour())
+        sampler = self._fitted()
+        current = None if self._final is None else self._final.statistics(sampler, self._tiles)
+        return segment_statistics(sampler, self._shape(), self._last_colour(), current)
 
     def _repr_html_(self) -> str:
         if self._sampler is None:
@@ -433,12 +441,13 @@ class VideoSegmenter(Parametrised):
             "shape": self._shape(),
             "fresh": self._next_is_first,
         }
-        persistence.save(path, self._fitted(), self._parameters, PIXEL_D, {"video": video})
+        final = None if self._final is None else self._final.state(self._tiles)
+        persistence.save(path, self._fitted(), self._parameters, PIXEL_D, {"video": video}, final=final)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a segmenter that `save` has written."""
-        sampler, meta, _ = persistence.load(path)
+        sampler, meta, _, final = persistence.load(path)
         segmenter = cls()
         try:
             if "video" not in meta:
@@ -456,6 +465,9 @@ class VideoSegmenter(Parametrised):
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._next_is_first = bool(video.get("fresh", False))
+            segmenter._final = FinalLabels.from_state(final, scaled_size(segmenter.shape_, sampler.config.scale))
+            # The steadiness, which decides how fast frames are forgotten, is known only now.
+            sampler.reweigh_history()
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
             raise ModelFileError(f"Cannot load '{path}': not a video model ({error})") from error
         segmenter._sampler = sampler
@@ -483,11 +495,6 @@ class VideoSegmenter(Parametrised):
         if self._tiles is None:
             raise NotSegmentedError("no frame has been segmented since the segmenter was created or loaded")
         return self._tiles
-
-    def _last_labels(self) -> FinalLabels:
-        if self._tiles is None or self._final is None:
-            raise NotSegmentedError("no frame has been segmented since the segmenter was created or loaded")
-        return self._final
 
     def _full_size(self, picture: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return enlarge(picture, self._shape(), self._parameters.n_threads)

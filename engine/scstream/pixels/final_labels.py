@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +13,7 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array
 from scstream.kernels import PIXEL_P, Queue
-from scstream.pixels.motion import Luminance, Motion, find_motion, luminance, luminance_step
+from scstream.pixels.motion import Luminance, Motion, find_motion, luminance, luminance_shape, luminance_step
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.starts import NOMINAL_PIXELS
 from scstream.pixels.tiles import Tiles, pack
@@ -42,39 +44,83 @@ class FinalLabels:
     ----------
     labels : array (h, w) int32
         Index into ``ids`` of each pixel.
-    ids : array (n,)
+    ids : array (n,) int64
         Ids of the sampler's clusters.
+    names : array (n,) int64
+        The id that each cluster is announced by.
     luminance : array uint8, optional
         The frame's `luminance`; None without steadiness.
+    changes : array (n, 21), optional
+        What the labels add to the statistics of each cluster by score alone. None: `count_changes` computes it.
     bare : array (h, w) int32, optional
-        The labels by score alone; None in a loaded segmenter.
+        Labels by score alone, for `count_changes`.
     """
 
     labels: Labels
     ids: npt.NDArray[np.int64]
+    names: npt.NDArray[np.int64]
     luminance: Luminance | None = None
+    changes: Array | None = None
     bare: Labels | None = None
 
     def map_of(self, names: npt.NDArray[np.int64], threads: int) -> Labels:
         """Return the map (h, w) of the name (n,) of each pixel's cluster, such as its id."""
         out = np.empty(self.labels.shape, np.int32)
         table = names.astype(np.int32)
-        run_queue(
-            threads, _rows(len(out)), lambda queue: kernels.translate_labels(queue, self.labels, table, out)
-        )
+        run_queue(threads, _rows(len(out)), lambda queue: kernels.translate_labels(queue, self.labels, table, out))
         return out
 
-    def changes(self, tiles: Tiles) -> Array:
-        """What the final labels add to the statistics (n, 21) of the clusters by score alone, in the frame's tiles."""
-        parts = np.zeros((_PIECES, len(self.ids), PIXEL_P))
-        if self.bare is not None:
-            run_queue(
-                tiles.threads,
-                _rows(len(self.labels)),
-                lambda queue: kernels.sum_changes(queue, tiles.pixels, self.bare, self.labels, parts),
-            )
-        total: Array = parts.sum(axis=0)
-        return total
+    def count_changes(self, tiles: Tiles | None) -> Array:
+        """Return ``changes``, computed at the first call from the frame's tiles."""
+        if self.changes is None:
+            parts = np.zeros((_PIECES, len(self.ids), PIXEL_P))
+            if self.bare is not None and tiles is not None:
+                run_queue(
+                    tiles.threads,
+                    _rows(len(self.labels)),
+                    lambda queue: kernels.sum_changes(queue, tiles.pixels, self.bare, self.labels, parts),
+                )
+            self.changes = parts.sum(axis=0)
+        return self.changes
+
+    def statistics(self, sampler: Sampler, tiles: Tiles | None) -> Array:
+        """Statistics (K, 21) of the sampler's clusters in the frame, by the final labels."""
+        current: Array = sampler.state.current.sum(axis=1)
+        changes = self.count_changes(tiles)
+        place = _places(sampler.state.ids, self.ids)
+        np.add.at(current, place[place >= 0], changes[place >= 0])
+        return current
+
+    def state(self, tiles: Tiles | None) -> dict[str, npt.NDArray[Any]]:
+        """Return the labels as plain arrays, for saving; `from_state` restores them."""
+        luminance = {} if self.luminance is None else {"luminance": self.luminance}
+        changes = self.count_changes(tiles)
+        return {"labels": self.labels, "ids": self.ids, "names": self.names, "changes": changes, **luminance}
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, npt.NDArray[Any]], shape: tuple[int, int]) -> FinalLabels | None:
+        """Return the labels that `state` encoded, checked for frames of a shape (h, w); None if there are none."""
+        if not state:
+            return None
+        labels, ids, names, changes = (state[name] for name in ("labels", "ids", "names", "changes"))
+        if any(array.dtype.kind not in "iu" for array in (labels, ids, names)):
+            raise ValueError("final labels and ids must be whole numbers")
+        if labels.shape != shape or ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+            raise ValueError("the final labels do not fit the frame")
+        if labels.min() < 0 or labels.max() >= len(ids):
+            raise ValueError("a final label has no id")
+        if changes.shape != (len(ids), PIXEL_P) or not np.isfinite(changes).all():
+            raise ValueError("the statistics of the final labels are damaged")
+        picture = state.get("luminance")
+        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(shape)):
+            raise ValueError("the luminance does not fit the frame")
+        return cls(
+            labels.astype(np.int32),
+            ids.astype(np.int64),
+            names.astype(np.int64),
+            picture,
+            changes.astype(np.float64),
+        )
 
 
 class Finisher:
@@ -113,19 +159,21 @@ class Finisher:
         shift[known, :2] = _MOVE * (sums[:, :2] / (sums[:, 2:] + 2.0))[moved[known]] / self.frame.shape[:2]
         sampler.state.history.translate(sampler.component, shift)
 
-    def finish(self, sampler: Sampler, tiles: Tiles) -> FinalLabels:
-        """Return the final labels of the frame that the sampler has segmented."""
+    def finish(self, sampler: Sampler, tiles: Tiles) -> FinalLabels | None:
+        """Return the final labels of the frame that the sampler has segmented; None if they are those of the model."""
+        if not self.config.smoothing and not self.config.steadiness:
+            return None
         config, state = self.config, sampler.state
         bare = tiles.ids(_places(state.ids, sampler.id_of))
         labels = bare.copy()
         S = sum_subclusters(state.total)
         forms = pack(sampler.posterior_component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)))
-        group = np.unique(getattr(state, "owner", state.ids), return_inverse=True)[1].astype(np.int32)
+        group = np.unique(state.owner, return_inverse=True)[1].astype(np.int32)
         if self.motion is not None and self.last is not None:
             self._hold(bare, labels, tiles, forms, group, _places(state.ids, self.last.ids))
         if config.smoothing:
             self._absorb(labels, tiles, forms, group)
-        return FinalLabels(labels, state.ids.copy(), self.luminance, bare)
+        return FinalLabels(labels, state.ids.copy(), state.owner.copy(), self.luminance, bare=bare)
 
     def _hold(
         self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels

@@ -42,10 +42,16 @@ def luminance_step(shape: tuple[int, int]) -> int:
     return max(1, round(math.sqrt(math.prod(shape) / _PIXELS)))
 
 
+def luminance_shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Height and width of the `luminance` of a frame (H, W)."""
+    step = luminance_step(shape)
+    return -(-shape[0] // step), -(-shape[1] // step)
+
+
 def luminance(frame: npt.NDArray[np.uint8], threads: int) -> Luminance:
     """Return the luminance (h, w) uint8 of a frame (H, W, 3), reduced to the size at which motion is found."""
     step = luminance_step(frame.shape[:2])
-    out = np.empty([-(-n // step) for n in frame.shape[:2]], np.uint8)
+    out = np.empty(luminance_shape(frame.shape[:2]), np.uint8)
     run_queue(threads, _rows(len(out)), lambda queue: kernels.shrink_luminance(queue, frame, step, out))
     return out
 

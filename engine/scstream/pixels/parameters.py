@@ -14,6 +14,8 @@ MAX_SMOOTHING = 10.0
 MAX_STEADINESS = 2.0
 #: With a steadiness of 1 the past is forgotten this many times more slowly.
 _SLOWER = 4.0
+#: With a steadiness of 1 a new segment is announced when it has lasted for this many frames.
+_PATIENCE = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +40,7 @@ class VideoParameters(Parameters):
         for name in ("scale", "detail", "smoothing", "steadiness"):
             object.__setattr__(self, name, float(getattr(self, name)))
         object.__setattr__(self, "follow", "clusters" if self.steadiness else "nothing")
+        object.__setattr__(self, "patience", round(_PATIENCE * self.steadiness))
 
     @property
     def weigh_prior(self) -> bool:

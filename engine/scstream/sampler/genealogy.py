@@ -166,11 +166,15 @@ class Genealogy:
     # -- writing -------------------------------------------------------------------------------------
 
     def new_id(self) -> int:
-        """Assign the next id. Record it afterwards with a birth, or as the new id of a split."""
+        """Assign the next id. Record it afterwards with a birth or as the new id of a split, or `discard` it."""
         new = self._next
         self._next += 1
         self._pending.add(new)
         return new
+
+    def discard(self, id: int) -> None:
+        """Forget an assigned id that is not recorded yet. It is not assigned again."""
+        self._pending.discard(id)
 
     def record(self, event: Event) -> None:
         """Record one event. If it is invalid, raise ValueError or KeyError and change nothing."""

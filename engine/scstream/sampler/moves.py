@@ -7,7 +7,8 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
-from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.genealogy import Genealogy
+from scstream.sampler.naming import Naming
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.sweep import State, sum_subclusters
 
@@ -15,7 +16,7 @@ from scstream.sampler.sweep import State, sum_subclusters
 _MIN_POINTS = 20.0
 
 
-class Mover:
+class Mover(Naming):
     """Applies moves to a state and tracks which id owns each label of the batch.
 
     Parameters
@@ -47,21 +48,11 @@ class Mover:
         time: float,
         rng: np.random.Generator,
     ) -> None:
+        super().__init__(state, genealogy, time)
         self.config = config
         self.component = component
-        self.state = state
-        self.genealogy = genealogy
-        self.time = time
         self.rng = rng
-        self.events: list[Event] = []
-        self.id_of = np.repeat(state.ids, 2)
         self._moved = np.zeros(len(state.ids), bool)
-
-    def record(self, kind: Kind, ids: tuple[int, ...], counts: tuple[float, ...], log_hastings: float) -> None:
-        """Record an event of the batch."""
-        event = Event(kind, self.time, self.state.batch, ids, log_hastings, counts)
-        self.genealogy.record(event)
-        self.events.append(event)
 
     # --- splits
 
@@ -89,7 +80,7 @@ class Mover:
         accepted = np.log(self.rng.random(len(candidates))) < ratios
         for k, ratio in zip(candidates[accepted], ratios[accepted], strict=True):
             entering = self._entering(int(k), border_length[2 * k : 2 * k + 2])
-            self._apply_split(int(k), float(ratio), counts[k], entering)
+            self._apply_split(int(k), float(ratio), counts[k], entering, hide=config.patience > 0)
         for k in empty.nonzero()[0]:
             self.restart(int(k))
         if config.restart is not None:
@@ -111,11 +102,13 @@ class Mover:
         entering = grown & (border_length >= 0.5 * np.sqrt(now))
         return int(np.argmax(entering)) if entering.any() and not grown.all() else None
 
-    def _apply_split(self, k: int, ratio: float, counts: Array, entering: int | None = None) -> None:
+    def _apply_split(
+        self, k: int, ratio: float, counts: Array, entering: int | None = None, hide: bool = False
+    ) -> None:
         """Split cluster k: the larger sub-cluster keeps index and id, the smaller one becomes a new cluster.
 
         A sub-cluster that is ``entering`` the frame is recorded as born, not as a child, and the other one keeps the
-        id whatever its size.
+        id whatever its size. With ``hide`` nothing is recorded yet.
         """
         state = self.state
         small = int(np.argmin(counts))
@@ -131,21 +124,7 @@ class Mover:
             self._start_subclusters(child, principal=True)
             state.age[child] = 0
             self._moved[child] = True
-        if entering == 1 - small:
-            # Only the names are exchanged: random draws go by index, and names must not change the labels.
-            for names in (state.ids, state.born):
-                names[[k, new]] = names[[new, k]]
-        self.id_of[2 * k + small], self.id_of[2 * k + 1 - small] = state.ids[new], state.ids[k]
-        if entering is not None:
-            born = new if entering == small else k
-            self.record(Kind.BIRTH, (int(state.ids[born]),), (float(counts[entering]),), float("nan"))
-            return
-        self.record(
-            Kind.SPLIT,
-            (int(state.ids[k]), int(state.ids[new])),
-            (float(counts[1 - small]), float(counts[small])),
-            ratio,
-        )
+        self.name_split(k, new, small, counts, ratio, entering, hide)
 
     def cut_out(self, k: int, statistics: Array) -> int:
         """Make a new cluster from the points of cluster k that the user has outlined; returns its id.
@@ -174,6 +153,8 @@ class Mover:
         state.age = np.append(state.age, 0)
         state.subcluster_age = np.append(state.subcluster_age, 0)
         state.born = np.append(state.born, state.batch)
+        state.owner = np.append(state.owner, state.ids[-1])
+        state.newcomer = np.append(state.newcomer, False)
         self._moved = np.append(self._moved, True)
         return new
 
@@ -220,8 +201,11 @@ class Mover:
         for k in sorted(absorbed, reverse=True):
             self._drop(k)
 
-    def _apply_merge(self, a: int, b: int, ratio: float) -> int:
-        """Merge two clusters: each becomes a sub-cluster of the larger one; returns the index of the absorbed one."""
+    def _apply_merge(self, a: int, b: int, ratio: float, adopt: bool = False) -> int:
+        """Merge two clusters: each becomes a sub-cluster of the larger one; returns the index of the absorbed one.
+
+        For ``adopt`` see `name_merged`.
+        """
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
         large, small = (a, b) if counts[a] >= counts[b] else (b, a)
@@ -231,20 +215,14 @@ class Mover:
         state.history.refresh(large)
         state.age[large] = state.subcluster_age[large] = 0
         self._moved[[a, b]] = True
-        self.id_of[self.id_of == state.ids[small]] = state.ids[large]
-        self.record(
-            Kind.MERGE,
-            (int(state.ids[large]), int(state.ids[small])),
-            (float(counts[large]), float(counts[small])),
-            ratio,
-        )
+        self.name_merged(large, small, counts, ratio, adopt)
         return small
 
     def _drop(self, k: int) -> None:
         """Remove cluster k; the last cluster takes its index."""
         state = self.state
         state.history.drop(k)
-        for name in ("current", "ids", "age", "subcluster_age", "born"):
+        for name in ("current", "ids", "age", "subcluster_age", "born", "owner", "newcomer"):
             array = getattr(state, name)
             array[k] = array[-1]
             setattr(state, name, array[:-1].copy())
@@ -263,12 +241,15 @@ class Mover:
         return int(self.state.ids[-1])
 
     def force_merge(self, a: int, b: int) -> int:
-        """Merge clusters a and b whatever the Hastings ratio; returns the id of the larger one, which survives."""
+        """Merge announced clusters a and b whatever the Hastings ratio, and all hidden ones go to the survivor.
+
+        Returns the id that survives: that of the larger one together with its hidden clusters.
+        """
         S = sum_subclusters(self.state.total)
         L = self.component.log_marginal(S)
         pair = np.array([[a, b]])
         ratio = merge_log_hastings(self.component, S, L, pair, self.config.log_alpha, self.config.merge)[0]
-        absorbed = self._apply_merge(a, b, float(ratio))
+        absorbed = self._apply_merge(a, b, float(ratio), adopt=True)
         survivor = int(self.state.ids[b if absorbed == a else a])
         self._drop(absorbed)
         return survivor
@@ -290,7 +271,7 @@ class Mover:
             return
         owners = set(self.id_of[used].tolist())
         for k in [k for k in faded[::-1] if int(state.ids[k]) not in owners]:
-            self.record(Kind.DEATH, (int(state.ids[k]),), (float(counts[k]),), float("nan"))
+            self.name_dead(int(k), float(counts[k]))
             self._drop(int(k))
 
 

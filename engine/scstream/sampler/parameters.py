@@ -43,6 +43,7 @@ class Parameters:
     merge: str = "original"
     follow: str = "nothing"
     revise: int | None = None
+    patience: int = 0
     seed: int | None = None
     threads: int | None = None
 
@@ -57,6 +58,7 @@ class Parameters:
             check_integer("restart", self.restart, 0)
         if self.revise is not None:
             check_integer("revise", self.revise, 1)
+        check_integer("patience", self.patience, 0)
         if self.seed is not None:
             check_integer("seed", self.seed, 0)
         if self.threads is not None:

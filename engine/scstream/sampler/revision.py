@@ -83,12 +83,10 @@ def _replace(mover: Mover, statistics: Array, overlap: Array) -> None:
     same = (earlier >= 0) & (common >= _SAME * (union - common))
     fresh = np.array([_halves(mover.component, S, mover.rng) for S in statistics])
     state.history.regroup(np.where(same, earlier, -1), fresh)
-    ids = _record_changes(mover, earlier, overlap)
     state.current = np.where(same[:, None, None], state.current[earlier], fresh)
     state.age = np.where(same, state.age[earlier], 0)
     state.subcluster_age = np.where(same, state.subcluster_age[earlier], 0)
-    state.born = np.where(earlier >= 0, state.born[earlier], state.batch)
-    state.ids = ids
+    _rename(mover, earlier, overlap)
 
 
 def _matches(overlap: Array) -> npt.NDArray[np.intp]:
@@ -106,29 +104,42 @@ def _halves(component: Component, S: Array, rng: np.random.Generator) -> Array:
     return np.stack([half, S - half])
 
 
-def _record_changes(mover: Mover, earlier: npt.NDArray[np.intp], overlap: Array) -> npt.NDArray[np.int64]:
-    """Record what became of the clusters as splits, merges, births and deaths; returns the new clusters' ids (K,).
+def _rename(mover: Mover, earlier: npt.NDArray[np.intp], overlap: Array) -> None:
+    """Give the new clusters ids, and record what became of the earlier ones as splits, merges, births and deaths.
 
     A new cluster is split from the earlier one that had most of its points; an earlier one that no new one continues
     is merged into the one that has most of its points. The counts of an event are those of the larger cluster, and of
     what passed from one to the other.
     """
     state = mover.state
-    ids = np.where(earlier >= 0, state.ids[earlier], -1)
+    ids, owner, born = state.ids, state.owner, state.born
     before, now = overlap.sum(axis=1), overlap.sum(axis=0)
-    for j in np.flatnonzero(earlier < 0):
-        ids[j] = mover.genealogy.new_id()
-        parent = int(overlap[:, j].argmax())
-        if overlap[parent, j] > 0.0:
-            counts = (float(before[parent]), float(overlap[parent, j]))
-            mover.record(Kind.SPLIT, (int(state.ids[parent]), int(ids[j])), counts, _NO_RATIO)
+    continues = earlier >= 0
+    parent = np.where(continues, earlier, overlap.argmax(axis=0))
+    state.ids, state.owner, state.newcomer = ids[parent], owner[parent], state.newcomer[parent]
+    state.born = np.where(continues, born[earlier], state.batch)
+    for j in np.flatnonzero(~continues):
+        shared = float(overlap[parent[j], j])
+        new = state.ids[j] = mover.genealogy.new_id()
+        if shared > 0.0 and mover.config.patience > 0:
+            continue
+        if shared > 0.0 and not state.newcomer[j]:
+            mover.record(Kind.SPLIT, (int(state.owner[j]), int(new)), (float(before[parent[j]]), shared), _NO_RATIO)
         else:
-            mover.record(Kind.BIRTH, (int(ids[j]),), (float(now[j]),), _NO_RATIO)
+            mover.record(Kind.BIRTH, (int(new),), (float(now[j]),), _NO_RATIO)
+        state.owner[j], state.newcomer[j] = new, False
     for k in np.setdiff1d(np.arange(len(overlap)), earlier):
-        heir = int(overlap[k].argmax())
-        if overlap[k, heir] > 0.0:
-            counts = (float(now[heir]), float(overlap[k, heir]))
-            mover.record(Kind.MERGE, (int(ids[heir]), int(state.ids[k])), counts, _NO_RATIO)
-        else:
-            mover.record(Kind.DEATH, (int(state.ids[k]),), (0.0,), _NO_RATIO)
-    return ids
+        if owner[k] != ids[k]:
+            mover.discard(int(ids[k]))
+        elif not mover.inherit(int(ids[k]), int(born[k])):
+            _record_end(mover, int(ids[k]), overlap[k], now)
+
+
+def _record_end(mover: Mover, id: int, overlap: Array, now: Array) -> None:
+    """Record the merge of an earlier cluster into the new one that has most of its points, or its death."""
+    heir = int(overlap.argmax())
+    if overlap[heir] > 0.0:
+        counts = (float(now[heir]), float(overlap[heir]))
+        mover.record(Kind.MERGE, (int(mover.state.owner[heir]), id), counts, _NO_RATIO)
+    else:
+        mover.record(Kind.DEATH, (id,), (0.0,), _NO_RATIO)

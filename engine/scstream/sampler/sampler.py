@@ -13,6 +13,7 @@ from scstream.sampler.forgetting import kernel_weights
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
+from scstream.sampler.naming import Naming, largest_hidden
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.revision import revise
@@ -69,7 +70,7 @@ class Sampler:
     time : float
         Time of the last batch.
     id_of : array (2 K,)
-        Id of each label 2 k + j that the last batch's points have.
+        Id of the cluster with each label 2 k + j that the last batch's points have, hidden or not.
     events : list of Event
         Events of the last batch.
     log_posterior : float
@@ -78,6 +79,11 @@ class Sampler:
         Events of manual moves since the last batch. They are reported with the next one.
     recent : RecentPoints
         Points of the last few batches, for revisions.
+
+    Attributes
+    ----------
+    announced_of : array (2 K,)
+        Announced id of each label at the end of the last batch. Moves after it do not change this.
     """
 
     config: Parameters
@@ -90,7 +96,18 @@ class Sampler:
     log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
     recent: RecentPoints = field(default_factory=RecentPoints)
+    announced_of: npt.NDArray[np.int64] = field(init=False)
     _weighed: tuple[float, Component] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        self._end_batch()
+
+    def _end_batch(self) -> None:
+        """Set `announced_of`."""
+        state, self.announced_of = self.state, self.id_of
+        if state.hidden.any():
+            owner = dict(zip(state.ids.tolist(), state.owner.tolist(), strict=True))
+            self.announced_of = np.array([owner.get(id, id) for id in self.id_of.tolist()], np.int64)
 
     @property
     def posterior_component(self) -> Component:
@@ -169,7 +186,11 @@ class Sampler:
         The splits and merges of a first batch are not part of the genealogy. After an ``earlier`` sampler of the same
         stream, ids and genealogy continue: its clusters die, and its pending events come first.
         """
-        genealogy = Genealogy() if earlier is None else earlier.genealogy
+        genealogy = Genealogy()
+        if earlier is not None:
+            genealogy = earlier.genealogy
+            for id in earlier.state.ids[earlier.state.hidden].tolist():
+                genealogy.discard(id)
         state = self.state
         counts = state.total[:, :, 0].sum(axis=1)
         order = np.argsort(-counts, kind="stable")
@@ -185,7 +206,9 @@ class Sampler:
         index_of = {int(i): k for k, i in enumerate(state.ids)}
         self.id_of = np.array([ids[index_of[int(i)]] if int(i) in index_of else -1 for i in self.id_of])
         state.ids = ids
+        state.announce_all()
         state.born[:] = state.batch
+        self._end_batch()
         genealogy.extend(self.events)
         self.genealogy = genealogy
         if earlier is not None:
@@ -212,10 +235,15 @@ class Sampler:
         self.events += mover.events
 
     def finish(self, batch: Batch) -> None:
-        """Make the deterministic sweep that ends a batch, and append the batch to the history."""
+        """Make the deterministic sweep that ends a batch, announce clusters, and append the batch to the history."""
         self.sweep(batch, self.config, sampling=False, splitting=self.config.split_last)
         state = self.state
         self.log_posterior = log_posterior(self.posterior_component, state.total, self.config.log_alpha)
+        naming = Naming(state, self.genealogy, self.time, self.id_of)
+        naming.announce_lasting(batch.used, self.config.patience)
+        self.id_of = naming.id_of
+        self.events += naming.events
+        self._end_batch()
         state.history.append(self.time, state.current)
 
     def update(self, batch: Batch, time: float) -> None:
@@ -258,10 +286,21 @@ class Sampler:
     # --- between two batches
 
     def split(self, id: int) -> int:
-        """Split a cluster into its two sub-clusters; returns the new id."""
-        mover = self._manual_mover()
-        new = mover.force_split(self.index(id))
-        self.pending += mover.events
+        """Split a cluster; returns the new id.
+
+        If it has hidden clusters, the largest of them is announced; otherwise its sub-clusters become clusters.
+        """
+        own, k = self.members(id)[0], largest_hidden(self.state, id)
+        if k is None:
+            mover = self._manual_mover()
+            new = mover.force_split(own)
+            self.pending += mover.events
+            return new
+        self.state.newcomer[k] = False
+        naming = Naming(self.state, self.genealogy, self.time, self.id_of)
+        new = naming.announce(k)
+        self.id_of = naming.id_of
+        self.pending += naming.events
         return new
 
     def merge(self, id: int, other: int) -> int:
@@ -269,7 +308,7 @@ class Sampler:
         if id == other:
             raise ValueError(f"a merge takes two different segments, got {id} twice")
         mover = self._manual_mover()
-        survivor = mover.force_merge(self.index(id), self.index(other))
+        survivor = mover.force_merge(self.members(id)[0], self.members(other)[0])
         self.pending += mover.events
         return survivor
 
@@ -278,7 +317,13 @@ class Sampler:
 
         Returns its id. No event is recorded: for use before `register_births`.
         """
-        return self._mover(counter_rng(0, 0, 0)).cut_out(self.index(id), statistics)
+        k = int(np.flatnonzero(self.state.ids == id)[0])
+        return self._mover(counter_rng(0, 0, 0)).cut_out(k, statistics)
+
+    def reweigh_history(self) -> None:
+        """Weight the history by its age at the last batch, after a change of how fast it is forgotten."""
+        history = self.state.history
+        self.state.history = History.restore(history.times, history.records.copy(), self.config.forgetting_kernel)
 
     def rescale(self, factor: float) -> None:
         """Multiply all statistics by a factor, as if every point had been seen ``factor`` times."""
@@ -293,12 +338,13 @@ class Sampler:
         self.events = [replace(event, time=event.time + offset) for event in self.events]
         self.pending = [replace(event, time=event.time + offset) for event in self.pending]
 
-    def index(self, id: int) -> int:
-        """Index of the live cluster with this id; raises KeyError if there is none."""
-        found = np.flatnonzero(self.state.ids == id)
+    def members(self, id: int) -> list[int]:
+        """Indices of the cluster with this announced id and of its hidden ones; raises KeyError if there is none."""
+        state = self.state
+        found = np.flatnonzero(state.owner == id)
         if not len(found):
             raise KeyError(f"segment {id} is not alive")
-        return int(found[0])
+        return sorted(found.tolist(), key=lambda k: bool(state.ids[k] != id))
 
     def _manual_mover(self) -> Mover:
         # Several moves before one batch draw different numbers.

@@ -6,7 +6,8 @@ alone, so that the same seed gives the same labels on any number of threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -36,11 +37,15 @@ class State:
     subcluster_age : array (K,)
         Sweeps since the cluster's sub-clusters were initialised.
     born : array (K,)
-        Batch in which the cluster's id appeared.
+        Batch in which the cluster's id appeared; for a hidden cluster, in which it split off.
     batch, sweep : int
         Number of the current batch, and of the last sweep over it.
     locked : frozenset of int
         Ids of clusters that no move may split or merge.
+    owner : array (K,), optional
+        Announced id that the points of each cluster have: its own, unless the cluster is hidden. Default: ``ids``.
+    newcomer : array (K,) of bool, optional
+        Which hidden clusters will be announced as births, because they entered at the frame's edge. Default: none.
     """
 
     history: History
@@ -52,6 +57,54 @@ class State:
     batch: int = 0
     sweep: int = 0
     locked: frozenset[int] = frozenset()
+    owner: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    newcomer: npt.NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, bool))
+
+    def __post_init__(self) -> None:
+        if not len(self.owner):
+            self.announce_all()
+
+    def announce_all(self) -> None:
+        """Make every cluster its own owner."""
+        self.owner, self.newcomer = self.ids.copy(), np.zeros(len(self.ids), bool)
+
+    @property
+    def hidden(self) -> npt.NDArray[np.bool_]:
+        """Which clusters (K,) have split off, but are not announced yet."""
+        hidden: npt.NDArray[np.bool_] = self.owner != self.ids
+        return hidden
+
+    @property
+    def announced(self) -> npt.NDArray[np.intp]:
+        """Indices (M,) of the announced clusters, in the order in which `summed` returns them."""
+        return np.flatnonzero(self.owner == self.ids)
+
+    @property
+    def place(self) -> npt.NDArray[np.intp]:
+        """Place (K,) of each cluster's owner in `announced`."""
+        ids = self.ids[self.announced]
+        order = np.argsort(ids)
+        return order[np.searchsorted(ids[order], self.owner)]
+
+    def summed(self, values: Array) -> Array:
+        """Return values (K, ...) of the clusters, summed (M, ...) over those with the same owner."""
+        if not self.hidden.any():
+            return values
+        sums = np.zeros((len(self.announced), *values.shape[1:]))
+        np.add.at(sums, self.place, values)
+        return sums
+
+    def lock(self, ids: Iterable[int]) -> None:
+        """Lock the clusters of these owners, and no others."""
+        owners = frozenset(int(id) for id in ids)
+        mine = np.isin(self.owner, np.fromiter(owners, np.int64))
+        self.locked = owners | frozenset(self.ids[mine].tolist())
+
+    @property
+    def locked_owners(self) -> frozenset[int]:
+        """Ids of which all clusters are locked."""
+        hidden = self.hidden
+        return self.locked - set(self.ids[hidden].tolist()) - set(self.owner[hidden & self.unlocked].tolist())
 
     @property
     def unlocked(self) -> npt.NDArray[np.bool_]:
