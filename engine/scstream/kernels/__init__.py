@@ -56,6 +56,7 @@ from scstream.kernels.gaussian import (
     gaussian_statistics,
     gaussian_translate,
 )
+from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
 from scstream.kernels.history import drift, weighted_sum
 from scstream.kernels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
@@ -69,7 +70,6 @@ from scstream.kernels.pixels import fill_tiles
 from scstream.kernels.points import label_halves, label_points
 from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
-from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
 
 __all__ = [
     "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "absorb_left_over", "absorb_pieces",

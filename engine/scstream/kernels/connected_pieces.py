@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.layout import TILE, uint
 from scstream.kernels.held_labels import score_at
+from scstream.kernels.layout import TILE, uint
 from scstream.kernels.queue import next_piece
 
 #: Neighbours that contend for a piece: there are hardly ever more.

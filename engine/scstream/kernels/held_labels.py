@@ -84,7 +84,9 @@ def hold_labels(
                         continue
                     change = np.float32(brightness[small[x]]) - np.float32(old[small[uint(sy)], small[sx]])
                     held = bonus / (np.float32(1.0) + contrast * change * change)
-                    if score_at(pixels, across, y, x, forms[uint(had)]) + held > score_at(pixels, across, y, x, forms[uint(label)]):
+                    if score_at(pixels, across, y, x, forms[uint(had)]) + held > score_at(
+                        pixels, across, y, x, forms[uint(label)]
+                    ):
                         out[uint(y), x] = had
         piece = next_piece(queue)
 

@@ -133,8 +133,12 @@ def match_fine(queue, new, old, spacing, coarse, subpixel, out):
                             best, by, bx = cost, dy, dx
                 out[i, j, 0], out[i, j, 1] = by, bx
                 if subpixel:
-                    out[i, j, 0] += _vertex(_cost(new, old, y, x, by - 1, bx, np.inf), best, _cost(new, old, y, x, by + 1, bx, np.inf))
-                    out[i, j, 1] += _vertex(_cost(new, old, y, x, by, bx - 1, np.inf), best, _cost(new, old, y, x, by, bx + 1, np.inf))
+                    out[i, j, 0] += _vertex(
+                        _cost(new, old, y, x, by - 1, bx, np.inf), best, _cost(new, old, y, x, by + 1, bx, np.inf)
+                    )
+                    out[i, j, 1] += _vertex(
+                        _cost(new, old, y, x, by, bx - 1, np.inf), best, _cost(new, old, y, x, by, bx + 1, np.inf)
+                    )
         piece = next_piece(queue)
 
 

@@ -135,9 +135,7 @@ class Finisher:
         Of the frame before; None for a first frame.
     """
 
-    def __init__(
-        self, config: VideoParameters, frame: npt.NDArray[np.uint8], last: FinalLabels | None = None
-    ) -> None:
+    def __init__(self, config: VideoParameters, frame: npt.NDArray[np.uint8], last: FinalLabels | None = None) -> None:
         self.config, self.frame, self.last = config, frame, last
         self.luminance: Luminance | None = None
         self.motion: Motion | None = None
@@ -164,7 +162,7 @@ class Finisher:
         if not self.config.smoothing and not self.config.steadiness:
             return None
         config, state = self.config, sampler.state
-        bare = tiles.ids(_places(state.ids, sampler.id_of))
+        bare = tiles.ids(_places(state.ids, sampler.id_of).astype(np.int64))
         labels = bare.copy()
         S = sum_subclusters(state.total)
         forms = pack(sampler.posterior_component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)))
@@ -175,9 +173,7 @@ class Finisher:
             self._absorb(labels, tiles, forms, group)
         return FinalLabels(labels, state.ids.copy(), state.owner.copy(), self.luminance, bare=bare)
 
-    def _hold(
-        self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels
-    ) -> None:
+    def _hold(self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels) -> None:
         """Let pixels keep the label that they had, found in ``table`` by its index in the frame before."""
         last, motion = self.last, self.motion
         assert last is not None and motion is not None

@@ -14,7 +14,7 @@ from scstream.threads import queue_of, run_queue
 
 #: Motion is found on pictures of about so many pixels, a ninth of 854 x 480, whatever the size of the frame.
 _PIXELS = 45_547
-#: Levels of the pyramid, each half as large as the one before; blocks of the coarsest are spaced twice as closely.
+#: Levels of the pyramid, each half as large as the one before; blocks of the finest do not overlap.
 _LEVELS = 3
 _PIECES = 16
 
@@ -62,32 +62,31 @@ def find_motion(new: Luminance, old: Luminance, step: int, threads: int) -> Moti
     Blocks are matched by their absolute differences: coarse ones in a window, finer ones around what was found, the
     finest to fractions of a pixel. A median over neighbours removes outliers.
     """
-    news, olds = _pyramid(new), _pyramid(old)
-    vectors: npt.NDArray[np.float32] | None = None
-    for level in reversed(range(len(news))):
-        spacing = BLOCK if level == 0 else BLOCK // 2
-        # Half as many blocks on the coarsest level, where the whole window is searched.
-        grid = _grid(news[level].shape, spacing)
-        found = np.empty((*grid, 2), np.float32)
-        if vectors is None:
-            run_queue(
-                threads,
-                _rows(grid[0]),
-                lambda queue: kernels.match_coarse(queue, news[level], olds[level], spacing, found),
-            )
-        else:
-            start = vectors
-            run_queue(
-                threads,
-                _rows(grid[0]),
-                lambda queue: kernels.match_fine(
-                    queue, news[level], olds[level], spacing, start, level == 0, found
-                ),
-            )
-        vectors = found
-    if vectors is None:
+    levels = list(zip(_pyramid(new), _pyramid(old), strict=True))
+    if not levels:
         return Motion(np.zeros((1, 1, 2), np.float32), float(max(new.shape) * step))
+    vectors = None
+    for level in reversed(range(len(levels))):
+        vectors = _match(*levels[level], vectors, level == 0, threads)
     return Motion(kernels.median_motion(vectors) * np.float32(step), float(BLOCK * step))
+
+
+def _match(
+    new: Luminance, old: Luminance, coarse: npt.NDArray[np.float32] | None, finest: bool, threads: int
+) -> npt.NDArray[np.float32]:
+    """Displacements (rows, columns, 2) of the blocks of one level, given those of the next coarser one."""
+    spacing = BLOCK if finest else BLOCK // 2
+    rows, columns = (max(1, n // spacing) for n in new.shape)
+    out = np.empty((rows, columns, 2), np.float32)
+
+    def work(queue: Queue) -> None:
+        if coarse is None:
+            kernels.match_coarse(queue, new, old, spacing, out)
+        else:
+            kernels.match_fine(queue, new, old, spacing, coarse, finest, out)
+
+    run_queue(threads, _rows(rows), work)
+    return out
 
 
 def _pyramid(picture: Luminance) -> list[Luminance]:
@@ -97,11 +96,6 @@ def _pyramid(picture: Luminance) -> list[Luminance]:
         levels.append(picture)
         picture = kernels.halve(picture)
     return levels
-
-
-def _grid(shape: tuple[int, ...], spacing: int) -> tuple[int, int]:
-    rows, columns = (max(1, n // spacing) for n in shape)
-    return rows, columns
 
 
 def _rows(n: int) -> Queue:
