@@ -370,6 +370,14 @@ def test_what_is_out_of_sight_is_not_announced(used: tuple[bool, ...]) -> None:
     assert told(announced(state, genealogy)) == [(Kind.SPLIT, (0, 1), (90.0, 30.0))]
 
 
+def test_a_locked_segment_stays_whole() -> None:
+    state, genealogy = clusters((0, 90, 0.0), (0, 30, 10.0))
+    state.lock([0])
+    assert told(announced(state, genealogy)) == []
+    state.lock([])
+    assert told(announced(state, genealogy)) == [(Kind.SPLIT, (0, 1), (90.0, 30.0))]
+
+
 def test_an_heir_of_a_locked_cluster_is_locked() -> None:
     state, genealogy = clusters((0, 0, 0.0), (0, 50, 10.0), (2, 40, 20.0))
     state.lock([0])
