@@ -173,6 +173,11 @@ def test_a_new_start_forgets_hidden_clusters() -> None:
     check_names(sampler_of(model))
 
 
+def test_patience_is_a_number_of_batches() -> None:
+    with pytest.raises(ValueError, match="patience must be"):
+        Parameters(patience=-1)
+
+
 # --- saving
 
 
