@@ -173,6 +173,11 @@ def test_a_new_start_forgets_hidden_clusters() -> None:
     check_names(sampler_of(model))
 
 
+def test_patience_is_a_number_of_batches() -> None:
+    with pytest.raises(ValueError, match="patience must be"):
+        Parameters(patience=-1)
+
+
 # --- saving
 
 
@@ -367,6 +372,14 @@ def test_children_have_larger_ids_than_their_parents() -> None:
 def test_what_is_out_of_sight_is_not_announced(used: tuple[bool, ...]) -> None:
     state, genealogy = clusters((0, 90, 0.0), (0, 30, 10.0), (2, 40, 20.0))
     assert told(announced(state, genealogy, used)) == []
+    assert told(announced(state, genealogy)) == [(Kind.SPLIT, (0, 1), (90.0, 30.0))]
+
+
+def test_a_locked_segment_stays_whole() -> None:
+    state, genealogy = clusters((0, 90, 0.0), (0, 30, 10.0))
+    state.lock([0])
+    assert told(announced(state, genealogy)) == []
+    state.lock([])
     assert told(announced(state, genealogy)) == [(Kind.SPLIT, (0, 1), (90.0, 30.0))]
 
 

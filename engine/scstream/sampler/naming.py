@@ -58,7 +58,7 @@ class Naming:
         """Announce the hidden clusters that split off ``patience`` batches ago or earlier, the earliest id first.
 
         A cluster without a point in the batch waits until it has one, and until the rest of its owner has one: a
-        segment that is out of sight is not divided.
+        segment that is out of sight is not divided. Nor is a locked one.
 
         Parameters
         ----------
@@ -67,7 +67,7 @@ class Naming:
         patience : int
         """
         state = self.state
-        due = np.flatnonzero(state.hidden & (state.batch - state.born >= patience))
+        due = np.flatnonzero(state.hidden & (state.batch - state.born >= patience) & state.unlocked)
         if not len(due):
             return
         visible = np.isin(state.ids, self.id_of[used])
