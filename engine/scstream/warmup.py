@@ -45,6 +45,7 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
         ("labelling pixels", lambda: segmenter.segment(frame)),
         ("following segments", follow),
         ("measuring uncertainty", segmenter.uncertainty),
+        ("counting pixels", lambda: segmenter.statistics_),
         ("shrinking frames", lambda: small.segment(frame)),
     ]
     if not video_only:

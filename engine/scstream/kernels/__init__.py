@@ -72,12 +72,13 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "absorb_left_over", "absorb_pieces",
-    "code_pairs", "count_statistics", "diagonal_scores", "diagonal_statistics",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue", "absorb_left_over",
+    "absorb_pieces", "code_pairs", "count_statistics", "diagonal_scores", "diagonal_statistics",
     "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares", "drift", "enlarge", "entropy_between",
-    "fill_tiles", "find_pieces", "gaussian_axis", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
-    "gaussian_translate", "halve", "hold_labels", "label_halves", "label_points", "label_tiles", "match_coarse", "match_fine",
-    "median_motion", "niw_draw", "niw_log_marginal", "niw_mergeable", "niw_predictive", "pack_forms",
-    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
-    "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
+    "fill_tiles", "find_pieces", "gaussian_axis", "gaussian_halve", "gaussian_own_scores", "gaussian_scores",
+    "gaussian_statistics", "gaussian_translate", "halve", "hold_labels", "label_halves", "label_points",
+    "label_tiles", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_mergeable",
+    "niw_predictive", "pack_forms", "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance",
+    "sparse_rows", "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty",
+    "translate_labels", "untile", "weighted_sum",
 ]  # fmt: skip

@@ -176,7 +176,8 @@ class Finisher:
     def _hold(self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels) -> None:
         """Let pixels keep the label that they had, found in ``table`` by its index in the frame before."""
         last, motion = self.last, self.motion
-        assert last is not None and motion is not None
+        assert last is not None
+        assert motion is not None
         step = luminance_step(labels.shape)
         bonus, contrast = np.float32(_BONUS * self.config.steadiness), np.float32(1.0 / _CONTRAST**2)
         run_queue(
