@@ -68,15 +68,16 @@ def hold_labels(
                 for c in range(2):
                     line[j, c] = motion[above, j, c] + share * (motion[below, j, c] - motion[above, j, c])
             brightness = new[small[y]]
-            for begin in range(0, width - SPAN + 1, SPAN):
+            for begin in range(0, width, SPAN):
+                end = min(begin + SPAN, width)
                 left, right, share = _between(begin + SPAN // 2, spacing, columns)
                 dy = line[left, 0] + share * (line[right, 0] - line[left, 0])
                 dx = line[left, 1] + share * (line[right, 1] - line[left, 1])
                 sy, shift = y + np.int64(np.floor(dy + np.float32(0.5))), np.int64(np.floor(dx + np.float32(0.5)))
                 inside = 0 <= sy < height
-                if not inside or begin + shift < 0 or begin + SPAN + shift > width:
+                if not inside or begin + shift < 0 or end + shift > width:
                     continue
-                for x in range(uint(begin), uint(begin + SPAN)):
+                for x in range(uint(begin), uint(end)):
                     label = bare[uint(y), x]
                     sx = x + uint(shift)
                     had = table[uint(previous[uint(sy), sx])]
