@@ -58,12 +58,13 @@ class VideoSegmenter(Parametrised):
         Larger values give smaller segments: the prior variances of a segment's colour and position are divided by this.
         Has a much larger effect than `alpha`, whose influence is small compared to thousands of pixels.
     smoothing : float in [0, 10], default=1.0
-        How much neighbouring pixels of similar colour are kept together, and how small an isolated piece of a segment
-        may be before a neighbour absorbs it: 1 / 3200 of the frame with the default. 0 leaves every pixel to itself.
+        How large an isolated piece of a segment may be for a neighbour to absorb it: up to 1 / 2500 of the frame with
+        the default, unless no neighbour comes near to fitting. 0 leaves every speck where it is.
     steadiness : float in [0, 2], default=1.0
         How long ids last. Larger values forget the past more slowly, move it along with the picture, let a pixel keep
-        the id that it had, and announce a new segment only when it has lasted for 10 * ``steadiness`` frames; until
-        then its pixels have the id of the segment that it split from. 0 leaves each frame to the sampler.
+        the id that it had unless another fits clearly better, and announce a new segment only when it has lasted for
+        10 * ``steadiness`` frames; until then its pixels have the id of the segment that it split from. 0 leaves each
+        frame to the sampler.
     burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
 

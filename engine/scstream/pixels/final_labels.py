@@ -22,12 +22,12 @@ from scstream.sampler.sweep import sum_subclusters
 from scstream.threads import queue_of, run_queue
 
 #: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
-_BONUS = 6.0
+_BONUS = 6.5
 _CONTRAST = 12.0
 #: Sizes of pieces, at 854 x 480 and a smoothing of 1: always absorbed below, never from there on, length of a line.
-_TINY, _SMALL, _LINE = 24, 128, 12
+_TINY, _SMALL, _LINE = 32, 160, 12
 #: A piece in between stays if every neighbour is this many nats worse for each of its pixels.
-_LOSS = 5.0
+_LOSS = 8.0
 #: How far the past moves along with the picture; the rest of the way it follows the labels.
 _MOVE = 0.5
 _PIECES = 32
