@@ -86,7 +86,8 @@ class FinalLabels:
     def statistics(self, sampler: Sampler, tiles: Tiles | None) -> Array:
         """Statistics (K, 21) of the sampler's clusters in the frame, by the final labels."""
         current: Array = sampler.state.current.sum(axis=1)
-        changes = self.count_changes(tiles)
+        # After a change of scale the model counts another number of pixels than the labels have.
+        changes = self.count_changes(tiles) * (current[:, 0].sum() / self.labels.size)
         place = _places(sampler.state.ids, self.ids)
         np.add.at(current, place[place >= 0], changes[place >= 0])
         return current
@@ -99,20 +100,25 @@ class FinalLabels:
 
     @classmethod
     def from_state(cls, state: Mapping[str, npt.NDArray[Any]], shape: tuple[int, int]) -> FinalLabels | None:
-        """Return the labels that `state` encoded, checked for frames of a shape (h, w); None if there are none."""
+        """Return the labels that `state` encoded, checked for frames of a shape (H, W); None if there are none.
+
+        They may be smaller than the frames: the scale can change after a frame.
+        """
         if not state:
             return None
         labels, ids, names, changes = (state[name] for name in ("labels", "ids", "names", "changes"))
         if any(array.dtype.kind not in "iu" for array in (labels, ids, names)):
             raise ValueError("final labels and ids must be whole numbers")
-        if labels.shape != shape or ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+        if labels.ndim != 2 or (np.array(labels.shape) > shape).any() or not labels.size:
             raise ValueError("the final labels do not fit the frame")
+        if ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+            raise ValueError("the ids of the final labels do not match")
         if labels.min() < 0 or labels.max() >= len(ids):
             raise ValueError("a final label has no id")
         if changes.shape != (len(ids), PIXEL_P) or not np.isfinite(changes).all():
             raise ValueError("the statistics of the final labels are damaged")
         picture = state.get("luminance")
-        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(shape)):
+        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(labels.shape)):
             raise ValueError("the luminance does not fit the frame")
         return cls(
             labels.astype(np.int32),
