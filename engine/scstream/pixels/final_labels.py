@@ -88,7 +88,7 @@ class FinalLabels:
         current: Array = sampler.state.current.sum(axis=1)
         # After a change of scale the model counts another number of pixels than the labels have.
         changes = self.count_changes(tiles) * (current[:, 0].sum() / self.labels.size)
-        place = _places(sampler.state.ids, self.ids)
+        place = _places(sampler.state.ids, _survivors(self.ids, sampler))
         np.add.at(current, place[place >= 0], changes[place >= 0])
         return current
 
@@ -220,6 +220,13 @@ def _places(ids: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Labels
     order = np.argsort(ids)
     place = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
     return np.where(ids[place] == wanted, place, -1).astype(np.int32)
+
+
+def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.int64]:
+    """The ids, those of clusters that were merged replaced by the survivors' ids."""
+    live, genealogy = set(sampler.state.ids.tolist()), sampler.genealogy
+    survivors = (genealogy.survivor(id) if id not in live and id in genealogy else id for id in ids.tolist())
+    return np.array([-1 if id is None else id for id in survivors], np.int64)
 
 
 def _rows(n: int) -> Queue:
