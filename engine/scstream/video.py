@@ -466,7 +466,7 @@ class VideoSegmenter(Parametrised):
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._next_is_first = bool(video.get("fresh", False))
-            segmenter._final = FinalLabels.from_state(final, scaled_size(segmenter.shape_, sampler.config.scale))
+            segmenter._final = FinalLabels.from_state(final, segmenter.shape_)
             # The steadiness, which decides how fast frames are forgotten, is known only now.
             sampler.reweigh_history()
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -121,7 +121,7 @@ def match_fine(queue, new, old, spacing, coarse, subpixel, out):
                     for nj in range(max(cj - 1, 0), min(cj + 2, columns)):
                         if ni != ci and nj != cj:
                             continue
-                        dy, dx = np.int64(2.0 * coarse[ni, nj, 0]), np.int64(2.0 * coarse[ni, nj, 1])
+                        dy, dx = int(2.0 * coarse[ni, nj, 0]), int(2.0 * coarse[ni, nj, 1])
                         cost = _cost(new, old, y, x, dy, dx, best)
                         if cost < best:
                             best, by, bx = cost, dy, dx

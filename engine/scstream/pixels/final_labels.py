@@ -86,8 +86,9 @@ class FinalLabels:
     def statistics(self, sampler: Sampler, tiles: Tiles | None) -> Array:
         """Statistics (K, 21) of the sampler's clusters in the frame, by the final labels."""
         current: Array = sampler.state.current.sum(axis=1)
-        changes = self.count_changes(tiles)
-        place = _places(sampler.state.ids, self.ids)
+        # After a change of scale the model counts another number of pixels than the labels have.
+        changes = self.count_changes(tiles) * (current[:, 0].sum() / self.labels.size)
+        place = _places(sampler.state.ids, _survivors(self.ids, sampler))
         np.add.at(current, place[place >= 0], changes[place >= 0])
         return current
 
@@ -99,20 +100,25 @@ class FinalLabels:
 
     @classmethod
     def from_state(cls, state: Mapping[str, npt.NDArray[Any]], shape: tuple[int, int]) -> FinalLabels | None:
-        """Return the labels that `state` encoded, checked for frames of a shape (h, w); None if there are none."""
+        """Return the labels that `state` encoded, checked for frames of a shape (H, W); None if there are none.
+
+        They may be smaller than the frames: the scale can change after a frame.
+        """
         if not state:
             return None
         labels, ids, names, changes = (state[name] for name in ("labels", "ids", "names", "changes"))
         if any(array.dtype.kind not in "iu" for array in (labels, ids, names)):
             raise ValueError("final labels and ids must be whole numbers")
-        if labels.shape != shape or ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+        if labels.ndim != 2 or (np.array(labels.shape) > shape).any() or not labels.size:
             raise ValueError("the final labels do not fit the frame")
+        if ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+            raise ValueError("the ids of the final labels do not match")
         if labels.min() < 0 or labels.max() >= len(ids):
             raise ValueError("a final label has no id")
         if changes.shape != (len(ids), PIXEL_P) or not np.isfinite(changes).all():
             raise ValueError("the statistics of the final labels are damaged")
         picture = state.get("luminance")
-        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(shape)):
+        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(labels.shape)):
             raise ValueError("the luminance does not fit the frame")
         return cls(
             labels.astype(np.int32),
@@ -214,6 +220,13 @@ def _places(ids: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Labels
     order = np.argsort(ids)
     place = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
     return np.where(ids[place] == wanted, place, -1).astype(np.int32)
+
+
+def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.int64]:
+    """The ids, those of clusters that were merged replaced by the survivors' ids."""
+    live, genealogy = set(sampler.state.ids.tolist()), sampler.genealogy
+    survivors = (genealogy.survivor(id) if id not in live and id in genealogy else id for id in ids.tolist())
+    return np.array([-1 if id is None else id for id in survivors], np.int64)
 
 
 def _rows(n: int) -> Queue:

@@ -97,7 +97,7 @@ class Sampler:
     pending: list[Event] = field(default_factory=list)
     recent: RecentPoints = field(default_factory=RecentPoints)
     announced_of: npt.NDArray[np.int64] = field(init=False)
-    _weighed: tuple[float, Component] | None = field(default=None, repr=False)
+    _weighed: tuple[float, Component, Component] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._end_batch()
@@ -115,9 +115,9 @@ class Sampler:
         if not self.config.weigh_prior:
             return self.component
         mass = 1.0 + self.state.history.mass
-        if self._weighed is None or self._weighed[0] != mass:
-            self._weighed = mass, self.component.reweighted(mass)
-        return self._weighed[1]
+        if self._weighed is None or self._weighed[0] != mass or self._weighed[1] is not self.component:
+            self._weighed = mass, self.component, self.component.reweighted(mass)
+        return self._weighed[2]
 
     # --- the first batch
 
