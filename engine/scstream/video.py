@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
@@ -198,6 +199,8 @@ class VideoSegmenter(Parametrised):
             if running:
                 before, after = (scaled_size(self._shape(), scale) for scale in (self.scale, changed.scale))
                 resize_model(self._sampler, before, after)
+                if self._final is not None and before != after:
+                    self._final.rescale(math.prod(after) / math.prod(before), self._tiles)
             # The results of the last frame keep its colour space until the next frame.
             self._sampler.config = changed.changed(colour=self._last_colour())
         if self._tiles is not None:
@@ -465,7 +468,7 @@ class VideoSegmenter(Parametrised):
             height, width = video["shape"]
             segmenter.shape_ = (int(height), int(width))
             segmenter._next_is_first = bool(video.get("fresh", False))
-            segmenter._final = FinalLabels.from_state(final, scaled_size(segmenter.shape_, sampler.config.scale))
+            segmenter._final = FinalLabels.from_state(final, segmenter.shape_)
             # The steadiness, which decides how fast frames are forgotten, is known only now.
             sampler.reweigh_history()
         except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:

@@ -83,6 +83,10 @@ class FinalLabels:
             self.changes = parts.sum(axis=0)
         return self.changes
 
+    def rescale(self, factor: float, tiles: Tiles | None) -> None:
+        """Multiply ``changes`` by a factor, as `Sampler.rescale` does with the statistics that they belong to."""
+        self.changes = self.count_changes(tiles) * factor
+
     def statistics(self, sampler: Sampler, tiles: Tiles | None) -> Array:
         """Statistics (K, 21) of the sampler's clusters in the frame, by the final labels."""
         current: Array = sampler.state.current.sum(axis=1)
@@ -99,20 +103,22 @@ class FinalLabels:
 
     @classmethod
     def from_state(cls, state: Mapping[str, npt.NDArray[Any]], shape: tuple[int, int]) -> FinalLabels | None:
-        """Return the labels that `state` encoded, checked for frames of a shape (h, w); None if there are none."""
+        """Return the labels that `state` encoded, checked for frames of a shape (H, W); None if there are none."""
         if not state:
             return None
         labels, ids, names, changes = (state[name] for name in ("labels", "ids", "names", "changes"))
         if any(array.dtype.kind not in "iu" for array in (labels, ids, names)):
             raise ValueError("final labels and ids must be whole numbers")
-        if labels.shape != shape or ids.ndim != 1 or not ids.size or names.shape != ids.shape:
+        # The scale may have changed since the labels' frame.
+        fits = labels.ndim == 2 and all(0 < n <= full for n, full in zip(labels.shape, shape, strict=True))
+        if not fits or ids.ndim != 1 or not ids.size or names.shape != ids.shape:
             raise ValueError("the final labels do not fit the frame")
         if labels.min() < 0 or labels.max() >= len(ids):
             raise ValueError("a final label has no id")
         if changes.shape != (len(ids), PIXEL_P) or not np.isfinite(changes).all():
             raise ValueError("the statistics of the final labels are damaged")
         picture = state.get("luminance")
-        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(shape)):
+        if picture is not None and (picture.dtype != np.uint8 or picture.shape != luminance_shape(labels.shape)):
             raise ValueError("the luminance does not fit the frame")
         return cls(
             labels.astype(np.int32),
