@@ -370,7 +370,10 @@ class VideoSegmenter(Parametrised):
         What has split off from it, but is not announced yet, is announced. If there is no such part, the two
         sub-clusters become segments.
         """
-        return self._fitted().split(int(id))
+        new = self._fitted().split(int(id))
+        if self._final is not None:
+            self._final = self._final.released(int(id), self._tiles)
+        return new
 
     def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
         """Return the mask (H, W) of the pixels of the last frame that `split` would give the new id.
@@ -378,7 +381,12 @@ class VideoSegmenter(Parametrised):
         If no part of the segment waits to be announced, each pixel goes to its more likely sub-cluster, as in a
         deterministic sweep. The mask is empty if a sub-cluster is empty or the segment is not visible.
         """
-        return self._full_size(smaller_half(self._fitted(), self._last_tiles(), int(id)))
+        tiles = self._last_tiles()
+        part = smaller_half(self._fitted(), tiles, int(id))
+        if self._final is not None:
+            # Neighbours or the frame before may have given some of these pixels to another segment.
+            part &= self._final.map_of(self._final.names, tiles.threads) == id
+        return self._full_size(part)
 
     @property
     def locked_(self) -> frozenset[int]:
