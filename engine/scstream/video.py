@@ -289,7 +289,9 @@ class VideoSegmenter(Parametrised):
         finally:
             self._is_starting = False
         reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
-        self._final = Finisher(self._parameters, reduced).finish(self._sampler, self._tiles)
+        # Neighbours would absorb small objects that the segments have just been cut along.
+        config = self._parameters if mask is None else self._parameters.changed(smoothing=0.0)
+        self._final = Finisher(config, reduced).finish(self._sampler, self._tiles)
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._next_is_first = False
 
