@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -350,6 +351,10 @@ class VideoSegmenter(Parametrised):
         resize_model(sampler, scaled_size(self._shape(), self.scale), scaled_size(shape, self.scale))
         other = copy(self)
         other._sampler, other._tiles, other._final, other.shape_ = sampler, None, None, shape
+        if self._final is not None and shape == self._shape():
+            # Once counted, the labels need the tiles no more.
+            self._final.count_changes(self._tiles)
+            other._final = replace(self._final)
         return other
 
     # --- manual moves, between two frames
