@@ -101,8 +101,11 @@ def test_a_segment_with_an_empty_subcluster_has_no_split_mask() -> None:
         segmenter.split_mask(9999)
 
 
-def test_locked_segments_are_left_alone(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
-    segmenter.set_params(burn_in=0)
+def test_locked_segments_are_left_alone(frames: list[Frame]) -> None:
+    """Without steadiness, so that splits are announced at once."""
+    segmenter = VideoSegmenter(burn_in=0, smoothing=0.0, steadiness=0.0, **QUICK)
+    for frame in frames[:2]:
+        segmenter.segment(frame)
     everything = frozenset(segmenter.model_.genealogy_.live_ids)
     free = segmenter.copy()
     segmenter.locked_ = everything
