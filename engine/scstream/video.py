@@ -236,7 +236,7 @@ class VideoSegmenter(Parametrised):
             Called with a `Preview` from time to time during the first frame, and after a gap.
         mask : array (H, W) of bool or whole numbers, optional
             For the first frame: 0 on the background, one value for each object. Segments with at least a quarter of
-            their pixels on either side of an object's outline are cut along it.
+            their pixels on either side of an object's outline are cut along it. This frame is then not smoothed.
 
         Returns
         -------
