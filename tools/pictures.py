@@ -65,7 +65,9 @@ def before_after(clip: Path, index: int) -> Picture:
     """Ids of one frame at half size, by the bare model and with the defaults."""
     bare = VideoSegmenter(seed=0, smoothing=0.0, steadiness=0.0)
     (before,), (after,) = (results_of(clip, segmenter, [index]) for segmenter in (bare, VideoSegmenter(seed=0)))
-    return side_by_side([views.paint(result.ids[::2, ::2], colours(int(result.ids.max()) + 1)) for result in (before, after)])
+    return side_by_side(
+        [views.paint(result.ids[::2, ::2], colours(int(result.ids.max()) + 1)) for result in (before, after)]
+    )
 
 
 def side_by_side(pictures: Sequence[Picture], gap: int = 8) -> Picture:

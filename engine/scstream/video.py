@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from copy import copy, deepcopy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -233,7 +234,7 @@ class VideoSegmenter(Parametrised):
             Called with a `Preview` from time to time during the first frame, and after a gap.
         mask : array (H, W) of bool or whole numbers, optional
             For the first frame: 0 on the background, one value for each object. Segments with at least a quarter of
-            their pixels on either side of an object's outline are cut along it.
+            their pixels on either side of an object's outline are cut along it. This frame is then not smoothed.
 
         Returns
         -------
@@ -287,7 +288,9 @@ class VideoSegmenter(Parametrised):
         finally:
             self._is_starting = False
         reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
-        self._final = Finisher(self._parameters, reduced).finish(self._sampler, self._tiles)
+        # Neighbours would absorb small objects that the segments have just been cut along.
+        config = self._parameters if mask is None else self._parameters.changed(smoothing=0.0)
+        self._final = Finisher(config, reduced).finish(self._sampler, self._tiles)
         self.shape_ = (int(frame.shape[0]), int(frame.shape[1]))
         self._next_is_first = False
 
@@ -346,6 +349,10 @@ class VideoSegmenter(Parametrised):
         resize_model(sampler, scaled_size(self._shape(), self.scale), scaled_size(shape, self.scale))
         other = copy(self)
         other._sampler, other._tiles, other._final, other.shape_ = sampler, None, None, shape
+        if self._final is not None and shape == self._shape():
+            # Once counted, the labels need the tiles no more.
+            self._final.count_changes(self._tiles)
+            other._final = replace(self._final)
         return other
 
     # --- manual moves, between two frames
@@ -368,7 +375,10 @@ class VideoSegmenter(Parametrised):
         What has split off from it, but is not announced yet, is announced. If there is no such part, the two
         sub-clusters become segments.
         """
-        return self._fitted().split(int(id))
+        new = self._fitted().split(int(id))
+        if self._final is not None:
+            self._final = self._final.released(int(id), self._tiles)
+        return new
 
     def split_mask(self, id: int) -> npt.NDArray[np.bool_]:
         """Return the mask (H, W) of the pixels of the last frame that `split` would give the new id.
@@ -376,7 +386,12 @@ class VideoSegmenter(Parametrised):
         If no part of the segment waits to be announced, each pixel goes to its more likely sub-cluster, as in a
         deterministic sweep. The mask is empty if a sub-cluster is empty or the segment is not visible.
         """
-        return self._full_size(smaller_half(self._fitted(), self._last_tiles(), int(id)))
+        tiles = self._last_tiles()
+        part = smaller_half(self._fitted(), tiles, int(id))
+        if self._final is not None:
+            # Neighbours or the frame before may have given some of these pixels to another segment.
+            part &= self._final.map_of(self._final.names, tiles.threads) == id
+        return self._full_size(part)
 
     @property
     def locked_(self) -> frozenset[int]:

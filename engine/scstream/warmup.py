@@ -33,6 +33,8 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
     def follow() -> None:
         for shift in (3, 6, 9):
             segmenter.segment(np.roll(frame, shift, axis=0))
+        # A move with more than one frame in the history.
+        segmenter.merge(segmenter.model_.ids_[:2])
 
     def stream(component: Component, X: npt.NDArray[np.float64]) -> None:
         # Not above: video does without it, and without scikit-learn.

@@ -18,7 +18,7 @@ FRAME = np.random.default_rng(0).integers(0, 255, (12, 20, 3), np.uint8)
 OTHERS: dict[str, Any] = {
     "colour": "lab", "scale": 0.5, "alpha": 7.0, "decay": 1.5, "sweeps": 3, "seed": 9, "threads": 2, "detail": 2.0,
     "burn_in": 4, "kernel": "rbf", "epsilon": 1e-3, "max_init_sweeps": 6, "split_last": False, "restart": None,
-    "merge": "paper",
+    "merge": "paper", "smoothing": 0.5, "steadiness": 2.0,
 }  # fmt: skip
 
 

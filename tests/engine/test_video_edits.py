@@ -101,8 +101,11 @@ def test_a_segment_with_an_empty_subcluster_has_no_split_mask() -> None:
         segmenter.split_mask(9999)
 
 
-def test_locked_segments_are_left_alone(segmenter: VideoSegmenter, frames: list[Frame]) -> None:
-    segmenter.set_params(burn_in=0)
+def test_locked_segments_are_left_alone(frames: list[Frame]) -> None:
+    """Without steadiness, so that splits are announced at once."""
+    segmenter = VideoSegmenter(burn_in=0, smoothing=0.0, steadiness=0.0, **QUICK)
+    for frame in frames[:2]:
+        segmenter.segment(frame)
     everything = frozenset(segmenter.model_.genealogy_.live_ids)
     free = segmenter.copy()
     segmenter.locked_ = everything
@@ -182,6 +185,24 @@ def test_segments_keep_their_ids_at_another_scale(frames: list[Frame], scale: fl
     assert (smaller == full).mean() > alike
     segmenter.set_params(scale=1.0)
     assert (segmenter.segment(frames[3]) == unchanged.segment(frames[3])).mean() > alike
+
+
+def test_statistics_of_the_last_frame_stay_at_another_scale(
+    segmenter: VideoSegmenter, frames: list[Frame], tmp_path: Path
+) -> None:
+    before = segmenter.statistics_
+    segmenter.set_params(scale=0.5)
+    after = segmenter.statistics_
+    np.testing.assert_array_equal(after["id"], before["id"])
+    np.testing.assert_array_equal(after["pixels"], before["pixels"])
+    # One with less than a pixel at the new scale is described by its history.
+    large = before["pixels"] >= 4
+    np.testing.assert_allclose(after["covariance"][large], before["covariance"][large], rtol=1e-3, atol=1e-3)
+    # So do those of a file that is written before the next frame.
+    segmenter.save(tmp_path / "model.npz")
+    loaded = VideoSegmenter.load(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.statistics_, after)
+    np.testing.assert_array_equal(loaded.segment(frames[2]), segmenter.segment(frames[2]))
 
 
 def test_the_number_of_segments_stays_at_another_scale(segmenter: VideoSegmenter, frames: list[Frame]) -> None:

@@ -31,6 +31,8 @@ _LOSS = 8.0
 #: How far the past moves along with the picture; the rest of the way it follows the labels.
 _MOVE = 0.5
 _PIECES = 32
+#: Id of a label that belongs to no cluster.
+_NOBODY = -1
 
 Labels = npt.NDArray[np.int32]
 Forms = npt.NDArray[np.float32]
@@ -82,6 +84,15 @@ class FinalLabels:
                 )
             self.changes = parts.sum(axis=0)
         return self.changes
+
+    def released(self, id: int, tiles: Tiles | None) -> FinalLabels:
+        """Return the labels after a split of segment ``id`` by hand: its pixels keep their name, but no cluster.
+
+        Otherwise the next frame would hold them in the segment that the user has split them from.
+        """
+        changes = np.append(self.count_changes(tiles), np.zeros((1, PIXEL_P)), axis=0)
+        labels = np.where((self.names == id)[self.labels], np.int32(len(self.ids)), self.labels)
+        return FinalLabels(labels, np.append(self.ids, _NOBODY), np.append(self.names, id), self.luminance, changes)
 
     def statistics(self, sampler: Sampler, tiles: Tiles | None) -> Array:
         """Statistics (K, 21) of the sampler's clusters in the frame, by the final labels."""
