@@ -3,8 +3,8 @@
 python tools/pictures.py [FOLDER]
 python tools/pictures.py --before-after CLIP [CLIP ...]
 
-The second form draws the segments of one frame of each clip, coloured by id: on the left those of the bare model, on the
-right those with smoothing and steadiness.
+The second form draws the segments of one frame of each clip, coloured by id: on the left those of the bare model, on
+the right those with smoothing and steadiness.
 """
 
 from __future__ import annotations

@@ -277,9 +277,16 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def with_first(labels: npt.NDArray[np.int32], value: int) -> npt.NDArray[np.int32]:
+    """The labels with another value in the first pixel."""
+    changed = labels.copy()
+    changed[0, 0] = value
+    return changed
+
+
 DAMAGES: dict[str, Any] = {
-    "a label without an id": lambda a: {"labels": np.where(a["labels"] == 0, len(a["ids"]), a["labels"])},
-    "a negative label": lambda a: {"labels": a["labels"] - 1},
+    "a label without an id": lambda a: {"labels": with_first(a["labels"], len(a["ids"]))},
+    "a negative label": lambda a: {"labels": with_first(a["labels"], -1)},
     "labels that are no whole numbers": lambda a: {"labels": a["labels"] + 0.5},
     "labels of a larger frame": lambda a: {"labels": np.tile(a["labels"], (2, 1))},
     "labels of another size than the picture": lambda a: {"labels": a["labels"][::2, ::2]},
