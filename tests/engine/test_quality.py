@@ -21,6 +21,8 @@ from scstream import Gaussian, ScStream, VideoSegmenter, metrics
 
 pytestmark = pytest.mark.slow
 
+BARE = {"smoothing": 0.0, "steadiness": 0.0}
+
 
 def read_video(path: Path) -> list[npt.NDArray[np.uint8]]:
     capture = cv2.VideoCapture(str(path))
@@ -41,15 +43,28 @@ def torso_of(mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize(
-    ("clip", "oracle", "carried"),
-    [("crossing", 0.9, 0.86), ("kite_surf", 0.86, 0.78), ("lighting", 0.885, 0.85)],
+    ("clip", "parameters", "oracle", "carried"),
+    [
+        ("crossing", BARE, 0.9, 0.86),
+        ("kite_surf", BARE, 0.86, 0.78),
+        ("lighting", BARE, 0.885, 0.85),
+        ("crossing", {}, 0.889, 0.735),
+        ("kite_surf", {}, 0.817, 0.665),
+        ("lighting", {}, 0.893, 0.894),
+    ],
 )
-def test_objects_of_the_sample_clips_are_found(clip: str, oracle: float, carried: float) -> None:
-    """Mean J over the objects of a clip; six seeds gave at least .910/.881, .872/.798 and .896/.856."""
+def test_objects_of_the_sample_clips_are_found(
+    clip: str, parameters: dict[str, float], oracle: float, carried: float
+) -> None:
+    """Mean J over the objects of a clip.
+
+    Without smoothing and steadiness six seeds gave at least .910/.881, .872/.798 and .896/.856; with the defaults three
+    seeds gave at least .899/.756, .829/.683 and .904/.900.
+    """
     frames = read_video(SAMPLES / f"{clip}.mp4")
     with np.load(SAMPLES / f"{clip}_ids.npz") as truth:
         true_ids, objects = truth["ids"], json.loads(str(truth["about"]))["objects"]
-    segmenter = VideoSegmenter(seed=0)
+    segmenter = VideoSegmenter(seed=0, **parameters)
     ids, events = [], []
     for frame in frames:
         ids.append(segmenter.segment(frame))
@@ -59,21 +74,22 @@ def test_objects_of_the_sample_clips_are_found(clip: str, oracle: float, carried
     assert np.mean([metrics.carried_jaccard(ids, mask, events).mean() for mask in masks.values()]) >= carried
 
 
-def test_the_surfers_torso_keeps_one_id(shared_data: Path) -> None:
+@pytest.mark.parametrize(("parameters", "oracle"), [(BARE, 0.715), ({}, 0.638)])
+def test_the_surfers_torso_keeps_one_id(parameters: dict[str, float], oracle: float, shared_data: Path) -> None:
     folder = shared_data / "davis2016"
     images = sorted((folder / "JPEGImages/480p/kite-surf").glob("*.jpg"))
     masks = [cv2.imread(str(folder / f"Annotations/480p/kite-surf/{i.stem}.png"), 0) > 0 for i in images]
     frames = [cv2.cvtColor(cv2.imread(str(image)), cv2.COLOR_BGR2RGB) for image in images]
     scores = []
     for seed in range(3):
-        segmenter = VideoSegmenter(seed=seed)
+        segmenter = VideoSegmenter(seed=seed, **parameters)
         ids = [segmenter.segment(frame) for frame in frames]
         main = metrics.dominant_id(ids, [torso_of(mask) for mask in masks])
         assert np.bincount(main).max() >= 45
         assert 60 <= segmenter.model_.n_clusters_ <= 110
         scores.append(metrics.oracle_jaccard(ids, masks).mean())
-    # Nine seeds gave .736 in the mean, these three .746.
-    assert np.mean(scores) >= 0.715
+    # Without smoothing and steadiness nine seeds gave .736 in the mean, these three .746; with the defaults .669.
+    assert np.mean(scores) >= oracle
 
 
 @pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.845, 0.86), ("clusters", 0.88, 0.895)])

@@ -21,7 +21,7 @@ from scstream.components.gaussian import Whitened
 from scstream.kernels.bounds import bound_scores, prepare_row_terms
 from scstream.kernels.layout import ROW_TERMS
 from scstream.kernels.pixel_scores import score_tile
-from scstream.pixels import tiles
+from scstream.pixels import final_labels, motion, tiles
 from scstream.pixels.tiles import Tiles, gumbel_noise, pack
 from scstream.sampler.sweep import Densities, draw_densities, mode_densities
 from scstream.threads import queue_of
@@ -489,7 +489,8 @@ def test_the_order_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch
         orders.append(rng.permutation(queue.order).tolist())
         return queue._replace(order=np.array(orders[-1]))
 
-    monkeypatch.setattr(tiles, "queue_of", in_any_order)
+    for module in (tiles, final_labels, motion):
+        monkeypatch.setattr(module, "queue_of", in_any_order)
     other_ids, other_statistics = segment_clip(1)
     assert any(order != sorted(order) for order in orders)
     np.testing.assert_array_equal(other_ids, ids)
