@@ -27,16 +27,16 @@ run: $(READY)  ## Open a sample clip in the window; without a display, segment i
 	    $(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite; \
 	fi
 
-SLOWEST := tests/engine/test_twin.py
+SLOWEST := tests/engine/test_twin.py tests/engine/test_quality.py
 
 test: $(READY)  ## Check style, types and import layers, then run all tests
 	@# Compile the kernels while the linters run, so that no test waits for the compiler.
 	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiler=$$!; $(MAKE) --no-print-directory lint; wait $$compiler
-	@# Run two groups at the same time, as each alone leaves a second core idle: the window's tests with the slowest file of
-	@# the engine's, and all others. They take about equally long.
+	@# Run two groups at the same time, as each alone leaves a second core idle: the window's tests with the slowest files
+	@# of the engine's, and all others. They take about equally long.
 	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; output=$$(mktemp); \
 	$(BIN)/python -m pytest tests/ui $(SLOWEST) > $$output 2>&1 & window=$$!; \
-	failed=0; $(BIN)/python -m pytest --ignore tests/ui --ignore $(SLOWEST) || failed=1; \
+	failed=0; $(BIN)/python -m pytest --ignore tests/ui $(SLOWEST:%=--ignore %) || failed=1; \
 	wait $$window || failed=1; cat $$output; rm -f $$output; \
 	exit $$failed
 

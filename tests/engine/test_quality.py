@@ -74,22 +74,21 @@ def test_objects_of_the_sample_clips_are_found(
     assert np.mean([metrics.carried_jaccard(ids, mask, events).mean() for mask in masks.values()]) >= carried
 
 
-@pytest.mark.parametrize(("parameters", "oracle"), [(BARE, 0.715), ({}, 0.638)])
-def test_the_surfers_torso_keeps_one_id(parameters: dict[str, float], oracle: float, shared_data: Path) -> None:
+def test_the_surfers_torso_keeps_one_id(shared_data: Path) -> None:
     folder = shared_data / "davis2016"
     images = sorted((folder / "JPEGImages/480p/kite-surf").glob("*.jpg"))
     masks = [cv2.imread(str(folder / f"Annotations/480p/kite-surf/{i.stem}.png"), 0) > 0 for i in images]
     frames = [cv2.cvtColor(cv2.imread(str(image)), cv2.COLOR_BGR2RGB) for image in images]
     scores = []
     for seed in range(3):
-        segmenter = VideoSegmenter(seed=seed, **parameters)
+        segmenter = VideoSegmenter(seed=seed)
         ids = [segmenter.segment(frame) for frame in frames]
         main = metrics.dominant_id(ids, [torso_of(mask) for mask in masks])
         assert np.bincount(main).max() >= 45
         assert 60 <= segmenter.model_.n_clusters_ <= 110
         scores.append(metrics.oracle_jaccard(ids, masks).mean())
-    # Without smoothing and steadiness nine seeds gave .736 in the mean, these three .746; with the defaults .669.
-    assert np.mean(scores) >= oracle
+    # These three seeds gave .669 in the mean; without smoothing and steadiness .746.
+    assert np.mean(scores) >= 0.638
 
 
 @pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.845, 0.86), ("clusters", 0.88, 0.895)])

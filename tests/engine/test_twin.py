@@ -24,7 +24,7 @@ from scstream.streams import gaussian_stream
 pytestmark = pytest.mark.slow
 
 #: Seeds of the twin, which is slow, and of the engine.
-N_TWIN, N_ENGINE = 40, 80
+N_TWIN, N_ENGINE = 20, 40
 #: Too few sweeps for the first batch to converge, so that both samplers make all of them.
 INIT_SWEEPS = 24
 #: Chains from each start, their sweeps, and how many of these come late enough to have forgotten the start.

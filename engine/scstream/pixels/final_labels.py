@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ _LOSS = 8.0
 #: How far the past moves along with the picture; the rest of the way it follows the labels.
 _MOVE = 0.5
 _PIECES = 32
+#: Frames of up to so many pixels are finished on one thread.
+_SERIAL_PIXELS = 20_000
 #: Id of a label that belongs to no cluster.
 _NOBODY = -1
 
@@ -154,13 +157,15 @@ class Finisher:
 
     def __init__(self, config: VideoParameters, frame: npt.NDArray[np.uint8], last: FinalLabels | None = None) -> None:
         self.config, self.frame, self.last = config, frame, last
+        # Handing a small frame to other threads takes longer than the work.
+        self.threads = config.n_threads if frame.size > 3 * _SERIAL_PIXELS else 1
         self.luminance: Luminance | None = None
         self.motion: Motion | None = None
         if config.steadiness:
-            self.luminance = luminance(frame, config.n_threads)
+            self.luminance = luminance(frame, self.threads)
             if last is not None and last.luminance is not None and last.labels.shape == frame.shape[:2]:
                 step = luminance_step(frame.shape[:2])
-                self.motion = find_motion(self.luminance, last.luminance, step, config.n_threads)
+                self.motion = find_motion(self.luminance, last.luminance, step, self.threads)
 
     def move_past(self, sampler: Sampler) -> None:
         """Shift the history of each segment along with the motion of its pixels, before the frame is segmented."""
@@ -198,7 +203,7 @@ class Finisher:
         step = luminance_step(labels.shape)
         bonus, contrast = np.float32(_BONUS * self.config.steadiness), np.float32(1.0 / _CONTRAST**2)
         run_queue(
-            self.config.n_threads,
+            self.threads,
             _rows(len(labels)),
             lambda queue: kernels.hold_labels(
                 queue, motion.vectors, motion.spacing, step, last.labels, table, self.luminance, last.luminance, group,
@@ -213,7 +218,7 @@ class Finisher:
         pieces = kernels.find_pieces(labels, group, limit)
         left_over = np.zeros(len(pieces.small), bool)
         run_queue(
-            self.config.n_threads,
+            self.threads,
             queue_of(np.linspace(0, len(left_over), _PIECES + 1).astype(int)),
             lambda queue: kernels.absorb_pieces(
                 queue, pieces, labels, tiles.pixels, forms, limit, tiny, extent, _LOSS, left_over
@@ -241,4 +246,10 @@ def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.i
 
 
 def _rows(n: int) -> Queue:
-    return queue_of(np.linspace(0, n, _PIECES + 1).astype(int))
+    return queue_of(_edges(n))
+
+
+@cache
+def _edges(n: int) -> npt.NDArray[np.int64]:
+    """First row of each piece of n rows, and n."""
+    return np.linspace(0, n, _PIECES + 1).astype(np.int64)
