@@ -32,7 +32,7 @@ _LOSS = 8.0
 #: How far the past moves along with the picture; the rest of the way it follows the labels.
 _MOVE = 0.5
 _PIECES = 32
-#: Frames of up to so many pixels are finished on one thread.
+#: Frames with at most this number of pixels are finished on one thread.
 _SERIAL_PIXELS = 20_000
 #: Id of a label that belongs to no cluster.
 _NOBODY = -1

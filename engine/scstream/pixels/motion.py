@@ -12,7 +12,7 @@ from scstream import kernels
 from scstream.kernels import BLOCK, Queue
 from scstream.threads import queue_of, run_queue
 
-#: Motion is found on pictures of about so many pixels, a ninth of 854 x 480, whatever the size of the frame.
+#: Approximate number of pixels of the pictures on which motion is found: a ninth of 854 x 480, for every frame size.
 _PIXELS = 45_547
 #: Levels of the pyramid, each half as large as the one before; blocks of the finest do not overlap.
 _LEVELS = 3
