@@ -21,6 +21,10 @@ class SessionError(StudioError):
     """A session cannot be opened, read or written."""
 
 
+class InvalidData(SessionError, ValueError):
+    """Data that a session cannot hold. The message names the problem, not the session: the caller adds that."""
+
+
 class EvaluationError(StudioError):
     """Predictions and ground truth cannot be compared."""
 

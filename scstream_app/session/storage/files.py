@@ -9,14 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scstream_app.errors import SessionError
+from scstream_app.errors import InvalidData as InvalidData
 
 # A symbolic link inside a session could make the program read, or worse overwrite, any file of the machine.
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-class InvalidData(SessionError, ValueError):
-    """Invalid data in a file of a session. The message names the problem, not the session: the caller adds that."""
 
 
 def check_file(path: Path) -> os.stat_result:
