@@ -130,7 +130,7 @@ def open_segmented(window: MainWindow) -> None:
     window.open_address(str(CLIP))
     wait_until_segmented(window)
     go_to(window, FRAME)
-    window.document.set_objects([MarkedObject("surfer", (230, 160, 0), FRAME, surfer(window))])
+    window.document.set_objects([MarkedObject.made("surfer", (230, 160, 0), FRAME, surfer(window))])
     settle()
 
 

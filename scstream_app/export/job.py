@@ -11,8 +11,8 @@ from typing import Any, Self
 import cv2
 import numpy as np
 
-from scstream_app.export.objects import ExportObject
 from scstream_app.export.options import ExportOptions, matches_pattern, require, safe_name
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap, Picture
@@ -38,8 +38,8 @@ class Job:
         Segments with a user-defined colour.
     hidden : frozenset of int
         Segments that the overlay does not tint.
-    objects : tuple of ExportObject
-        Objects to follow along the genealogy.
+    objects : tuple of MarkedObject
+        Objects whose segments `ObjectTracker` computes.
     """
 
     width: int
@@ -50,7 +50,7 @@ class Job:
     names: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
     colours: Mapping[int, RGB] = field(default_factory=lambda: MappingProxyType({}))
     hidden: frozenset[int] = frozenset()
-    objects: tuple[ExportObject, ...] = ()
+    objects: tuple[MarkedObject, ...] = ()
 
     def __post_init__(self) -> None:
         require(self.width >= 1 and self.height >= 1, f"a size of {self.width} x {self.height} holds no picture")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from scstream_app.errors import ExportError
-from scstream_app.export import ExportObject, ExportOptions, Job, needs_object
+from scstream_app.export import ExportOptions, Job, needs_object
+from scstream_app.objects import MarkedObject
 from scstream_app.session import Manifest, Names, SourceFacts
 
 
@@ -13,7 +14,7 @@ def stored_options(manifest: Manifest) -> ExportOptions:
 
 
 def make_job(
-    options: ExportOptions, facts: SourceFacts, names: Names, objects: tuple[ExportObject, ...], remove_stale: bool
+    options: ExportOptions, facts: SourceFacts, names: Names, objects: tuple[MarkedObject, ...], remove_stale: bool
 ) -> Job:
     """The job that exports a source with these options, segment names and objects."""
     return Job(

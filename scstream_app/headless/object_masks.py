@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,11 +10,11 @@ import numpy.typing as npt
 
 from scstream import metrics
 from scstream_app.errors import SourceError, reason
-from scstream_app.export import ExportObject
+from scstream_app.objects import MarkedObject, Membership
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette
 from scstream_app.render.label_images import read_label_image
-from scstream_app.session import MarkedObject, Session
+from scstream_app.session import Session
 from scstream_app.sources import Source
 
 Masks = npt.NDArray[np.uint8]
@@ -62,7 +61,7 @@ def objects_from_masks(masks: Masks | None, first: FrameResult) -> list[MarkedOb
                 f"Cannot follow '{name}': its mask covers no segment of frame {first.index}. "
                 "Draw a larger mask, or increase the processing size (--scale)."
             )
-        objects.append(MarkedObject(name, (int(colour[0]), int(colour[1]), int(colour[2])), first.index, ids))
+        objects.append(MarkedObject.made(name, (int(colour[0]), int(colour[1]), int(colour[2])), first.index, ids))
     return objects
 
 
@@ -81,13 +80,17 @@ def store_objects(session: Session) -> None:
         session.objects = objects
 
 
-def objects_for_export(session: Session, start: int) -> tuple[ExportObject, ...]:
-    """The objects of a session for an export that starts at frame ``start``."""
-    objects = []
-    for marked in session_objects(session):
-        ids = marked.ids
-        if marked.frame < start:
-            last = deque(session.members(marked, marked.frame, start), maxlen=1)
-            ids = last[0][1] if last else ids
-        objects.append(ExportObject(marked.name, ids, marked.frame))
-    return tuple(objects)
+def objects_for_export(session: Session, start: int) -> tuple[MarkedObject, ...]:
+    """The objects of a session for an export that starts at frame ``start``.
+
+    Edits of earlier frames are replaced by the segments that the objects have just before ``start``.
+    """
+    objects = tuple(session_objects(session))
+    first = min((marked.frame for marked in objects), default=start)
+    if first >= start:
+        return objects
+    membership = Membership(objects)
+    for record in session.records(first, start):
+        membership.advance(record.index, record.events, record.cut)
+    membership.advance(start - 1)
+    return membership.collapsed()

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
-from scstream_app.export import Exporter, ExportObject, ExportOptions, Job, check_job
+from scstream_app.export import Exporter, ExportOptions, Job, check_job
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
 from scstream_app.headless.object_masks import Masks, mask_names, objects_from_masks, store_objects
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Names, Session, SourceFacts, write_run
@@ -51,7 +52,7 @@ class Run:
         """The path of the session."""
         return self.out / session_name(self.source)
 
-    def job(self, objects: tuple[ExportObject, ...]) -> Job:
+    def job(self, objects: tuple[MarkedObject, ...]) -> Job:
         """The export job of this run."""
         # Remove old images only if the user asked to overwrite: they may belong to another source.
         return make_job(self.options, SourceFacts.of(self.source), Names(), objects, remove_stale=self.overwrite)
@@ -94,7 +95,8 @@ def prepare(
     options = replace(options, formats=formats)
     run = Run(source, out, settings, options, settings.segmenter(), progress, start, stop, masks, overwrite)
     check_formats(formats, masks is not None, "give a mask with --object MASK.png")
-    check_job(out, run.job(tuple(ExportObject(name, frozenset()) for name in mask_names(masks).values())))
+    objects = tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in mask_names(masks).values())
+    check_job(out, run.job(objects))
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
@@ -156,7 +158,7 @@ def _write_all(
 ) -> Generator[RunProgress]:
     """Write the first result and all others to the session and the files."""
     objects = objects_from_masks(run.masks, first)
-    job = run.job(tuple(ExportObject(marked.name, marked.ids, marked.frame) for marked in objects))
+    job = run.job(tuple(objects))
     with ExitStack() as stack:
         exporter = stack.enter_context(Exporter(run.out, job, _record_failures(run.progress, callbacks)))
         session = stack.enter_context(run.create_session())

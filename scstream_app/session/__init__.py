@@ -9,7 +9,8 @@
 | models/NNNNNN.npz | snapshot of the segmenter after frame NNNNNN |
 | models/first.npz | the segmenter that the run started with, if it comes from another clip |
 | masks.png | objects that the user marked on the first frame before it was segmented, if any |
-| objects.json, names.json | the user's marks: objects, and names, colours and visibility of segments |
+| objects.json | the user's objects: name, colour and edits of each; a painted mask is a PNG image as base64 text |
+| names.json | names, colours and visibility that the user gave to segments |
 | bookmark.json | where the user left the session: frame, view, selected segments |
 | unsaved | empty marker file: the user has not saved this session yet, so it may be deleted |
 | measured.jsonl | churn and uncertainty of frames, if they were computed after the run |
@@ -19,13 +20,14 @@
 The position of a frame in ids.zarr is its index minus the session's start.
 """
 
+from scstream_app.objects import MarkedObject
 from scstream_app.session.live_recorder import LiveRecorder, RecordingResult, repair_recording
 from scstream_app.session.resumption import Resumption, check_source, resume
 from scstream_app.session.run_writer import with_inherited_births, write_run
 from scstream_app.session.session import SUFFIX, UNSAVED, Session
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
-from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.pictures import PICTURES
 from scstream_app.session.storage.records import FrameRecord
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from scstream import Event
 from scstream_app.errors import SessionError, SourceError
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session.reader import reporting_errors
@@ -21,7 +22,7 @@ from scstream_app.session.run_writer import inherited_births
 from scstream_app.session.session import Session
 from scstream_app.session.storage import files
 from scstream_app.session.storage.manifest import SourceFacts
-from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.pictures import PICTURES, PictureFile
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source

@@ -6,15 +6,17 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind, follow
+from scstream_app.objects import MarkedObject, Membership
 from scstream_app.pipeline.edits import colour_after
-from scstream_app.session import FrameRecord, MarkedObject
+from scstream_app.session import FrameRecord
 from scstream_app.session.event_log import EventLog
 
 #: Values stored for every frame.
@@ -26,8 +28,8 @@ MEASURES = ("churn", "uncertainty")
 SETTLED_FRAMES, SETTLED_CHURN = 12, 0.1
 #: Frames above this percentile of the uncertainty count as uncertain.
 _UNCERTAIN = 90.0
-#: Size of the cache of `RunSummary.followed`.
-_FOLLOWED = 256
+#: Sizes of the caches of `RunSummary.followed` and `RunSummary.members`.
+_FOLLOWED, _MEMBERSHIPS = 256, 16
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class RunSummary:
         self.filled = array("q")
         self._columns = {name: array("d") for name in COLUMNS}
         self._followed: dict[tuple[frozenset[int], int], tuple[int, frozenset[int]]] = {}
+        self._memberships: dict[tuple[MarkedObject, ...], Membership] = {}
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -129,6 +132,7 @@ class RunSummary:
         del self.cuts[: bisect_left(self.cuts, index)]
         del self.colours[: max(bisect_right(self.colours, index, key=lambda entry: entry[0]) - 1, 0)]
         self._followed.clear()
+        self._memberships.clear()
         # Dropping a dead parent does no harm: no view draws it any more.
         self.lives = {id: life for id, life in self.lives.items() if life.died is None or life.died >= index}
 
@@ -192,14 +196,51 @@ class RunSummary:
         self._followed[key] = max(index, start), current
         return current
 
+    def members(self, objects: tuple[MarkedObject, ...], index: int) -> tuple[frozenset[int], ...]:
+        """Ids of every object in frame ``index``; see `Membership`."""
+        return self._membership(objects, index).ids if objects else ()
+
     def objects_at(self, objects: Iterable[MarkedObject], index: int) -> tuple[MarkedObject, ...]:
-        """Move objects that were marked before frame ``index`` to that frame, with the ids that they have there."""
-        return tuple(
-            replace(object_, frame=index, ids=self.followed(object_.ids, object_.frame, index))
-            if object_.frame < index
-            else object_
-            for object_ in objects
-        )
+        """The objects with the edits up to frame ``index`` replaced by the ids that the objects have there."""
+        objects = tuple(objects)
+        if all(object_.frame >= index for object_ in objects):
+            return objects
+        return self._membership(objects, index).collapsed()
+
+    def _membership(self, objects: tuple[MarkedObject, ...], index: int) -> Membership:
+        """Membership of the objects in a frame.
+
+        It goes on from the cached one of the last call with the same objects, so that frame after frame is cheap.
+        """
+        found = self._memberships.pop(objects, None)
+        if found is None or found.index > index:
+            found = Membership(objects)
+        # Later events are still unknown, so the cache must not go beyond the last frame.
+        last = min(index, self.frames[-1]) if self.frames else -1
+        first = min((object_.frame for object_ in objects), default=index)
+        for frame, events in self._changes(max(found.index, first - 1), last):
+            found.advance(frame, events, self._is_cut(frame))
+        if found.index < last:
+            found.advance(last)
+        if len(self._memberships) >= _MEMBERSHIPS:
+            del self._memberships[next(iter(self._memberships))]
+        self._memberships[objects] = found
+        if found.index < index:
+            found = found.copy()
+            found.advance(index)
+        return found
+
+    def _changes(self, after: int, last: int) -> list[tuple[int, list[Event]]]:
+        """Frames after + 1, ..., last that have events or are cuts, with their events."""
+        places = slice(bisect_right(self.events.frames, after), bisect_right(self.events.frames, last))
+        found: dict[int, list[Event]] = {frame: [] for frame in self.cuts if after < frame <= last}
+        for frame, event in self.events[places]:
+            found.setdefault(frame, []).append(event)
+        return sorted(found.items(), key=itemgetter(0))
+
+    def _is_cut(self, index: int) -> bool:
+        place = bisect_left(self.cuts, index)
+        return place < len(self.cuts) and self.cuts[place] == index
 
     def events_between(self, after: int, last: int) -> Iterator[Event]:
         """Yield the events of frames after + 1, ..., last."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
+from scstream_app.objects import MarkedObject, members_by_frame
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import Picture
 from scstream_app.session.reader import SessionReader, reporting_errors
@@ -26,7 +27,7 @@ from scstream_app.session.storage.id_volume import IdVolume
 from scstream_app.session.storage.lock import Lock
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.storage.mark_files import MarkFiles
-from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.records import FrameRecord
 from scstream_app.session.storage.snapshots import Snapshots
 from scstream_app.settings import Settings
@@ -58,7 +59,7 @@ class Session(SessionReader):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self._marks = MarkFiles(path)
+        self._marks = MarkFiles(path, self._size)
         self._lock: Lock | None = None
         self._rows_file: AppendFile | None = None
         self._log_file: AppendFile | None = None
@@ -312,7 +313,7 @@ class Session(SessionReader):
 
     @property
     def objects(self) -> tuple[MarkedObject, ...]:
-        """Named groups of segments."""
+        """The user's objects."""
         with self._reading():
             return self._marks.objects
 
@@ -351,10 +352,11 @@ class Session(SessionReader):
             return marks.masks_from_png(files.read(self.path / MASKS, marks.LIMIT), *self._size)
 
     def members(
-        self, marked: MarkedObject, start: int = 0, stop: int | None = None
-    ) -> Iterator[tuple[int, frozenset[int]]]:
-        """Yield (frame, ids of the object) for frames start, ..., stop - 1; no ids before the object was marked."""
-        for index, ids in marked.members(self.records(min(start, marked.frame), stop)):
+        self, objects: Sequence[MarkedObject], start: int = 0, stop: int | None = None
+    ) -> Iterator[tuple[int, tuple[frozenset[int], ...]]]:
+        """Yield (frame, ids of every object) for frames start, ..., stop - 1; see `Membership`."""
+        first = min((object_.frame for object_ in objects), default=start)
+        for index, ids in members_by_frame(objects, self.records(min(start, first), stop)):
             if index >= start:
                 yield index, ids
 
@@ -399,7 +401,7 @@ def _build(path: Path, manifest: Manifest, masks: Picture | None, model: VideoSe
             Snapshots(temporary / "models", manifest.snapshot_every).save_first(model)
         for name in ("frames.jsonl", "statistics.bin", *([UNSAVED] if unsaved else [])):
             files.write_new(temporary / name, b"")
-        MarkFiles(temporary).create()
+        MarkFiles(temporary, (manifest.source.height, manifest.source.width)).create()
         if masks is not None:
             encoded = marks.masks_to_png(masks, manifest.source.height, manifest.source.width)
             files.write_new(temporary / MASKS, encoded, durable=True)

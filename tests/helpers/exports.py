@@ -7,11 +7,18 @@ from contextlib import contextmanager
 from dataclasses import fields
 from unittest.mock import patch
 
-from scstream_app.export import FORMATS, ExportObject, ExportOptions, Job, formats, needs_object
+from scstream_app.export import FORMATS, ExportOptions, Job, formats, needs_object
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.formats.registry import find_formats
+from scstream_app.objects import MarkedObject
 
-KITE = ExportObject("kite", frozenset({1}))
+
+def made_of(name, *ids, frame=0):
+    """An object made of segments of one frame."""
+    return MarkedObject.made(name, (0, 0, 0), frame, ids)
+
+
+KITE = made_of("kite", 1)
 #: A module with a new format: the number of segments on each frame.
 COUNTS = """
 from scstream_app.export.writer import ImageWriter

@@ -13,8 +13,9 @@ from scstream import TrackedObject
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files, png
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ExportObject, ObjectTracker, object_index_map
+from scstream_app.export.objects import ObjectTracker, object_index_map
 from scstream_app.export.writer import ImageWriter
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult
 
 #: The DAVIS evaluation supports no more objects.
@@ -43,6 +44,7 @@ class Davis(ImageWriter):
         self._legend = folder / "davis.json"
         self._keep_legend = atomic_files.should_keep(self._legend, job.options.overwrite)
         self._tracker: ObjectTracker | None = ObjectTracker(job.objects) if job.objects else None
+        self._titles: dict[str, str] = {}
         self._entries: dict[str, Any] = {}
         self._cuts: list[int] = []
 
@@ -57,7 +59,7 @@ class Davis(ImageWriter):
 
     def _write(self, result: FrameResult) -> None:
         if self._tracker is None:
-            self._tracker = ObjectTracker(_largest(result, self.job))
+            self._tracker = self._track_largest(result)
         objects = self._tracker.at(result)
         self._put(result, lambda: png.indexed(object_index_map(self.job.ids(result), objects), self._table))
         if not self.count:
@@ -66,9 +68,20 @@ class Davis(ImageWriter):
         elif result.cut:
             self._cuts.append(result.index)
 
+    def _track_largest(self, result: FrameResult) -> ObjectTracker:
+        largest = {f"segment {id}": id for id in _largest(result)}
+        # The name of a segment may contain characters that that of an object must not have.
+        self._titles = {name: self.job.names.get(id, name) for name, id in largest.items()}
+        return ObjectTracker(MarkedObject.made(name, (0, 0, 0), result.index, {id}) for name, id in largest.items())
+
     def _describe(self, frame: int, objects: tuple[TrackedObject, ...]) -> dict[str, Any]:
         entries = [
-            {"number": place, "name": tracked.name, "ids": sorted(tracked.ids), "colour": self._table[place].tolist()}
+            {
+                "number": place,
+                "name": self._titles.get(tracked.name, tracked.name),
+                "ids": sorted(tracked.ids),
+                "colour": self._table[place].tolist(),
+            }
             for place, tracked in enumerate(objects, 1)
         ]
         return {
@@ -104,9 +117,7 @@ def voc_colours() -> npt.NDArray[np.uint8]:
     return table
 
 
-def _largest(result: FrameResult, job: Job) -> tuple[ExportObject, ...]:
+def _largest(result: FrameResult) -> list[int]:
+    """Ids of the largest segments, in descending order of size."""
     sizes = np.bincount(result.ids[result.ids >= 0])
-    largest = [id for id in np.argsort(-sizes, kind="stable")[:MOST_OBJECTS].tolist() if sizes[id] > 0]
-    return tuple(
-        ExportObject(job.names.get(id, f"segment {id}"), frozenset({id}), since=result.index) for id in largest
-    )
+    return [id for id in np.argsort(-sizes, kind="stable")[:MOST_OBJECTS].tolist() if sizes[id] > 0]

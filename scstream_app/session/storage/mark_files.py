@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from scstream_app.errors import reason
+from scstream_app.objects import MarkedObject
 from scstream_app.session.storage import files, marks
 from scstream_app.session.storage.files import InvalidData
-from scstream_app.session.storage.marks import MarkedObject, Names
+from scstream_app.session.storage.marks import Names
 
 Marks = TypeVar("Marks")
 
@@ -19,16 +20,23 @@ Marks = TypeVar("Marks")
 class MarkFiles:
     """The user's marks in a session.
 
-    An unreadable file raises `InvalidData` when its marks are accessed, not before. Setting marks holds ``lock``, which
-    is never held for longer than it takes to write one of the two files.
+    ``shape`` is the height and width of the frames, which masks must have. An unreadable file raises `InvalidData` when
+    its marks are accessed, not before. Setting marks holds ``lock``, which is never held for longer than it takes to
+    write one of the two files.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shape: tuple[int, int]) -> None:
         self.lock = threading.RLock()
+        self._shape = shape
         self._objects = _MarkFile[tuple[MarkedObject, ...]](
-            folder / "objects.json", (), marks.objects_to_json, marks.objects_from_json
+            folder / "objects.json", (), marks.objects_to_json, self._parse_objects
         )
         self._names = _MarkFile(folder / "names.json", Names(), Names.as_dict, Names.from_dict)
+
+    def _parse_objects(self, values: Any) -> tuple[MarkedObject, ...]:
+        objects = marks.objects_from_json(values)
+        marks.check_masks(objects, self._shape)
+        return objects
 
     def create(self) -> None:
         """Write files without any marks."""
@@ -52,6 +60,7 @@ class MarkFiles:
     @objects.setter
     def objects(self, objects: tuple[MarkedObject, ...]) -> None:
         marks.check_unique(objects)
+        marks.check_masks(objects, self._shape)
         with self.lock:
             self._objects.set(objects)
 
@@ -98,7 +107,10 @@ class _MarkFile(Generic[Marks]):
 
     def set(self, value: Marks) -> None:
         """Write the content and flush it to disk."""
-        files.replace(self.path, files.dump(self._dump(value)), durable=True)
+        data = files.dump(self._dump(value))
+        if len(data) > marks.LIMIT:
+            raise InvalidData(f"{self.path.name} would have {len(data)} bytes, the limit is {marks.LIMIT}")
+        files.replace(self.path, data, durable=True)
         self._known = value, None
 
     def claim(self) -> str:

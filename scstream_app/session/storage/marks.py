@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Self
@@ -11,58 +12,18 @@ from typing import Any, Self
 import cv2
 import numpy as np
 
-from scstream import TrackedObject
+from scstream_app.objects import Colour, MarkedObject, ObjectEdit
+from scstream_app.objects.edits import check_mask_size
+from scstream_app.objects.marked_object import MOST_EDITS, NAME_LENGTH, check_colour, check_text
 from scstream_app.render.image_types import Picture
 from scstream_app.session.storage import checks
 from scstream_app.session.storage.files import InvalidData
-from scstream_app.session.storage.records import FrameRecord
-
-Colour = tuple[int, int, int]
 
 #: Largest objects.json or names.json, in bytes.
 LIMIT = 1 << 24
-_NAME_LENGTH = 100
-_FORBIDDEN = frozenset('/\\:*?"<>|')
-
-
-@dataclass(frozen=True, slots=True)
-class MarkedObject:
-    """Named set of segments: a name, a colour, and the ids of its segments on the frame where the user marked it."""
-
-    name: str
-    colour: Colour
-    frame: int
-    ids: frozenset[int]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", frozenset(int(id) for id in self.ids))
-        _check_text(self.name)
-        _check_file_name(self.name)
-        _check_colour(self.colour)
-
-    def members(self, records: Iterable[FrameRecord]) -> Iterator[tuple[int, frozenset[int]]]:
-        """Yield (frame, ids of the object) for every record; no ids before the object's own frame.
-
-        ``records`` must start at the object's frame or earlier.
-        """
-        tracked = TrackedObject(self.name, self.ids)
-        for record in records:
-            if record.index > self.frame:
-                tracked = tracked.follow(record.events)
-            yield record.index, tracked.ids if record.index >= self.frame else frozenset()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Values for JSON."""
-        return {"name": self.name, "colour": list(self.colour), "frame": self.frame, "ids": sorted(self.ids)}
-
-    @classmethod
-    def from_dict(cls, values: Any) -> Self:
-        """Inverse of `as_dict`; checks all values."""
-        if not isinstance(values, Mapping):
-            raise InvalidData("an object is invalid")
-        ids = _ids(checks.listing(values, "ids"))
-        colour = _colour(values.get("colour"))
-        return cls(checks.text(values, "name", _NAME_LENGTH), colour, checks.integer(values, "frame"), ids)
+_MOST_OBJECTS = 10_000
+#: Longest text of a mask, in characters; a 4K picture of noise has 1.4 million.
+_MASK_LENGTH = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +36,9 @@ class Names:
 
     def __post_init__(self) -> None:
         for name in self.names.values():
-            _check_text(name)
+            check_text(name)
         for colour in self.colours.values():
-            _check_colour(colour)
+            check_colour(colour)
 
     def as_dict(self) -> dict[str, Any]:
         """Values for JSON."""
@@ -92,7 +53,7 @@ class Names:
         """Inverse of `as_dict`; checks all values."""
         names, colours = checks.section(values, "names"), checks.section(values, "colours")
         return cls(
-            {_id(key): checks.text(names, key, _NAME_LENGTH) for key in names},
+            {_id(key): checks.text(names, key, NAME_LENGTH) for key in names},
             {_id(key): _colour(colour) for key, colour in colours.items()},
             _ids(checks.listing(values, "hidden")),
         )
@@ -100,16 +61,73 @@ class Names:
 
 def objects_to_json(objects: Sequence[MarkedObject]) -> dict[str, Any]:
     """Content of objects.json."""
-    return {"objects": [object_.as_dict() for object_ in objects]}
+    return {
+        "objects": [
+            {
+                "name": object_.name,
+                "colour": list(object_.colour),
+                "edits": [_edit_to_json(edit) for edit in object_.edits],
+            }
+            for object_ in objects
+        ]
+    }
 
 
 def objects_from_json(values: Any) -> tuple[MarkedObject, ...]:
-    """Inverse of `objects_to_json`; checks all values."""
+    """Inverse of `objects_to_json`; checks all values, except that masks have the size of the frames."""
     if not isinstance(values, Mapping):
         raise InvalidData("objects.json is damaged")
-    objects = tuple(MarkedObject.from_dict(entry) for entry in checks.listing(values, "objects", 10_000))
+    objects = tuple(_object_from_json(entry) for entry in checks.listing(values, "objects", _MOST_OBJECTS))
     check_unique(objects)
     return objects
+
+
+def _object_from_json(values: Any) -> MarkedObject:
+    if not isinstance(values, Mapping):
+        raise InvalidData("an object is invalid")
+    name, colour = checks.text(values, "name", NAME_LENGTH), _colour(values.get("colour"))
+    if "edits" not in values:
+        # Written by earlier versions: an object was made once, on one frame.
+        return MarkedObject.made(name, colour, checks.integer(values, "frame"), _ids(checks.listing(values, "ids")))
+    edits = checks.listing(values, "edits", MOST_EDITS)
+    return MarkedObject(name, colour, tuple(_edit_from_json(edit) for edit in edits))
+
+
+def _edit_to_json(edit: ObjectEdit) -> dict[str, Any]:
+    values: dict[str, Any] = {"kind": edit.kind, "frame": edit.frame, "ids": sorted(edit.ids)}
+    if edit.stop is not None:
+        values["stop"] = edit.stop
+    if edit.mask is not None:
+        values["mask"] = base64.b64encode(edit.mask).decode("ascii")
+    return values
+
+
+def _edit_from_json(values: Any) -> ObjectEdit:
+    if not isinstance(values, Mapping):
+        raise InvalidData("an edit of an object is invalid")
+    return ObjectEdit(
+        checks.text(values, "kind", NAME_LENGTH),
+        checks.integer(values, "frame"),
+        _ids(checks.listing(values, "ids")),
+        _mask(values) if "mask" in values else None,
+        checks.optional(values, "stop"),
+    )
+
+
+def _mask(values: Mapping[str, Any]) -> bytes:
+    text = checks.text(values, "mask", _MASK_LENGTH)
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError as error:
+        raise InvalidData("the mask of an edit is damaged") from error
+
+
+def check_masks(objects: Sequence[MarkedObject], shape: tuple[int, int]) -> None:
+    """Raise InvalidData if the mask of an edit does not have the size (H, W) of the frames, or is too large to read."""
+    for mask in (edit.mask for object_ in objects for edit in object_.edits if edit.mask is not None):
+        check_mask_size(mask, shape)
+        if len(mask) > _MASK_LENGTH // 4 * 3:
+            raise InvalidData(f"a mask takes {len(mask)} bytes, which exceeds the limit of {_MASK_LENGTH // 4 * 3}")
 
 
 def masks_to_png(masks: Picture, height: int, width: int) -> bytes:
@@ -140,25 +158,6 @@ def check_unique(objects: Sequence[MarkedObject]) -> None:
         if object_.name.casefold() in seen:
             raise InvalidData(f"there are two objects named '{object_.name}'")
         seen.add(object_.name.casefold())
-
-
-def _check_text(name: str) -> None:
-    if not 0 < len(name) <= _NAME_LENGTH or not name.isprintable():
-        raise InvalidData(f"a name must have 1 to {_NAME_LENGTH} printable characters, got {name!r}")
-
-
-def _check_file_name(name: str) -> None:
-    # Objects are exported under their names.
-    if name.strip(" .") != name or _FORBIDDEN & set(name):
-        signs = " ".join(sorted(_FORBIDDEN))
-        raise InvalidData(
-            f"the name of an object must not contain {signs}, nor start or end with a space or full stop; got {name!r}"
-        )
-
-
-def _check_colour(colour: Colour) -> None:
-    if len(colour) != 3 or not all(type(level) is int and 0 <= level <= 255 for level in colour):
-        raise InvalidData(f"a colour must be three whole numbers from 0 to 255, got {colour!r}")
 
 
 def _colour(value: Any) -> Colour:

@@ -210,7 +210,7 @@ SPECS: tuple[ActionSpec, ...] = (
         "Remove from Object",
         ("Del",),
         "segments",
-        "Remove the selected segments from the highlighted object, or from all objects if none is highlighted",
+        "Remove the selected segments from the highlighted object, or else from all objects, from this frame on",
     ),
     ActionSpec(
         "palette_colour", "", "Palette Colour", needs="segments", tip="Give the selected segments their palette colours"

@@ -14,7 +14,7 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
-from scstream_app.session import Bookmark, MarkedObject
+from scstream_app.session import Bookmark
 from scstream_app.ui.document.look import Look, Shown
 from scstream_app.ui.document.state import OpenClip, State
 from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
@@ -168,7 +168,7 @@ class Display(QObject):
 
     def full_look(self, index: int) -> Look:
         """Return the look of a frame with its marks, the members of objects and the selection."""
-        members = frozenset[int]().union(*(self.members_of(object_, index) for object_ in self._clip.objects))
+        members = frozenset[int]().union(*self.members(index).values())
         return replace(
             self.look,
             colours=self._clip.names.colours,
@@ -185,15 +185,8 @@ class Display(QObject):
 
     # --- objects
 
-    def members(self) -> dict[str, frozenset[int]]:
-        """Return the ids of every object on the frame shown."""
-        return {object_.name: self.members_of(object_) for object_ in self._clip.objects}
-
-    def members_of(self, object_: MarkedObject, index: int | None = None) -> frozenset[int]:
-        """Return the ids of an object on a frame, by default the one shown; none before the object's first frame."""
-        index = self.index if index is None else index
-        if index is None:
-            return object_.ids
-        if index < object_.frame:
-            return frozenset()
-        return self._clip.summary.followed(object_.ids, object_.frame, index)
+    def members(self, index: int | None = None) -> dict[str, frozenset[int]]:
+        """Return the ids of every object on a frame, by default the one shown."""
+        index, objects = self.index if index is None else index, self._clip.objects
+        ids = tuple(object_.ids for object_ in objects) if index is None else self._clip.summary.members(objects, index)
+        return {object_.name: found for object_, found in zip(objects, ids, strict=True)}

@@ -11,7 +11,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.pipeline.adaptive_scale import AdaptiveScale
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
-from scstream_app.session import FrameRecord, LiveRecorder, MarkedObject, RecordingResult
+from scstream_app.session import FrameRecord, LiveRecorder, RecordingResult
+from scstream_app.session.recorded_objects import RecordedObjects
 from scstream_app.sources import is_camera
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -52,9 +53,7 @@ class LiveFeed(QObject):
         self._requested: float | None = None
         self._last = 0.0
         self._stalled = False
-        # Objects of the document, and what they are in the recording.
-        self._placed: dict[MarkedObject, MarkedObject] = {}
-        self._all_placed = False
+        self._recorded_objects: RecordedObjects | None = None
         document.opened.connect(self._on_opened)
         document.closed.connect(self._on_closed)
         document.noticed.connect(self._on_noticed)
@@ -106,7 +105,7 @@ class LiveFeed(QObject):
             wanted = self._adaptive_scale.note(record.milliseconds["engine"])
             if wanted is not None:
                 self._request(wanted)
-        if not self._all_placed:
+        if self._recorded_objects is not None and not self._recorded_objects.final:
             self._keep_marks()
 
     def _note_scale(self, record: FrameRecord) -> None:
@@ -135,7 +134,7 @@ class LiveFeed(QObject):
             return
         settings = replace(document.settings, scale=self.scale)
         self.recorder = LiveRecorder(path, document.facts, settings, self._ended.emit)
-        self._placed, self._all_placed = {}, False
+        self._recorded_objects = RecordedObjects(self.recorder.position_of)
         document.run.worker.recorder = self.recorder
         self.changed.emit()
 
@@ -163,29 +162,17 @@ class LiveFeed(QObject):
     @Slot()
     def _keep_marks(self) -> None:
         """Write names and objects to the recording, once it has frames."""
-        recorder = self.recorder
+        recorder, objects, document = self.recorder, self._recorded_objects, self._document
         # A recording that is being finished belongs to the clip before.
-        if recorder is None or not self.recording or not self._document.is_open or not recorder.frames:
+        if recorder is None or objects is None or not self.recording or not document.is_open or not recorder.frames:
             return
-        found = [self._in_recording(object_, recorder) for object_ in self._document.objects]
-        self._all_placed = all(final for _, final in found)
-        recorder.set_marks(self._document.names, [object_ for object_, _ in found])
-
-    def _in_recording(self, object_: MarkedObject, recorder: LiveRecorder) -> tuple[MarkedObject, bool]:
-        """Return an object as of the first recorded frame at or after its own, and whether that is final."""
-        if object_ in self._placed:
-            return self._placed[object_], True
-        (place, index), summary = recorder.position_of(object_.frame), self._document.summary
-        if index is None or index > summary.frames[-1]:
-            return replace(object_, frame=place), False
-        self._placed[object_] = replace(object_, frame=place, ids=summary.followed(object_.ids, object_.frame, index))
-        return self._placed[object_], True
+        recorder.set_marks(document.names, objects.translate(document.objects, document.summary))
 
     @Slot(int)
     def _on_forgetting(self, index: int) -> None:
         """Note that the document's objects begin later from now on; in the recording they stay as they are."""
-        later = self._document.summary.objects_at(self._placed, index)
-        self._placed = dict(zip(later, self._placed.values(), strict=True))
+        if self._recorded_objects is not None:
+            self._recorded_objects.forget_before(index, self._document.summary)
 
     # --- signals of the document
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import Signal
 
 from scstream_app import export, headless
 from scstream_app.errors import StudioError
-from scstream_app.export import ExportObject, ExportOptions, Job
+from scstream_app.export import ExportOptions, Job
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import Colouring
@@ -50,8 +50,7 @@ def make_task(document: Document, folder: Path, options: ExportOptions, frames: 
 def make_job(document: Document, options: ExportOptions) -> Job:
     """The export job of the document; raises ExportError if the options are invalid."""
     assert document.facts is not None
-    objects = tuple(ExportObject(marked.name, marked.ids, marked.frame) for marked in document.objects)
-    return headless.make_job(options, document.facts, document.names, objects, remove_stale=False)
+    return headless.make_job(options, document.facts, document.names, document.objects, remove_stale=False)
 
 
 def find_problem(document: Document, folder: Path, options: ExportOptions) -> str:

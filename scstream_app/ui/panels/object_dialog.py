@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from PySide6.QtCore import Qt, Slot
@@ -31,7 +31,7 @@ T = TypeVar("T")
 def free_name(objects: Iterable[MarkedObject]) -> str:
     """Return the first free name "object N".
 
-    >>> free_name([MarkedObject("Object 1", (0, 0, 0), 0, frozenset({3}))])
+    >>> free_name([MarkedObject.made("Object 1", (0, 0, 0), 0, {3})])
     'object 2'
     """
     taken = {object_.name.casefold() for object_ in objects}
@@ -44,7 +44,7 @@ def free_name(objects: Iterable[MarkedObject]) -> str:
 def name_problem(name: str, objects: Iterable[MarkedObject]) -> str:
     """Return what is wrong with a new object's name; empty if it is valid."""
     try:
-        MarkedObject(name, (0, 0, 0), 0, frozenset())
+        MarkedObject.made(name, (0, 0, 0), 0, ())
     except StudioError as error:
         return f"{capitalised(str(error))}."
     if name.casefold() in {object_.name.casefold() for object_ in objects}:
@@ -162,15 +162,15 @@ def ask_object(
     ids = document.display.selection
 
     def add(name: str, ids: frozenset[int], frame: int) -> None:
-        before = document.objects
+        before, members = document.objects, document.display.members(frame)
         existing = next((object_ for object_ in before if object_.name == name), None)
         if existing is not None:
             undo_commands.add_to_object(document, name, ids, frame)
         else:
             _make(document, name, ids, frame)
         if document.objects != before:
-            message(f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'.")
-        elif existing is not None and ids <= document.display.members_of(existing, frame):
+            message(_added_text(name, ids, members))
+        elif existing is not None and ids <= members[name]:
             message(f"{capitalised(undo_commands.segments_text(ids))}: already in object '{name}'.")
 
     dialog = ObjectDialog(
@@ -190,6 +190,20 @@ def _likely(document: Document) -> str | None:
     """Return an object that has some of the selected segments."""
     members = document.display.members()
     return next((name for name, ids in members.items() if ids & document.display.selection), None)
+
+
+def _added_text(name: str, ids: frozenset[int], members: Mapping[str, frozenset[int]]) -> str:
+    """Describe which segments were added to an object, and from which others they were taken.
+
+    >>> _added_text("sail", frozenset({3, 5}), {"kite": frozenset({1, 3}), "sail": frozenset(), "sea": frozenset({7})})
+    "Segments 3 and 5 added to object 'sail'; segment 3 is no longer in object 'kite'."
+    """
+    taken = {other: lost for other, held in members.items() if other != name and (lost := held & ids)}
+    more = "".join(
+        f"; {undo_commands.segments_text(lost)} {'is' if len(lost) == 1 else 'are'} no longer in object '{other}'"
+        for other, lost in taken.items()
+    )
+    return f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'{more}."
 
 
 def capitalised(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QShowEvent
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.session import MarkedObject
+from scstream_app.objects import MarkedObject, ObjectEdit
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
@@ -33,7 +33,9 @@ from scstream_app.ui.qt.widgets import ask_colour, more_button
 _PAUSE = 0.2
 _HOW_TO_MAKE = "Select segments (click, Ctrl+click) and {how} to make an object of them. It follows them over time."
 _HOW_TO_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
-_NAME, _COUNT, _FROM = range(3)
+_NAME, _COUNT, _FROM, _EDITS = range(4)
+#: Edits listed in a tooltip.
+_MOST_LISTED = 20
 #: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
 _BUTTONS = ("group", "ungroup", "rename_object")
 _MORE = ("recolour_object", "delete_object")
@@ -82,17 +84,21 @@ class ObjectsPanel(QWidget):
         tree = _Tree(self._press, self)
         tree.setAccessibleName("Objects")
         tree.setItemDelegateForColumn(_NAME, SwatchDelegate(tree))
-        tree.setHeaderLabels(["Object", "Segments", "Since frame"])
+        tree.setHeaderLabels(["Object", "Segments", "Since frame", "Edits"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
         tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(_COUNT, QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(_FROM, QHeaderView.ResizeMode.ResizeToContents)
+        for column in (_COUNT, _FROM, _EDITS):
+            header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         tree.headerItem().setToolTip(_COUNT, "How many segments the object has on this frame")
-        tree.headerItem().setToolTip(_FROM, "The frame from which the object is followed")
+        tree.headerItem().setToolTip(_FROM, "The frame at which the object begins")
+        tree.headerItem().setToolTip(
+            _EDITS,
+            "How many edits the object has; each holds from its frame on and leaves earlier frames unchanged",
+        )
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._show_menu)
         tree.itemClicked.connect(self._on_clicked)
@@ -206,13 +212,13 @@ class ObjectsPanel(QWidget):
         objects = self._document.objects
         if self._stale and self._tree.topLevelItemCount() == len(objects) == 0:
             return
-        current = self.current
+        current, members = self.current, self._document.display.members()
         with QSignalBlocker(self._tree):
             self._fit_rows(len(objects))
             for row, object_ in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, object_, len(self._document.display.members_of(object_)))
+                self._fill(item, object_, len(members[object_.name]))
                 if object_.name == current:
                     self._tree.setCurrentItem(item)
         self._update_hint()
@@ -229,7 +235,9 @@ class ObjectsPanel(QWidget):
         item.setData(_NAME, Qt.ItemDataRole.DecorationRole, QColor(*object_.colour))
         item.setText(_COUNT, str(count))
         item.setText(_FROM, str(object_.frame))
-        for column in (_COUNT, _FROM):
+        item.setText(_EDITS, str(len(object_.edits)))
+        item.setToolTip(_EDITS, _edits_text(object_.edits))
+        for column in (_COUNT, _FROM, _EDITS):
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     @Slot()
@@ -252,8 +260,7 @@ class ObjectsPanel(QWidget):
 
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
-        object_ = next(object_ for object_ in self._document.objects if object_.name == item.text(_NAME))
-        self._document.display.select(self._document.display.members_of(object_))
+        self._document.display.select(self._document.display.members()[item.text(_NAME)])
 
     def _show_menu(self, where: object) -> None:
         menu = QMenu(self)
@@ -272,6 +279,26 @@ def _removed_text(of: Mapping[str, frozenset[int]]) -> str:
     (first, ids), *others = of.items()
     more = "".join(f", {undo_commands.segments_text(ids)} from object '{name}'" for name, ids in others)
     return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}."
+
+
+def _edits_text(edits: Sequence[ObjectEdit]) -> str:
+    """List edits line by line.
+
+    >>> edits = [ObjectEdit("made", 0, {1, 2}), ObjectEdit("removed", 20, {2}, stop=30)]
+    >>> print(_edits_text(edits))
+    Frame 0: made of segments 1 and 2
+    Frames 20 to 29: segment 2 removed
+    """
+    lines = [_edit_text(edit) for edit in edits[:_MOST_LISTED]]
+    return "\n".join([*lines, *([f"… and {len(edits) - _MOST_LISTED} more"] if len(edits) > _MOST_LISTED else [])])
+
+
+def _edit_text(edit: ObjectEdit) -> str:
+    where = f"Frame {edit.frame}" if edit.stop is None else f"Frames {edit.frame} to {edit.stop - 1}"
+    if edit.kind == "painted":
+        return f"{where}: painted"
+    segments = undo_commands.segments_text(edit.ids) if edit.ids else "no segments"
+    return f"{where}: made of {segments}" if edit.kind == "made" else f"{where}: {segments} {edit.kind}"
 
 
 class _Tree(QTreeWidget):

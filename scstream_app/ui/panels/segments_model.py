@@ -139,8 +139,9 @@ class SegmentsModel(QAbstractTableModel):
     def _find_objects(self) -> None:
         """List the objects of each segment."""
         self._objects_of = {}
+        members = self._document.display.members()
         for object_ in self._document.objects:
-            for id in self._document.display.members_of(object_):
+            for id in members[object_.name]:
                 self._objects_of.setdefault(id, []).append(object_)
 
     def _passes(self, id: int) -> bool:

@@ -1,8 +1,8 @@
 """What all writers share: jobs, file names, sizes and overwrite policies; and the class Movie."""
 
 import dataclasses
+import json
 import os
-from dataclasses import replace
 
 import av
 import numpy as np
@@ -10,10 +10,11 @@ import pytest
 
 from helpers.clips import moving_square, read_video
 from helpers.export_scenes import leftovers, merge, result, split, story
-from helpers.exports import KITE, export, full_disk, job_for, make_job, needs
-from scstream_app.export import FORMATS, ExportError, ExportObject, Movie, ObjectTracker, atomic_files
+from helpers.exports import KITE, export, full_disk, job_for, made_of, make_job, needs
+from scstream_app.export import FORMATS, ExportError, Movie, ObjectTracker, atomic_files
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.movie import Encoder
+from scstream_app.objects import ObjectEdit
 
 # --- the job
 
@@ -78,7 +79,7 @@ def test_scaled_pictures_are_means_of_areas():
 
 
 def test_objects_follow_the_genealogy():
-    tracker = ObjectTracker([KITE, ExportObject("ground", frozenset({0}))])
+    tracker = ObjectTracker([KITE, made_of("ground", 0)])
     members = [[sorted(tracked.ids) for tracked in tracker.at(one)] for one in story()]
     assert members == [[[1], [0]], [[1], [0]], [[1, 3], [0]], [[1, 3], [0]], [[1, 3], [0]]]
 
@@ -86,8 +87,29 @@ def test_objects_follow_the_genealogy():
 def test_events_of_the_first_frame_count_for_what_was_there_before():
     first = result(9, np.zeros((2, 2)), [split(9, 1, 4), merge(9, 0, 1)])
     assert ObjectTracker([KITE]).members(first) == {4}
-    assert ObjectTracker([replace(KITE, since=9)]).members(first) == {1}
-    assert ObjectTracker([replace(KITE, since=10)]).members(first) == set()
+    assert ObjectTracker([made_of("kite", 1, frame=9)]).members(first) == {1}
+    assert ObjectTracker([made_of("kite", 1, frame=10)]).members(first) == set()
+
+
+@pytest.mark.parametrize("name", ["davis", "object", "matte", "coco", "yolo", "prores"])
+def test_a_removal_leaves_the_frames_before_it_unchanged(tmp_path, name):
+    # 3 splits off from 1 on frame 2.
+    kite = KITE.with_edits([*KITE.edits, ObjectEdit("removed", 3, {3})])
+    unchanged, removed = (frames_of(tmp_path / each.name, name, each) for each in (made_of("before", 1), kite))
+    assert unchanged[:3] == removed[:3]
+    assert unchanged[3] != removed[3]
+
+
+def frames_of(folder, name, object_):
+    """Each frame of an export as bytes, or the part of a file that describes it."""
+    path = export(folder, name, story(), objects=(object_,))
+    if name == "coco":
+        (track,) = json.loads(path.read_text())["annotations"]
+        return track["segmentations"]
+    if path.is_dir():
+        return [file.read_bytes() for file in sorted(path.glob("0*"))]
+    with av.open(path) as movie:
+        return [frame.to_ndarray(format="rgba").tobytes() for frame in movie.decode(video=0)]
 
 
 # --- what every format does
@@ -205,7 +227,7 @@ def test_names_of_classes_are_neither_lost_nor_passed_over(tmp_path):
 
 @pytest.mark.parametrize("pattern", ["{frame:05d}", "{name}-{frame}", "{frame}_{time:.2f}"])
 def test_replacing_a_longer_sequence_leaves_nothing_of_it(tmp_path, pattern):
-    both = (KITE, ExportObject("ground", frozenset({0})))
+    both = (KITE, made_of("ground", 0))
     for name in ("ids", "object"):
         export(tmp_path, name, story(), pattern=pattern, objects=both)
         (tmp_path / name / "mine 1.png").write_text("mine")

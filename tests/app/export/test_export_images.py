@@ -11,12 +11,12 @@ from PIL import Image
 from scipy import ndimage
 
 from helpers.export_scenes import leftovers, result, split, story
-from helpers.exports import KITE, export, full_disk
-from scstream_app.export import ExportError, ExportObject
+from helpers.exports import KITE, export, full_disk, made_of
+from scstream_app.export import ExportError
 from scstream_app.render import views
 from scstream_app.render.palette import Colouring
 
-GROUND = ExportObject("ground", frozenset({0}))
+GROUND = made_of("ground", 0)
 
 
 def pillow(path):
@@ -111,16 +111,16 @@ def test_davis_says_where_a_new_scene_ends_the_objects(tmp_path):
 
 
 def test_davis_refuses_more_than_it_evaluates(tmp_path):
-    objects = tuple(ExportObject(f"{n}", frozenset({n})) for n in range(21))
+    objects = tuple(made_of(f"{n}", n) for n in range(21))
     with pytest.raises(ExportError, match="DAVIS allows at most 20 objects, got 21"):
         export(tmp_path, "davis", story(), objects=objects)
 
 
-def test_an_id_of_two_objects_belongs_to_the_first(tmp_path):
-    both = (ExportObject("a", frozenset({1})), ExportObject("b", frozenset({1, 2})))
+def test_an_id_of_two_objects_belongs_to_the_later_one(tmp_path):
+    both = (made_of("a", 1), made_of("b", 1, 2))
     folder = export(tmp_path, "davis", story()[:1], objects=both)
     ids = story()[0].ids
-    np.testing.assert_array_equal(pillow(folder / "00000.png")[1], np.select([ids == 1, ids == 2], [1, 2], 0))
+    np.testing.assert_array_equal(pillow(folder / "00000.png")[1], np.isin(ids, [1, 2]) * 2)
 
 
 # --- views
@@ -187,11 +187,11 @@ def test_one_object_has_its_masks_in_the_folder(tmp_path):
 
 
 def test_several_objects_have_folders_of_their_names(tmp_path):
-    objects = (KITE, GROUND, ExportObject("a/b", frozenset({2})), ExportObject("Kite", frozenset({2})))
+    objects = (KITE, GROUND, made_of("a b", 2), made_of("Kite", 2))
     folder = export(tmp_path, "object", story(), objects=objects, pattern="{name}-{frame}")
-    assert sorted(path.name for path in folder.iterdir()) == ["Kite 2", "a_b", "ground", "kite"]
+    assert sorted(path.name for path in folder.iterdir()) == ["Kite 2", "a b", "ground", "kite"]
     assert pillow(folder / "kite" / "kite-2.png")[1].any()
-    assert not pillow(folder / "a_b" / "a_b-4.png")[1].any()
+    assert not pillow(folder / "a b" / "a b-4.png")[1].any()
     assert not leftovers(tmp_path)
 
 

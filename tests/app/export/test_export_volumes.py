@@ -11,8 +11,7 @@ import zarr
 from pycocotools import mask as coco_mask
 
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, export, make_job
-from scstream_app.export import ExportObject
+from helpers.exports import KITE, export, made_of, make_job
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.formats import tiff
 from scstream_app.export.formats.coco import segment_shapes
@@ -81,7 +80,7 @@ def test_coco_is_null_where_a_track_is_absent(tmp_path):
 
 def test_coco_tracks_are_objects_where_they_are_given(tmp_path):
     results = story()
-    objects = (ExportObject("nowhere", frozenset({77})), KITE)
+    objects = (made_of("nowhere", 77), KITE)
     whole = json.loads(export(tmp_path, "coco", results, objects=objects).read_text())
     assert [category["name"] for category in whole["categories"]] == ["nowhere", "kite"]
     (one,) = whole["annotations"]

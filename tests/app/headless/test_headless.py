@@ -23,6 +23,7 @@ from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
 from scstream_app.export import ExportOptions, png
 from scstream_app.headless import RunCallbacks, RunProgress, stored_options
+from scstream_app.objects import ObjectEdit
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame, open_source
@@ -67,11 +68,12 @@ def story_session(tmp_path: Path) -> Iterator[Session]:
 def test_an_object_is_shown_as_the_session_has_it(
     story_session: Session, tmp_path: Path, marked: int, start: int
 ) -> None:
-    marked_object = MarkedObject("kite", (1, 2, 3), marked, frozenset({1, 2}))
-    story_session.objects = [marked_object]
+    kite = MarkedObject.made("kite", (1, 2, 3), marked, {1, 2})
+    edits = [ObjectEdit("removed", 2, {3}), ObjectEdit("added", 3, {0}, stop=4), ObjectEdit("removed", 4, {1})]
+    story_session.objects = [kite.with_edits([*kite.edits, *edits])]
     exported = headless.export(story_session, tmp_path / "out", ExportOptions(("object",)), start)
     assert list(exported) == list(range(start, 5))
-    for index, members in story_session.members(marked_object, start):
+    for index, (members,) in story_session.members(story_session.objects, start):
         shown = reading(tmp_path / "out" / "object" / f"{index:05d}.png") > 0
         np.testing.assert_array_equal(shown, np.isin(story_session.ids(index), list(members)), err_msg=f"frame {index}")
 

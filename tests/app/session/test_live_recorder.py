@@ -151,14 +151,14 @@ def test_marks_are_recorded(begin: Begin, ends: Queue[RecordingResult], tmp_path
     recording = begin(path)
     for each in live_story():
         recording.put(each)
-    marked = MarkedObject("ball", (1, 2, 3), 1, frozenset({1}))
+    marked = MarkedObject.made("ball", (1, 2, 3), 1, frozenset({1}))
     recording.set_marks(Names({1: "ball"}), [marked])
     recording.stop()
     ends.get(timeout=LONG)
     with Session.open(path) as session:
         assert session.objects == (marked,)
         assert session.names.names == {1: "ball"}
-        assert dict(session.members(marked))[2] == {1, 3}
+        assert dict(session.members([marked]))[2] == ({1, 3},)
 
 
 def test_positions_of_the_sources_frames(begin: Begin, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
+from scstream_app.objects import MarkedObject, Membership, ObjectEdit, members_by_frame
 from scstream_app.pipeline.edits import Edit
 from scstream_app.session import FrameRecord
 from scstream_app.session.run_summary import RunSummary
@@ -65,6 +66,58 @@ def test_following_after_the_oldest_frames_are_forgotten() -> None:
     assert summary.followed({0}, 3, 4) == {0, 4}
     summary.forget_before(4)
     assert summary.followed({0}, 4, 6) == {0, 5, 6}
+
+
+# --- objects
+
+
+EDITED = (
+    MarkedObject("kite", (1, 2, 3), (ObjectEdit("made", 1, {0}), ObjectEdit("removed", 5, {3, 4}))),
+    MarkedObject("sail", (1, 2, 3), (ObjectEdit("added", 3, {2}, stop=6), ObjectEdit("made", 7, {9}))),
+)
+
+
+def test_members_in_any_order_are_those_of_the_records() -> None:
+    records = [noted(index, *([split(index, 0, index)] if index else []), cut=index == 6) for index in range(9)]
+    expected = dict(members_by_frame(EDITED, records))
+    summary = RunSummary()
+    summary.extend(records)
+    for index in (*range(9), 5, 2, 7, 0, 3, 8):
+        assert summary.members(EDITED, index) == expected[index]
+
+
+def test_members_of_a_frame_that_comes_are_not_kept() -> None:
+    summary = story(4)
+    early = (MarkedObject.made("kite", (1, 2, 3), 4, {0}),)
+    assert summary.members(early, 3) == (set(),)
+    assert summary.members(early, 4) == ({0},)
+    assert summary.members(early, 5) == ({0},)
+    summary.extend([noted(4, split(4, 0, 4)), noted(5, split(5, 0, 5))])
+    assert summary.members(early, 4) == ({0},)
+    assert summary.members(early, 5) == ({0, 5},)
+    assert RunSummary().members(early, 4) == ({0},)
+
+
+def test_members_go_on_from_the_cached_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary, advanced = story(), []
+    advance = Membership.advance
+    monkeypatch.setattr(
+        Membership, "advance", lambda self, index, *rest: advanced.append(index) or advance(self, index, *rest)
+    )
+    for index in range(8):
+        summary.members(EDITED, index)
+    assert advanced == list(range(8))
+
+
+def test_objects_at_a_frame_have_the_same_members_later() -> None:
+    summary = story()
+    expected = [summary.members(EDITED, index) for index in range(4, 8)]
+    later = summary.objects_at(EDITED, 4)
+    assert [object_.frame for object_ in later] == [4, 4]
+    assert later[0].edits[-1] == EDITED[0].edits[-1]
+    summary.forget_before(4)
+    assert [summary.members(later, index) for index in range(4, 8)] == expected
+    assert summary.objects_at(later, 4) == later
 
 
 def test_single_values_and_ends_of_columns() -> None:

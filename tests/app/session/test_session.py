@@ -21,10 +21,11 @@ from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream_app import __version__
 from scstream_app.errors import SessionError
+from scstream_app.objects import ObjectEdit, mask_to_png
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import segment_frames
 from scstream_app.session import MarkedObject, Names, Session
-from scstream_app.session.storage import files
+from scstream_app.session.storage import files, marks
 from scstream_app.session.storage.id_volume import GROWTH, IdVolume
 from scstream_app.session.storage.records import RecordIndex
 from scstream_app.settings import Settings
@@ -176,7 +177,9 @@ def test_masks_of_another_kind_are_refused(masks: Any, tmp_path: Path) -> None:
 def test_objects_and_names_are_read_back(tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     recorded(path, clip())
-    objects = (MarkedObject("kite", (255, 0, 9), 3, frozenset({2, 5})), MarkedObject("Strand ☀", (1, 2, 3), 0, {0}))
+    mask = mask_to_png(np.eye(48, 64) > 0)
+    edits = [ObjectEdit("made", 3, {2, 5}), ObjectEdit("added", 5, {7}, stop=9), ObjectEdit("painted", 6, {2}, mask)]
+    objects = (MarkedObject("kite", (255, 0, 9), tuple(edits)), MarkedObject.made("Strand ☀", (1, 2, 3), 0, {0}))
     names = Names({4: "left/right", 1: "sea"}, {7: (0, 128, 255)}, frozenset({3}))
     assert (Session.open(path).objects, Session.open(path).names) == ((), Names())
     with Session.open(path, writable=True) as session:
@@ -233,7 +236,7 @@ def test_marks_do_not_wait_for_a_snapshot(tmp_path: Path, monkeypatch: pytest.Mo
 
 def _mark(session: Session) -> None:
     session.names = Names({4: "sea"})
-    session.objects = (*session.objects, MarkedObject("kite", (255, 0, 9), 0, {len(session.names.names)}))
+    session.objects = (*session.objects, MarkedObject.made("kite", (255, 0, 9), 0, {len(session.names.names)}))
     assert len(session.frames) == 1
 
 
@@ -257,7 +260,7 @@ def test_marks_are_flushed_before_they_replace_the_old_ones(tmp_path: Path, monk
     monkeypatch.setattr(os, "replace", check)
     with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK, masks=masks) as session:
         assert any(name.endswith("masks.png") for name in synced)
-        session.objects = [MarkedObject("kite", (255, 0, 9), 0, {2})]
+        session.objects = [MarkedObject.made("kite", (255, 0, 9), 0, {2})]
         session.names = Names({4: "sea"})
 
 
@@ -290,13 +293,16 @@ def test_a_list_of_many_images_is_a_session(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["", "..", "a/b", "a\\b", "C:x", " a", "a.", "a\nb", "x" * 101, "a\x00"])
 def test_the_name_of_an_object_must_be_a_valid_file_name(name: str) -> None:
     with pytest.raises(ValueError, match="name"):
-        MarkedObject(name, (0, 0, 0), 0, frozenset())
+        MarkedObject.made(name, (0, 0, 0), 0, frozenset())
 
 
 def test_two_objects_of_one_name_are_refused(tmp_path: Path) -> None:
     with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK) as session:
         with pytest.raises(SessionError, match="two objects named 'Kite'"):
-            session.objects = [MarkedObject("kite", (0, 0, 0), 0, {1}), MarkedObject("Kite", (0, 0, 0), 0, {2})]
+            session.objects = [
+                MarkedObject.made("kite", (0, 0, 0), 0, {1}),
+                MarkedObject.made("Kite", (0, 0, 0), 0, {2}),
+            ]
         assert session.objects == ()
 
 
@@ -304,8 +310,8 @@ def test_an_object_follows_the_genealogy_from_where_it_was_marked(made: tuple[Pa
     path, results = made
     session = Session.open(path)
     ids = frozenset(np.unique(results[2].ids).tolist())
-    thing = MarkedObject("all", (0, 0, 0), 2, ids)
-    members = dict(session.members(thing))
+    thing = MarkedObject.made("all", (0, 0, 0), 2, ids)
+    members = {index: found for index, (found,) in session.members([thing])}
     assert list(members) == session.frames.tolist()
     assert members[0] == members[1] == frozenset()
     assert members[2] == ids
@@ -313,7 +319,48 @@ def test_an_object_follows_the_genealogy_from_where_it_was_marked(made: tuple[Pa
         assert set(np.unique(result.ids).tolist()) <= members[result.index]
     # All segments die at the scene cut.
     assert members[7] == frozenset()
-    assert dict(session.members(thing, 4, 6)) == {4: members[4], 5: members[5]}
+    assert dict(session.members([thing], 4, 6)) == {4: (members[4],), 5: (members[5],)}
+
+
+def test_a_removal_leaves_the_frames_before_it_unchanged(made: tuple[Path, list[FrameResult]]) -> None:
+    path, results = made
+    ids = frozenset(np.unique(results[2].ids).tolist())
+    thing = MarkedObject.made("all", (0, 0, 0), 0, ids)
+    with Session.open(path, writable=True) as session:
+        session.objects = [thing]
+        before = dict(session.members(session.objects))
+        session.objects = [thing.with_edits([*thing.edits, ObjectEdit("removed", 4, before[4][0])])]
+    session = Session.open(path)
+    after = dict(session.members(session.objects))
+    assert [after[index] for index in range(4)] == [before[index] for index in range(4)]
+    assert before[4] != after[4] == (frozenset(),)
+
+
+def test_objects_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.scstream"
+    recorded(path, clip(3))
+    old = {"objects": [{"name": "kite", "colour": [255, 0, 9], "frame": 1, "ids": [2, 5]}]}
+    (path / "objects.json").write_text(json.dumps(old))
+    assert Session.open(path).objects == (MarkedObject.made("kite", (255, 0, 9), 1, {2, 5}),)
+    with Session.open(path, writable=True) as session:
+        session.objects = session.objects
+    assert Session.open(path).objects == (MarkedObject.made("kite", (255, 0, 9), 1, {2, 5}),)
+
+
+def test_a_mask_of_another_size_is_refused(tmp_path: Path) -> None:
+    painted = ObjectEdit("painted", 0, {1}, mask_to_png(np.ones((48, 65), bool)))
+    with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK) as session:
+        with pytest.raises(SessionError, match="a mask is 65 x 48, the frames are 64 x 48"):
+            session.objects = [MarkedObject("kite", (0, 0, 0), (painted,))]
+        assert session.objects == ()
+
+
+def test_objects_that_could_not_be_read_again_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(marks, "LIMIT", 300)
+    with Session.create(tmp_path / "a.scstream", FakeSource(clip()), QUICK) as session:
+        with pytest.raises(SessionError, match=r"objects\.json would have \d+ bytes, the limit is 300"):
+            session.objects = [MarkedObject.made("kite", (0, 0, 0), 0, range(100))]
+        assert session.objects == ()
 
 
 # --- creating and opening

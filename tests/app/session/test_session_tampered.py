@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import os
@@ -21,6 +22,7 @@ from numcodecs.zstd import Zstd
 from helpers.fake_source import FakeSource
 from helpers.session_clips import clip, recorded
 from scstream_app.errors import SessionError
+from scstream_app.objects import mask_to_png
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Names, Session, resume
@@ -28,6 +30,7 @@ from scstream_app.session import Names, Session, resume
 pytestmark = pytest.mark.slow
 
 MISSING = object()
+MASK = np.ones((48, 64), bool)
 
 
 @pytest.fixture(scope="module")
@@ -522,6 +525,43 @@ def test_a_pipe_does_not_block(name: str, path: Path) -> None:
 def test_marks_with_invalid_values(name: str, content: Any, path: Path) -> None:
     (path / name).write_text(json.dumps(content))
     part_refused(path, name)
+
+
+def text(mask: bytes) -> str:
+    return base64.b64encode(mask).decode()
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ({}, "'edits' must be a list"),
+        ([], "1 to 10000 edits"),
+        ([7], "an edit of an object is invalid"),
+        ([{"kind": "made", "frame": 0, "ids": []}] * 10_001, "at most 10000 entries"),
+        ([{"kind": "drawn", "frame": 0, "ids": []}], "got 'drawn'"),
+        ([{"kind": ["made"], "frame": 0, "ids": []}], "'kind' must be a text"),
+        ([{"kind": "made", "frame": -1, "ids": []}], "'frame' must be a whole number"),
+        ([{"kind": "made", "frame": 2**31, "ids": []}], "'frame' must be a whole number"),
+        ([{"kind": "made", "frame": 0, "ids": [-1]}], "invalid id"),
+        ([{"kind": "made", "frame": 0}], "'ids' must be a list"),
+        ([{"kind": "made", "frame": 3, "ids": [], "stop": 3}], "cannot end at frame 3"),
+        ([{"kind": "made", "frame": 3, "ids": [], "stop": "4"}], "'stop' must be a whole number"),
+        ([{"kind": "made", "frame": 0, "ids": [], "mask": text(mask_to_png(MASK))}], "no other edit can have one"),
+        ([{"kind": "painted", "frame": 0, "ids": []}], "must have a mask"),
+        ([{"kind": "painted", "frame": 0, "ids": [], "mask": 7}], "'mask' must be a text"),
+        ([{"kind": "painted", "frame": 0, "ids": [], "mask": "no base64!"}], "the mask of an edit is damaged"),
+        ([{"kind": "painted", "frame": 0, "ids": [], "mask": "A" * (1 << 22 | 4)}], "at most 4194304 characters"),
+        ([{"kind": "painted", "frame": 0, "ids": [], "mask": "AAAA"}], "a mask is not a PNG image"),
+        ([{"kind": "painted", "frame": 0, "ids": [], "mask": text(mask_to_png(MASK[1:]))}], "a mask is 64 x 47"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_objects_with_invalid_edits(edits: Any, message: str, path: Path) -> None:
+    content = {"objects": [{"name": "x", "colour": [0, 0, 0], "edits": edits}]}
+    (path / "objects.json").write_text(json.dumps(content))
+    with pytest.raises(SessionError, match=message):
+        print(Session.open(path).objects)
+    part_refused(path, "objects.json")
 
 
 def png(*shape: int) -> bytes:

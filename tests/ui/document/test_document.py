@@ -132,7 +132,7 @@ def test_selection_and_isolation_are_drawn(document: Document, qtbot: QtBot, cli
 def test_marks_are_kept_in_the_session(document: Document, qtbot: QtBot, clip: str, tmp_path: Path) -> None:
     segmented(document, qtbot, clip, tmp_path / "a.scstream")
     document.set_names(Names({0: "sky"}, {0: (1, 2, 3)}, frozenset({1})))
-    document.set_objects([MarkedObject("square", (9, 9, 9), 11, frozenset({0, 2}))])
+    document.set_objects([MarkedObject.made("square", (9, 9, 9), 11, frozenset({0, 2}))])
     assert document.display.members() == {"square": frozenset({0, 2})}
     document.close()
     with Session.open(tmp_path / "a.scstream") as session:

@@ -187,20 +187,20 @@ def test_another_document_keeps_its_object_of_the_same_name(
     assert story_document.objects == before
 
 
-def test_a_segment_is_taken_out_of_all_its_objects_at_once(
+def test_segments_are_taken_out_of_all_their_objects_at_once(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
     said: list[str] = []
     panel.message.connect(said.append)
-    undo_commands.make_object(story_document, "kite", [0, 1])
+    undo_commands.make_object(story_document, "kite", [0])
     undo_commands.make_object(story_document, "sail", [1])
     story_document.display.select([0, 1])
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset(), "sail": frozenset()}
-    assert said == ["Segments 0 and 1 removed from object 'kite', segment 1 from object 'sail'."]
+    assert said == ["Segment 0 removed from object 'kite', segment 1 from object 'sail'."]
     assert story_document.undo.undoText() == "Remove segments 0 and 1 from 2 objects"
     story_document.undo.undo()
-    assert story_document.display.members() == {"kite": {0, 1}, "sail": {1}}
+    assert story_document.display.members() == {"kite": {0}, "sail": {1}}
 
 
 @pytest.mark.parametrize("name", ["kite", "sail"])
@@ -219,3 +219,83 @@ def test_what_is_answered_while_it_is_saved_is_not_said_to_be_done(
         answer(panel, qtbot, name)
     assert said == []
     assert story_document.display.members() == {"kite": {0}}
+
+
+# --- edits with frames
+
+
+def all_members(document: Document, qtbot: QtBot) -> list[dict[str, frozenset[int]]]:
+    """The members on every frame, as they are shown."""
+    found = []
+    for index in range(5):
+        go_on(document, qtbot, index)
+        found.append(document.display.members())
+    return found
+
+
+def test_a_removal_leaves_the_frames_before_it_unchanged(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    undo_commands.make_object(story_document, "kite", [0, 1])
+    before = all_members(story_document, qtbot)
+    made = story_document.objects
+    go_on(story_document, qtbot, 3)
+    story_document.display.select([1, 3])
+    panel.remove_selected()
+    removed = story_document.objects
+    assert all_members(story_document, qtbot) == [*before[:3], {"kite": {0}}, {"kite": {0}}]
+    item = panel.findChild(QTreeWidget).topLevelItem(0)
+    assert (item.text(2), item.text(3)) == ("0", "2")
+    assert item.toolTip(3) == "Frame 0: made of segments 0 and 1\nFrame 3: segments 1 and 3 removed"
+    story_document.undo.undo()
+    assert story_document.objects == made == story_document.session.objects
+    assert all_members(story_document, qtbot) == before
+    story_document.undo.redo()
+    assert story_document.objects == removed == story_document.session.objects
+
+
+def test_an_addition_leaves_the_frames_before_it_unchanged(story_document: Document, qtbot: QtBot) -> None:
+    undo_commands.make_object(story_document, "kite", [1])
+    before = all_members(story_document, qtbot)
+    go_on(story_document, qtbot, 3)
+    undo_commands.add_to_object(story_document, "kite", [2])
+    # Segment 2 is merged into 0 on frame 4.
+    assert all_members(story_document, qtbot) == [*before[:3], {"kite": {1, 2, 3}}, {"kite": {1, 3}}]
+
+
+def test_an_object_begins_earlier_and_stays_as_it_was_later(story_document: Document, qtbot: QtBot) -> None:
+    undo_commands.make_object(story_document, "sea", [0])
+    go_on(story_document, qtbot, 3)
+    undo_commands.make_object(story_document, "kite", [1])
+    before = all_members(story_document, qtbot)
+    go_on(story_document, qtbot, 1)
+    undo_commands.add_to_object(story_document, "kite", [0])
+    early = [before[0], {"sea": frozenset(), "kite": {0}}, {"sea": frozenset(), "kite": {0}}]
+    assert all_members(story_document, qtbot) == [*early, *before[3:]]
+    assert story_document.objects[1].frame == 1
+
+
+def test_a_segment_that_comes_to_another_object_leaves_its_own(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    panel.message.connect(said.append)
+    undo_commands.make_object(story_document, "kite", [0, 1])
+    go_on(story_document, qtbot, 3)
+    story_document.display.select([1])
+    panel.add_selected()
+    answer(panel, qtbot, "sail")
+    assert said == ["Segment 1 added to object 'sail'; segment 1 is no longer in object 'kite'."]
+    assert story_document.display.members() == {"kite": {0, 3}, "sail": {1}}
+    go_on(story_document, qtbot, 2)
+    assert story_document.display.members() == {"kite": {0, 1, 3}, "sail": frozenset()}
+
+
+def test_edits_are_read_from_the_session(story_document: Document, qtbot: QtBot) -> None:
+    undo_commands.make_object(story_document, "kite", [0, 1])
+    go_on(story_document, qtbot, 3)
+    undo_commands.remove_from_objects(story_document, {"kite": frozenset({3})})
+    before = all_members(story_document, qtbot)
+    with qtbot.waitSignal(story_document.display.shown_changed):
+        story_document.open_session(story_document.session.path)
+    assert all_members(story_document, qtbot) == before

@@ -703,7 +703,7 @@ def test_sessions_of_the_same_clip_differ_in_the_list(window: MainWindow, qtbot:
     name_one(window)
     window.open_address(str(clip))
     second = wait_for(window, qtbot, "clip.mp4", 6)
-    window.document.set_objects([MarkedObject(name, (9, 9, 9), 5, frozenset({0})) for name in ("kite", "surfer")])
+    window.document.set_objects([MarkedObject.made(name, (9, 9, 9), 5, frozenset({0})) for name in ("kite", "surfer")])
     for file in first.iterdir():
         os.utime(file, (1e9, 1e9))
     window.actions_["close"].trigger()

@@ -464,7 +464,7 @@ def test_objects_and_names_come_along(scene: Scene) -> None:
     window = scene.window
     scene.show(2)
     corner = main_id(scene.results[-1])
-    window.document.set_objects([MarkedObject("ground", (1, 2, 3), 1, frozenset({corner}))])
+    window.document.set_objects([MarkedObject.made("ground", (1, 2, 3), 1, frozenset({corner}))])
     scene.key(Qt.Key.Key_R)
     scene.show(2)
     window.document.set_names(Names({corner: "sky"}))
@@ -511,9 +511,11 @@ def test_objects_stay_where_they_were_marked_in_a_long_recording(scene: Scene) -
     scene.key(Qt.Key.Key_R)
     scene.show(2)
     corner = main_id(scene.results[-1])
-    window.document.set_objects([MarkedObject("ground", (1, 2, 3), 2, frozenset({corner}))])
+    window.document.set_objects([MarkedObject.made("ground", (1, 2, 3), 2, frozenset({corner}))])
     scene.show(10)
-    window.document.set_objects([*window.document.objects, MarkedObject("all", (4, 5, 6), 12, frozenset({corner}))])
+    window.document.set_objects(
+        [*window.document.objects, MarkedObject.made("all", (4, 5, 6), 12, frozenset({corner}))]
+    )
     scene.show(10)
     window.document.set_names(Names({corner: "sky"}))
     path = stop_recording(scene)

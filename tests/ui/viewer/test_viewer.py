@@ -167,7 +167,7 @@ def test_zoomed_out_every_pixel_counts(qtbot, open_results):
 
 def test_a_matte_lies_on_checkers(viewer, qtbot):
     document = viewer.document
-    document.set_objects([MarkedObject("square", (255, 0, 0), 0, frozenset({1}))])
+    document.set_objects([MarkedObject.made("square", (255, 0, 0), 0, frozenset({1}))])
     show(qtbot, document, view="matte")
     qtbot.waitUntil(lambda: bool(document.display.shown.look.members))
     viewer.actual_size()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from scstream_app.objects import editing
 from scstream_app.render import palette
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
@@ -21,7 +22,7 @@ class ObjectsCommand(SwapCommand):
         self.about = about
 
     def forget_before(self, index: int) -> None:
-        """Have objects of earlier frames begin at this frame; see `undo_stack.RefersToFrames`."""
+        """Replace edits of earlier frames by their outcome at this frame; see `undo_stack.RefersToFrames`."""
         summary = self._document.summary
         self._before, self._after = summary.objects_at(self._before, index), summary.objects_at(self._after, index)
 
@@ -29,9 +30,8 @@ class ObjectsCommand(SwapCommand):
 def make_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
     """Make an object of segments of a frame, by default the one shown."""
     red, green, blue = (int(level) for level in palette.colours(len(document.objects) + 1)[-1])
-    first = document.display.index if frame is None else frame
-    made = MarkedObject(name, (red, green, blue), first or 0, frozenset(ids))
-    _set_objects(document, (*document.objects, made), f"Make object '{name}'", name)
+    made = MarkedObject.made(name, (red, green, blue), _frame(document, frame), frozenset(ids))
+    _set_objects(document, editing.with_new(document.objects, made), f"Make object '{name}'", name)
 
 
 def rename_object(document: Document, name: str, new: str) -> None:
@@ -45,20 +45,22 @@ def recolour_object(document: Document, name: str, colour: RGB) -> None:
 
 
 def add_to_object(document: Document, name: str, ids: Iterable[int], frame: int | None = None) -> None:
-    """Add segments of a frame, by default the one shown, to an object."""
-    object_, chosen = _object(document, name), frozenset(ids)
-    index = document.display.index if frame is None else frame
-    wanted = document.display.members_of(object_, index) | chosen
-    changed = _with_members(document, object_, object_.ids | chosen, wanted, index)
-    _replace(document, changed, name, f"Add {segments_text(chosen)} to object '{name}'")
+    """Add segments of a frame, by default the one shown, to an object, from that frame on."""
+    chosen, place = frozenset(ids), document.objects.index(_object(document, name))
+    members_at = document.summary.members
+    after = editing.with_added(document.objects, place, chosen, _frame(document, frame), members_at)
+    _set_objects(document, after, f"Add {segments_text(chosen)} to object '{name}'", name)
 
 
 def remove_from_objects(document: Document, of: Mapping[str, frozenset[int]]) -> None:
-    """Remove segments of the frame shown from objects; ``of`` maps names of objects to ids."""
+    """Remove segments from objects, from the frame shown on; ``of`` maps names of objects to ids."""
     names, chosen = list(of), frozenset[int]().union(*of.values())
     where = f"object '{names[0]}'" if len(names) == 1 else f"{len(names)} objects"
-    left = [_without(document, object_, of.get(object_.name, frozenset())) for object_ in document.objects]
-    _set_objects(document, left, f"Remove {segments_text(chosen)} from {where}", names[-1])
+    after, frame = document.objects, _frame(document, None)
+    for place, object_ in enumerate(document.objects):
+        if object_.name in of:
+            after = editing.with_removed(after, place, of[object_.name], frame, document.summary.members)
+    _set_objects(document, after, f"Remove {segments_text(chosen)} from {where}", names[-1])
 
 
 def delete_object(document: Document, name: str) -> None:
@@ -77,24 +79,10 @@ def last_object(document: Document) -> str | None:
     return names[-1] if names else None
 
 
-def _without(document: Document, object_: MarkedObject, ids: frozenset[int]) -> MarkedObject:
-    """Return the object without these segments of the frame shown."""
-    wanted = document.display.members_of(object_) - ids
-    return _with_members(document, object_, object_.ids - ids, wanted, document.display.index) if ids else object_
-
-
-def _with_members(
-    document: Document, object_: MarkedObject, ids: frozenset[int], wanted: frozenset[int], index: int | None
-) -> MarkedObject:
-    """Return the object with the segments ``wanted`` on a frame.
-
-    If ``ids`` on the object's first frame lead to exactly these, the object keeps that frame; else it begins at
-    ``index``.
-    """
-    kept = replace(object_, ids=ids)
-    if index is None or (index >= object_.frame and document.display.members_of(kept, index) == wanted):
-        return kept
-    return replace(object_, frame=index, ids=wanted)
+def _frame(document: Document, frame: int | None) -> int:
+    """Return the frame, by default the one shown."""
+    shown = document.display.index or 0
+    return shown if frame is None else frame
 
 
 def _object(document: Document, name: str) -> MarkedObject:
