@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Protocol, Self
 
 from scstream import Event
@@ -93,25 +94,36 @@ class Membership:
     def advance(self, index: int, events: Iterable[Event] = (), restarted: bool = False) -> Members:
         """Go on to a later frame and return the segments of every object.
 
-        Frames without events may be left out. Edits of frames that were left out apply before the events.
+        Frames may be left out if they are neither restarts nor `edited_frames`. Edits of frames that do not exist apply
+        before the events.
 
         Parameters
         ----------
         index : int
             The frame.
         events : iterable of Event
-            Its events.
+            Its events, and before them those of the frames that were left out.
         restarted : bool
             Whether the model restarted at this frame, with new ids.
         """
         self._apply_edits(index)
         events = tuple(events)
-        for since, members in self._versions.items():
-            self._versions[since] = tuple(_followed(ids, events, restarted) for ids in members)
+        if restarted or events:
+            for since, members in self._versions.items():
+                self._versions[since] = tuple(_followed(ids, events, restarted) for ids in members)
         self._apply_edits(index + 1)
         self.index = index
         self._drop_versions()
         return self.ids
+
+    def edited_frames(self, last: int) -> list[int]:
+        """Frames after the present one, up to ``last``, that have edits."""
+        frames = []
+        for _, edit in islice(self._edits, self._applied, None):
+            if edit.frame > last:
+                break
+            frames.append(edit.frame)
+        return frames
 
     def _apply_edits(self, stop: int) -> None:
         """Apply the edits of frames before ``stop`` that were not applied yet."""
@@ -190,7 +202,7 @@ def _followed(ids: frozenset[int], events: tuple[Event, ...], restarted: bool) -
         return frozenset()
     # An edit may name an id that did not exist on its frame: a part belongs to the object of its whole alone.
     parts = {event.ids[1] for event in events if event.kind is Kind.SPLIT}
-    return follow(ids - parts, events) if events else ids
+    return follow(ids - parts, events)
 
 
 def _after(members: Members, place: int, edit: ObjectEdit) -> Members:

@@ -7,7 +7,6 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 
 import numpy as np
 import numpy.typing as npt
@@ -218,10 +217,12 @@ class RunSummary:
         # Later events are still unknown, so the cache must not go beyond the last frame.
         last = min(index, self.frames[-1]) if self.frames else -1
         first = min((object_.frame for object_ in objects), default=index)
-        for frame, events in self._changes(max(found.index, first - 1), last):
-            found.advance(frame, events, self._is_cut(frame))
-        if found.index < last:
-            found.advance(last)
+        after = max(found.index, first - 1)
+        # Events can be followed in one go as long as no edit and no cut comes between them.
+        cuts = [frame for frame in self.cuts if after < frame <= last]
+        for frame in sorted({*cuts, *found.edited_frames(last), last} if last > found.index else ()):
+            found.advance(frame, self.events_between(after, frame), frame in cuts)
+            after = max(after, frame)
         if len(self._memberships) >= _MEMBERSHIPS:
             del self._memberships[next(iter(self._memberships))]
         self._memberships[objects] = found
@@ -229,18 +230,6 @@ class RunSummary:
             found = found.copy()
             found.advance(index)
         return found
-
-    def _changes(self, after: int, last: int) -> list[tuple[int, list[Event]]]:
-        """Frames after + 1, ..., last that have events or are cuts, with their events."""
-        places = slice(bisect_right(self.events.frames, after), bisect_right(self.events.frames, last))
-        found: dict[int, list[Event]] = {frame: [] for frame in self.cuts if after < frame <= last}
-        for frame, event in self.events[places]:
-            found.setdefault(frame, []).append(event)
-        return sorted(found.items(), key=itemgetter(0))
-
-    def _is_cut(self, index: int) -> bool:
-        place = bisect_left(self.cuts, index)
-        return place < len(self.cuts) and self.cuts[place] == index
 
     def events_between(self, after: int, last: int) -> Iterator[Event]:
         """Yield the events of frames after + 1, ..., last."""

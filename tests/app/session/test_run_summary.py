@@ -109,6 +109,16 @@ def test_members_go_on_from_the_cached_frame(monkeypatch: pytest.MonkeyPatch) ->
     assert advanced == list(range(8))
 
 
+def test_frames_between_two_edits_are_followed_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary, advanced = story(), []
+    advance = Membership.advance
+    monkeypatch.setattr(
+        Membership, "advance", lambda self, index, *rest: advanced.append(index) or advance(self, index, *rest)
+    )
+    assert summary.members(EDITED[:1], 7) == ({0, 2, 5, 6, 7},)
+    assert advanced == [1, 5, 7]
+
+
 def test_objects_at_a_frame_have_the_same_members_later() -> None:
     summary = story()
     expected = [summary.members(EDITED, index) for index in range(4, 8)]
