@@ -1,12 +1,13 @@
-"""Objects: named sets of segments that the user edits frame by frame, and that follow the genealogy in between.
+"""Objects: things that the user marks and corrects on some frames, and that are tracked in between.
 
-An object is a list of edits, each with its frame (`MarkedObject`, `ObjectEdit`). `Membership` computes which segments
-every object has on each frame, from the edits and the events of the frames.
+An object is a list of edits, each with its frame (`MarkedObject`, `ObjectEdit`). `tracker.ObjectTracker` computes the
+masks of all objects from the edits, the segments and the pictures; `Membership` computes which segments they have, from
+the edits and the events alone.
 """
 
 from scstream_app.objects.edits import KINDS, ObjectEdit, mask_from_png, mask_size, mask_to_png
 from scstream_app.objects.marked_object import Colour, MarkedObject
-from scstream_app.objects.membership import Membership, members_by_frame
+from scstream_app.objects.membership import Membership, member_masks, members_by_frame
 
 __all__ = [
     "KINDS",
@@ -17,5 +18,6 @@ __all__ = [
     "mask_from_png",
     "mask_size",
     "mask_to_png",
+    "member_masks",
     "members_by_frame",
 ]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Protocol, Self
 
+import numpy as np
+
 from scstream import Event
 from scstream.sampler.genealogy import Kind, follow
 from scstream_app.objects.edits import ObjectEdit
 from scstream_app.objects.marked_object import MarkedObject
+from scstream_app.pipeline.frame_result import ObjectMasks
+from scstream_app.render import views
+from scstream_app.render.image_types import IdMap
 
 #: The segments of every object, in the order of the objects.
 Members = tuple[frozenset[int], ...]
@@ -213,3 +219,15 @@ def _after(members: Members, place: int, edit: ObjectEdit) -> Members:
     own = frozenset() if edit.replaces else members[place]
     changed[place] = own | edit.ids if edit.gives else own - edit.ids
     return tuple(changed)
+
+
+def member_masks(ids: IdMap, members: Members) -> ObjectMasks:
+    """Masks of objects that consist of whole segments.
+
+    >>> member_masks(np.array([[4, 7, 9]], np.int32), (frozenset({9}), frozenset({4, 5}))).numbers.tolist()
+    [[2, 0, 1]]
+    """
+    table = np.zeros(max(int(ids.max()) + 1, 0), np.uint8)
+    for place, own in enumerate(members, 1):
+        table[[id for id in own if 0 <= id < len(table)]] = place
+    return ObjectMasks(views.look_up(ids, table), (math.nan,) * len(members))

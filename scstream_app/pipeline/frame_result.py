@@ -1,4 +1,4 @@
-"""FrameResult: the segmentation of one frame, passed between pipeline, session, views and export."""
+"""FrameResult: the segmentation of one frame and its objects, passed between pipeline, session, views and export."""
 
 from __future__ import annotations
 
@@ -15,6 +15,38 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.render.image_types import IdMap, Picture
 
 _NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectMasks:
+    """The objects of one frame.
+
+    Parameters
+    ----------
+    numbers : array (H, W) uint8
+        1 on the first object, 2 on the second, ..., 0 elsewhere.
+    confidences : tuple of float
+        How clear each object is, from 0 to 1: 1 where the user marked it, 0 if it is lost; nan if it was not measured.
+
+    Examples
+    --------
+    >>> masks = ObjectMasks(np.array([[0, 2, 2]], np.uint8), (0.0, 1.0))
+    >>> masks.areas, masks.mask(1).tolist()
+    ((0, 2), [[False, True, True]])
+    """
+
+    numbers: npt.NDArray[np.uint8]
+    confidences: tuple[float, ...]
+
+    @property
+    def areas(self) -> tuple[int, ...]:
+        """Number of pixels of each object."""
+        counts = np.bincount(self.numbers.ravel(), minlength=len(self.confidences) + 1)
+        return tuple(counts[1 : len(self.confidences) + 1].tolist())
+
+    def mask(self, place: int) -> npt.NDArray[np.bool_]:
+        """Mask (H, W) of the object at ``place``."""
+        return np.asarray(self.numbers == place + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +79,8 @@ class FrameResult:
     measures : mapping
         Measures of the frame by name, empty until it is measured: "churn" (share of pixels that changed their id) and
         "uncertainty" (mean over the frame).
+    objects : ObjectMasks, optional
+        The user's objects; None if there are none or they were not tracked.
     """
 
     index: int
@@ -61,6 +95,7 @@ class FrameResult:
     edits: tuple[Edit, ...] = ()
     captured: float = math.nan
     measures: Mapping[str, float] = field(default_factory=lambda: _NOTHING)
+    objects: ObjectMasks | None = None
 
     @property
     def picture(self) -> Picture:

@@ -10,6 +10,7 @@
 | models/first.npz | the segmenter that the run started with, if it comes from another clip |
 | masks.png | objects that the user marked on the first frame before it was segmented, if any |
 | objects.json | the user's objects: name, colour and edits of each; a painted mask is a PNG image as base64 text |
+| object_masks/NNNNNN.mask | the objects of frame NNNNNN as tracked: confidences and a PNG image; may be missing |
 | names.json | names, colours and visibility that the user gave to segments |
 | bookmark.json | where the user left the session: frame, view, selected segments |
 | unsaved | empty marker file: the user has not saved this session yet, so it may be deleted |
@@ -22,6 +23,7 @@ The position of a frame in ids.zarr is its index minus the session's start.
 
 from scstream_app.objects import MarkedObject
 from scstream_app.session.live_recorder import LiveRecorder, RecordingResult, repair_recording
+from scstream_app.session.object_tracking import ObjectResults
 from scstream_app.session.resumption import Resumption, check_source, resume
 from scstream_app.session.run_writer import with_inherited_births, write_run
 from scstream_app.session.session import SUFFIX, UNSAVED, Session
@@ -42,6 +44,7 @@ __all__ = [
     "Manifest",
     "MarkedObject",
     "Names",
+    "ObjectResults",
     "RecordingResult",
     "Resumption",
     "Session",

@@ -17,10 +17,10 @@ import numpy as np
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.objects import MarkedObject, members_by_frame
-from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render.image_types import Picture
 from scstream_app.session.reader import SessionReader, reporting_errors
-from scstream_app.session.storage import bookmark, checks, files, marks, measures, statistics
+from scstream_app.session.storage import bookmark, checks, files, marks, measures, object_masks, statistics
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.files import AppendFile, InvalidData
 from scstream_app.session.storage.id_volume import IdVolume
@@ -261,6 +261,11 @@ class Session(SessionReader):
         with self._writing():
             measures.append(self.path, found)
 
+    def store_object_masks(self, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject]) -> None:
+        """Store the masks of a frame, which were made from the edits of these objects."""
+        with self._marking():
+            object_masks.write(self.path, index, masks, objects)
+
     def truncate(self, count: int) -> None:
         """Remove all frames after the first ``count`` ones."""
         with self._writing():
@@ -350,6 +355,11 @@ class Session(SessionReader):
             if not os.path.lexists(self.path / MASKS):
                 return None
             return marks.masks_from_png(files.read(self.path / MASKS, marks.LIMIT), *self._size)
+
+    def read_object_masks(self, index: int, objects: Sequence[MarkedObject]) -> ObjectMasks | None:
+        """Stored masks of a frame; None if there are none, or if they were made from other edits."""
+        with self._reading():
+            return object_masks.read(self.path, index, objects, self._size)
 
     def members(
         self, objects: Sequence[MarkedObject], start: int = 0, stop: int | None = None

@@ -1,0 +1,77 @@
+"""object_masks/NNNNNN.mask: the objects of a frame as one line of JSON, followed by a PNG image of their numbers.
+
+The masks follow from the pictures, the ids and the user's edits. A file that is missing, damaged or made from other
+edits is computed again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from scstream_app.objects import MarkedObject
+from scstream_app.objects.fingerprint import fingerprint
+from scstream_app.pipeline.frame_result import ObjectMasks
+from scstream_app.session.storage import checks, files, marks
+from scstream_app.session.storage.files import InvalidData
+
+FOLDER = "object_masks"
+#: Largest file in bytes.
+_LIMIT = 1 << 26
+_LINE_LIMIT = 1 << 16
+
+
+def write(folder: Path, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject]) -> None:
+    """Write the masks of a frame, which were made from the edits of these objects."""
+    numbers = np.ascontiguousarray(masks.numbers)
+    done, encoded = cv2.imencode(".png", numbers, [cv2.IMWRITE_PNG_COMPRESSION, 1])
+    if not done:
+        raise InvalidData("the masks cannot be encoded")
+    confidences = [round(value, 4) if math.isfinite(value) else None for value in masks.confidences]
+    line = json.dumps({"edits": fingerprint(objects, index), "confidences": confidences}).encode() + b"\n"
+    (folder / FOLDER).mkdir(exist_ok=True)
+    files.check_folder(folder / FOLDER)
+    files.replace(_path(folder, index), line + encoded.tobytes())
+
+
+def read(folder: Path, index: int, objects: Sequence[MarkedObject], shape: tuple[int, int]) -> ObjectMasks | None:
+    """Read the masks of a frame; None if there are none that were made from the edits of these objects."""
+    path = _path(folder, index)
+    if not objects or not os.path.lexists(path):
+        return None
+    files.check_folder(folder / FOLDER)
+    line, _, image = files.read(path, _LIMIT).partition(b"\n")
+    try:
+        return _parse(line, image, fingerprint(objects, index), len(objects), shape)
+    except InvalidData:
+        return None
+
+
+def _parse(line: bytes, image: bytes, edits: str, count: int, shape: tuple[int, int]) -> ObjectMasks | None:
+    values = files.parse(line[:_LINE_LIMIT], "the masks of a frame")
+    if not isinstance(values, Mapping) or values.get("edits") != edits:
+        return None
+    confidences = [_confidence(value) for value in checks.listing(values, "confidences", count)]
+    numbers = marks.masks_from_png(image, *shape)
+    if int(numbers.max()) > len(confidences):
+        raise InvalidData("the masks of a frame are damaged")
+    # Objects that begin later may have been added since.
+    return ObjectMasks(numbers, (*confidences, *([0.0] * (count - len(confidences)))))
+
+
+def _confidence(value: object) -> float:
+    if value is None:
+        return math.nan
+    if not isinstance(value, (int, float)) or not 0.0 <= value <= 1.0:
+        raise InvalidData("a confidence must be from 0 to 1")
+    return float(value)
+
+
+def _path(folder: Path, index: int) -> Path:
+    return folder / FOLDER / f"{index:06d}.mask"
