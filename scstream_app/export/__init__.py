@@ -5,7 +5,6 @@ from scstream_app.export.exporter import Exporter, check_job, check_options, nee
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
-from scstream_app.export.objects import ObjectTracker
 from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
 from scstream_app.export.writer import Writer
 
@@ -17,7 +16,6 @@ __all__ = [
     "Exporter",
     "Job",
     "Movie",
-    "ObjectTracker",
     "Writer",
     "check_job",
     "check_options",

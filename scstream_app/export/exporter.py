@@ -18,6 +18,7 @@ from scstream_app.export.job import Job
 from scstream_app.export.movie import MovieWriter
 from scstream_app.export.options import VIEWS, ExportOptions
 from scstream_app.export.writer import Writer
+from scstream_app.objects import Membership, member_masks
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 
@@ -32,6 +33,9 @@ class Exporter:
     `write` or `close` raises its ExportError, and the other writers complete their files with the frames so far. If
     ``on_failure`` is given, it is called with the error instead, and the other writers continue. Do not modify the
     arrays of a result after passing it to `write`.
+
+    Results without masks get those of the segments that the job's objects have. If such an export does not start at the
+    first frame, edits of earlier frames must give the segments just before its start: see `Membership.collapsed`.
 
     Parameters
     ----------
@@ -65,6 +69,7 @@ class Exporter:
             stack.pop_all()
         self.needs_picture = any(writer.needs_picture for writer in writers)
         self._threads = [_WriterThread(writer) for writer in writers]
+        self._membership = Membership(job.objects)
         self._on_failure = on_failure
         self._closed = False
 
@@ -78,8 +83,16 @@ class Exporter:
         if self._closed:
             raise ValueError("the export is closed")
         self._report_failures()
+        result = self._with_masks(result)
         for thread in self._threads:
             thread.put(result)
+
+    def _with_masks(self, result: FrameResult) -> FrameResult:
+        # Also if the result has masks: the next one may have none.
+        members = self._membership.advance(result.index, result.events, result.cut)
+        if result.objects is not None or not members:
+            return result
+        return replace(result, objects=member_masks(result.ids, members))
 
     def close(self) -> None:
         """Complete all files; raises or reports errors since the last call of `write`."""
@@ -161,7 +174,7 @@ def needs_object(name: str) -> bool:
     (True, True, False)
     """
     kind, view = _parse(name)
-    return kind.needs_object or "members" in (views.view(view).needs if view else ())
+    return kind.needs_object or "mask" in (views.view(view).needs if view else ())
 
 
 def _parse(name: str) -> tuple[type[Writer], str]:

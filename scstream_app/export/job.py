@@ -10,9 +10,11 @@ from typing import Any, Self
 
 import cv2
 import numpy as np
+import numpy.typing as npt
 
 from scstream_app.export.options import ExportOptions, matches_pattern, require, safe_name
 from scstream_app.objects import MarkedObject
+from scstream_app.objects.tracking.outline import soft_edges
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap, Picture
@@ -39,7 +41,7 @@ class Job:
     hidden : frozenset of int
         Segments that the overlay does not tint.
     objects : tuple of MarkedObject
-        Objects whose segments `ObjectTracker` computes.
+        The objects whose masks the results hold, in the same order.
     """
 
     width: int
@@ -58,7 +60,7 @@ class Job:
         self.options.check()
         view = self.options.opaque_view
         require(
-            "members" not in views.view(view).needs or bool(self.objects),
+            "mask" not in views.view(view).needs or bool(self.objects),
             f"the view '{view}' needs an object, and none is given",
         )
 
@@ -87,11 +89,31 @@ class Job:
 
     def ids(self, result: FrameResult) -> IdMap:
         """The frame's ids at the size of the output."""
+        return result.ids if result.ids.shape == self.shape else result.ids[self._centres]
+
+    def numbers(self, result: FrameResult) -> npt.NDArray[np.uint8]:
+        """The frame's objects at the size of the output: 1 on the first one, 2 on the second, ..., 0 elsewhere."""
+        if result.objects is None:
+            raise ValueError(f"frame {result.index} has no masks of objects")
+        numbers = result.objects.numbers
+        return numbers if numbers.shape == self.shape else numbers[self._centres]
+
+    @property
+    def _centres(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Rows (h, 1) and columns (w,) of the input pixels at the centres of the output pixels."""
         height, width = self.shape
-        if result.ids.shape == (height, width):
-            return result.ids
-        rows = _centres(self.height, height)
-        return result.ids[rows[:, None], _centres(self.width, width)]
+        return _centres(self.height, height)[:, None], _centres(self.width, width)
+
+    def mask(self, result: FrameResult) -> views.Mask:
+        """Mask at the size of the output: 255 on all objects, else 0."""
+        return np.where(self.numbers(result) > 0, np.uint8(255), np.uint8(0))
+
+    def alpha(self, result: FrameResult) -> views.Mask:
+        """Opacity of the objects at the size of the output: their mask, with soft edges if the options ask for them."""
+        mask = self.mask(result)
+        if not self.options.soft_edges:
+            return mask
+        return np.asarray(np.rint(255.0 * soft_edges(mask > 0, self.picture(result))), np.uint8)
 
     def picture(self, result: FrameResult) -> Picture:
         """The frame's RGB picture at the size of the output."""
@@ -102,18 +124,17 @@ class Job:
         interpolation = cv2.INTER_AREA if self.options.scale < 1.0 else cv2.INTER_CUBIC
         return np.asarray(cv2.resize(rgb, (width, height), interpolation=interpolation), np.uint8)
 
-    def scene(self, result: FrameResult, members: frozenset[int] = frozenset()) -> views.Scene:
+    def scene(self, result: FrameResult) -> views.Scene:
         """The scene from which views are drawn, at the size of the output."""
         return views.Scene(
             self.picture(result),
             self.ids(result),
-            members=members,
+            mask=None if result.objects is None else self.mask(result),
             opacity=self.options.opacity,
             colouring=self.colouring,
         )
 
 
-def _centres(n: int, scaled: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def _centres(n: int, scaled: int) -> npt.NDArray[np.intp]:
     """For each of ``scaled`` output pixels, the index of the input pixel (of ``n``) at its centre."""
-    centres: np.ndarray[tuple[int], np.dtype[np.intp]] = (2 * np.arange(scaled) + 1) * n // (2 * scaled)
-    return centres
+    return np.asarray((2 * np.arange(scaled) + 1) * n // (2 * scaled), np.intp)

@@ -19,7 +19,6 @@ from scstream_app.encoders import add_video_stream
 from scstream_app.export import atomic_files
 from scstream_app.export.atomic_files import Overwrite
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ObjectTracker
 from scstream_app.export.writer import Output, Writer
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
@@ -210,7 +209,6 @@ class MovieWriter(Writer):
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._cut_out = self._cuts_out(job)
-        self._tracker = ObjectTracker(job.objects)
         self.path = folder / self.target_name(job)
         self._movie = self._open()
         self.kept = self._movie.kept
@@ -233,10 +231,9 @@ class MovieWriter(Writer):
         self._movie.write(self._picture(result), result.time)
 
     def _picture(self, result: FrameResult) -> Picture:
-        scene = self.job.scene(result, self._tracker.members(result))
         if self._cut_out:
-            return views.matte(scene.rgb, views.select(scene.ids, scene.members), _MARGIN)
-        return views.flatten(views.draw(self.job.options.opaque_view, scene))
+            return views.matte(self.job.picture(result), self.job.alpha(result), _MARGIN)
+        return views.flatten(views.draw(self.job.options.opaque_view, self.job.scene(result)))
 
     def _finish(self) -> None:
         self._movie.close()

@@ -24,7 +24,7 @@ _LARGEST_SCALE = 8.0
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200
 #: Options that a session stores; formats have a separate key, and the overwrite policy is not stored.
-_STORED = ("pattern", "scale", "view", "palette", "opacity")
+_STORED = ("pattern", "scale", "view", "palette", "opacity", "soft_edges")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,9 @@ class ExportOptions:
         One of `palette.PALETTES`.
     opacity : float in [0, 1]
         Opacity of the overlay.
+    soft_edges : bool
+        Whether objects that are cut out are partly transparent along their outline: in the images of the format "matte"
+        and in movies with transparency.
     """
 
     formats: tuple[str, ...] = DEFAULT_FORMATS
@@ -60,6 +63,7 @@ class ExportOptions:
     view: str | None = None
     palette: str = "vivid"
     opacity: float = 0.5
+    soft_edges: bool = False
 
     @property
     def opaque_view(self) -> str:

@@ -76,7 +76,7 @@ def uncertainty(rgb: Picture, doubt: npt.NDArray[np.float32]) -> Picture:
 
 
 def matte(rgb: Picture, mask: Mask, margin: int = 0) -> Picture:
-    """Cut out the frame: RGBA (H, W, 4) with straight alpha, opaque where ``mask`` is 255.
+    """Cut out the frame: RGBA (H, W, 4) with straight alpha, which is ``mask``.
 
     Transparent pixels farther than ``margin`` from the mask are black. Codecs that blur colours need some margin,
     otherwise the cut-out gets a dark fringe.
@@ -84,8 +84,7 @@ def matte(rgb: Picture, mask: Mask, margin: int = 0) -> Picture:
     kept = cv2.dilate(mask, np.ones((2 * margin + 1, 2 * margin + 1), np.uint8)) if margin else mask
     rgba = cv2.cvtColor(rgb, cv2.COLOR_RGB2RGBA)
     out = np.asarray(cv2.bitwise_and(rgba, rgba, mask=kept), np.uint8)
-    if margin:
-        out[..., 3] = mask
+    out[..., 3] = mask
     return out
 
 
@@ -173,8 +172,8 @@ class Scene:
     ids : array (H, W) int32
     uncertainty : array (H, W) float32 in [0, 1], optional
         See `VideoSegmenter.uncertainty`.
-    members : frozenset of int
-        Ids of the objects' segments, for the object views.
+    mask : array (H, W) uint8, optional
+        255 on all objects, else 0.
     opacity, borders
         Options of the overlay.
     colouring : Colouring
@@ -185,7 +184,7 @@ class Scene:
     rgb: Picture
     ids: IdMap
     uncertainty: npt.NDArray[np.float32] | None = None
-    members: frozenset[int] = frozenset()
+    mask: Mask | None = None
     opacity: float = 0.5
     borders: bool = True
     colouring: Colouring = field(default=_PLAIN)
@@ -242,6 +241,20 @@ def _draw_uncertainty(scene: Scene) -> Picture:
     return uncertainty(scene.rgb, scene.uncertainty)
 
 
+def _draw_matte(scene: Scene) -> Picture:
+    return matte(scene.rgb, _mask_of(scene, "matte"))
+
+
+def _draw_mask(scene: Scene) -> Picture:
+    return white_on_black(_mask_of(scene, "mask"))
+
+
+def _mask_of(scene: Scene, name: str) -> Mask:
+    if scene.mask is None:
+        raise ValueError(f"the view '{name}' needs the objects' mask, but this frame has none")
+    return scene.mask
+
+
 #: The window gives the digit keys to the views in this order, so new views come last.
 VIEWS: Mapping[str, View] = MappingProxyType(
     {
@@ -255,19 +268,8 @@ VIEWS: Mapping[str, View] = MappingProxyType(
         "mean_colour": View("Mean colour", "mean", lambda scene: mean_colour(scene.rgb, scene.ids)),
         "boundaries": View("Boundaries", "boundaries", lambda scene: boundaries(scene.rgb, scene.ids)),
         "uncertainty": View("Uncertainty", "uncertainty", _draw_uncertainty, frozenset({"uncertainty"})),
-        "matte": View(
-            "Object matte",
-            "matte",
-            lambda scene: matte(scene.rgb, select(scene.ids, scene.members)),
-            frozenset({"members"}),
-        ),
-        "mask": View(
-            "Object mask",
-            "mask",
-            lambda scene: white_on_black(select(scene.ids, scene.members)),
-            frozenset({"members"}),
-            in_window=False,
-        ),
+        "matte": View("Object matte", "matte", _draw_matte, frozenset({"mask"})),
+        "mask": View("Object mask", "mask", _draw_mask, frozenset({"mask"}), in_window=False),
         "side_by_side": View(
             "Side by side",
             "side_by_side",

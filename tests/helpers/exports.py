@@ -4,13 +4,13 @@ import errno
 import os
 import sys
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from unittest.mock import patch
 
 from scstream_app.export import FORMATS, ExportOptions, Job, formats, needs_object
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.formats.registry import find_formats
-from scstream_app.objects import MarkedObject
+from scstream_app.objects import MarkedObject, Membership, member_masks
 
 
 def made_of(name, *ids, frame=0):
@@ -59,9 +59,17 @@ def job_for(results, rate=25.0, **more):
 
 def export(folder, name, results, **more):
     with open_writer(folder, name, job_for(results, **more)) as writer:
-        for one in results:
+        for one in with_masks(results, more.get("objects", ())):
             writer.write(one)
     return writer.path
+
+
+def with_masks(results, objects):
+    """Results with masks of the segments that the objects have, unless they have masks or there are no objects."""
+    membership = Membership(objects)
+    for one in results:
+        members = membership.advance(one.index, one.events, one.cut)
+        yield replace(one, objects=member_masks(one.ids, members)) if members and one.objects is None else one
 
 
 def needs(name):

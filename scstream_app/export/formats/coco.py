@@ -16,10 +16,8 @@ from pycocotools import mask as coco_mask  # type: ignore[import-untyped]
 
 from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ObjectTracker
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
 
 #: Track, area, bounding box (left, top, width, height), compressed run lengths.
@@ -44,7 +42,6 @@ class Coco(FileWriter):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "coco.json")
-        self._tracker = ObjectTracker(job.objects)
         self._names: list[str] = []
         self._spool_path = atomic_files.temporary_path(folder / "coco.spool")
         self._spool: sqlite3.Connection | None = None
@@ -54,16 +51,14 @@ class Coco(FileWriter):
 
     def _write(self, result: FrameResult) -> None:
         assert self._spool is not None
-        ids = self.job.ids(result)
-        shapes = self._objects(result, ids) if self.job.objects else segment_shapes(ids)
+        shapes = segment_shapes(self._tracks(result))
         place = len(self._names)
         self._spool.executemany("INSERT INTO shapes VALUES (?, ?, ?, ?, ?, ?, ?, ?)", ((place, *s) for s in shapes))
         self._names.append(f"{self.job.stem(result, 'frame')}.png")
 
-    def _objects(self, result: FrameResult, ids: IdMap) -> list[_Shape]:
-        masks = [(track, views.select(ids, tracked.ids)) for track, tracked in enumerate(self._tracker.at(result))]
-        seen = [(track, coco_mask.encode(np.asfortranarray(mask))) for track, mask in masks if mask.any()]
-        return _shapes([track for track, _ in seen], [rle for _, rle in seen])
+    def _tracks(self, result: FrameResult) -> IdMap:
+        """Map (H, W) of tracks; -1 where there is none."""
+        return self.job.numbers(result).astype(np.int32) - 1 if self.job.objects else self.job.ids(result)
 
     def _finish(self) -> None:
         assert self._spool is not None
@@ -128,7 +123,7 @@ class Coco(FileWriter):
 
 
 def segment_shapes(ids: IdMap) -> list[_Shape]:
-    """The shape of every id in a frame (H, W), computed from one pass over the runs of equal ids."""
+    """The shape of every track in a frame (H, W), computed from one pass over the runs of equal ids."""
     height, width = ids.shape
     # COCO runs go down the columns and continue from the bottom of one column at the top of the next.
     flat = ids.ravel(order="F")

@@ -7,25 +7,18 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from scstream_app.export import atomic_files, png
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ObjectTracker
 from scstream_app.export.options import safe_name
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
-from scstream_app.render.image_types import IdMap
 
 
-class _ObjectImageWriter(ImageWriter):
-    needs_object = True
-
-    def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job)
-        self._tracker = ObjectTracker(job.objects)
-
-
-class Matte(_ObjectImageWriter):
+class Matte(ImageWriter):
     """Writes matte/NNNNN.png."""
 
     format = "matte"
@@ -34,14 +27,14 @@ class Matte(_ObjectImageWriter):
     position = 4
     about = "The objects cut out, as RGBA PNG images with a transparent background"
     needs_picture = True
+    needs_object = True
     view = "matte"
 
     def _write(self, result: FrameResult) -> None:
-        members = self._tracker.members(result)
-        self._put(result, lambda: png.colours(views.draw("matte", self.job.scene(result, members))))
+        self._put(result, lambda: png.colours(views.matte(self.job.picture(result), self.job.alpha(result))))
 
 
-class Masks(_ObjectImageWriter):
+class Masks(ImageWriter):
     """Writes object/NNNNN.png or, if there are several objects, object/NAME/NNNNN.png."""
 
     format = "object"
@@ -49,6 +42,7 @@ class Masks(_ObjectImageWriter):
     group = "Masks and ids"
     position = 2
     about = "A white-on-black PNG mask per object and frame"
+    needs_object = True
     view = "mask"
 
     def __init__(self, folder: Path, job: Job) -> None:
@@ -61,14 +55,13 @@ class Masks(_ObjectImageWriter):
         return chain(super()._existing(), self.path.glob(f"*/*{self.suffix}"))
 
     def _write(self, result: FrameResult) -> None:
-        ids = self.job.ids(result)
-        for folder, tracked in zip(self._folders, self._tracker.at(result), strict=True):
-            encode = partial(_mask, ids, tracked.ids)
-            self._put(result, encode, folder=folder, name=tracked.name)
+        numbers = self.job.numbers(result)
+        for number, (folder, object_) in enumerate(zip(self._folders, self.job.objects, strict=True), 1):
+            self._put(result, partial(_mask, numbers, number), folder=folder, name=object_.name)
 
 
-def _mask(ids: IdMap, members: frozenset[int]) -> bytes:
-    return png.greys(views.select(ids, members))
+def _mask(numbers: npt.NDArray[np.uint8], number: int) -> bytes:
+    return png.greys(np.where(numbers == number, np.uint8(255), np.uint8(0)))
 
 
 def _folders(job: Job) -> list[str]:

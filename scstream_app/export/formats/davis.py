@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scstream import TrackedObject
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files, png
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ObjectTracker, object_index_map
 from scstream_app.export.writer import ImageWriter
-from scstream_app.objects import MarkedObject
+from scstream_app.objects import MarkedObject, Membership, member_masks
+from scstream_app.objects.membership import Members
 from scstream_app.pipeline.frame_result import FrameResult
 
 #: The DAVIS evaluation supports no more objects.
@@ -43,7 +42,7 @@ class Davis(ImageWriter):
         self._table = voc_colours()
         self._legend = folder / "davis.json"
         self._keep_legend = atomic_files.should_keep(self._legend, job.options.overwrite)
-        self._tracker: ObjectTracker | None = ObjectTracker(job.objects) if job.objects else None
+        self._membership = Membership(job.objects)
         self._titles: dict[str, str] = {}
         self._entries: dict[str, Any] = {}
         self._cuts: list[int] = []
@@ -58,31 +57,36 @@ class Davis(ImageWriter):
             )
 
     def _write(self, result: FrameResult) -> None:
-        if self._tracker is None:
-            self._tracker = self._track_largest(result)
-        objects = self._tracker.at(result)
-        self._put(result, lambda: png.indexed(object_index_map(self.job.ids(result), objects), self._table))
+        if not self.count and not self.job.objects:
+            self._membership = self._follow_largest(result)
+        members = self._membership.advance(result.index, result.events, result.cut)
+        self._put(result, lambda: png.indexed(self._numbers(result, members), self._table))
         if not self.count:
-            self._entries = self._describe(result.index, objects)
+            self._entries = self._describe(result.index, members)
             self._write_legend()
         elif result.cut:
             self._cuts.append(result.index)
 
-    def _track_largest(self, result: FrameResult) -> ObjectTracker:
+    def _numbers(self, result: FrameResult, members: Members) -> npt.NDArray[np.uint8]:
+        if self.job.objects:
+            return self.job.numbers(result)
+        return member_masks(self.job.ids(result), members).numbers
+
+    def _follow_largest(self, result: FrameResult) -> Membership:
         largest = {f"segment {id}": id for id in _largest(result)}
         # The name of a segment may contain characters that that of an object must not have.
         self._titles = {name: self.job.names.get(id, name) for name, id in largest.items()}
-        return ObjectTracker(MarkedObject.made(name, (0, 0, 0), result.index, {id}) for name, id in largest.items())
+        return Membership(MarkedObject.made(name, (0, 0, 0), result.index, {id}) for name, id in largest.items())
 
-    def _describe(self, frame: int, objects: tuple[TrackedObject, ...]) -> dict[str, Any]:
+    def _describe(self, frame: int, members: Members) -> dict[str, Any]:
         entries = [
             {
                 "number": place,
-                "name": self._titles.get(tracked.name, tracked.name),
-                "ids": sorted(tracked.ids),
+                "name": self._titles.get(object_.name, object_.name),
+                "ids": sorted(ids),
                 "colour": self._table[place].tolist(),
             }
-            for place, tracked in enumerate(objects, 1)
+            for place, (object_, ids) in enumerate(zip(self._membership.objects, members, strict=True), 1)
         ]
         return {
             "frame": frame,

@@ -79,7 +79,6 @@ class Gif(MovieWriter):
     def _write(self, result: FrameResult) -> None:
         # Half a tick of tolerance, so that rounding does not drop every other frame.
         if result.time + 0.5 * float(_TICK) < self._next_time:
-            self._tracker.at(result)
             return
         self._next_time = result.time + 1.0 / _LARGEST_RATE
         super()._write(result)

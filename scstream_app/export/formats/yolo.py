@@ -12,7 +12,6 @@ from scipy import ndimage
 
 from scstream_app.export import atomic_files
 from scstream_app.export.job import Job
-from scstream_app.export.objects import ObjectTracker, object_index_map
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap
@@ -35,16 +34,14 @@ class Yolo(ImageWriter):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
-        self._tracker = ObjectTracker(job.objects)
         self._classes = len(job.objects)
         self._keep_classes = atomic_files.should_keep(self.path / "classes.txt", job.options.overwrite)
 
     def _write(self, result: FrameResult) -> None:
-        ids = self.job.ids(result)
-        objects = self._tracker.at(result)
-        if objects:
-            ids = object_index_map(ids, objects).astype(np.int32) - 1
+        if self.job.objects:
+            ids = self.job.numbers(result).astype(np.int32) - 1
         else:
+            ids = self.job.ids(result)
             self._classes = max(self._classes, int(ids.max()) + 1)
         self._put(result, lambda: "".join(_lines(ids)).encode("ascii"))
 

@@ -100,7 +100,7 @@ class Manifest:
         Formats to export when the run is complete.
     export : mapping
         Options of the export: any of ``pattern``, ``scale``, ``view`` (None for the default of each format),
-        ``palette`` and ``opacity``.
+        ``palette``, ``opacity`` and ``soft_edges``.
     snapshot_every : int
         Number of frames between two snapshots of the model.
     created, program : str
@@ -220,12 +220,14 @@ def _export(values: dict[str, Any]) -> dict[str, Any]:
     if "export" not in values:
         return {}
     export = checks.section(values, "export")
-    unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette", "opacity"})
+    unknown = sorted(export.keys() - {"pattern", "scale", "view", "palette", "opacity", "soft_edges"})
     if unknown:
         raise InvalidData(f"'export' has the unknown entry '{unknown[0][:60]}'")
     for name in export:
         if name in ("scale", "opacity"):
             checks.number(export, name)
+        elif name == "soft_edges":
+            checks.switch(export, name)
         elif name != "view" or export[name] is not None:
             checks.text(export, name, 200)
     return export

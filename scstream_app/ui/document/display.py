@@ -180,7 +180,7 @@ class Display(QObject):
 
     def leave_empty_object_view(self) -> None:
         """Switch from a view of objects to the overlay if there are no objects."""
-        if "members" in self.look.drawn_view.needs and not self._clip.objects:
+        if "mask" in self.look.drawn_view.needs and not self._clip.objects:
             self.set_look(view="overlay")
 
     # --- objects

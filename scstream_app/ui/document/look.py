@@ -31,7 +31,7 @@ class Look:
     hidden : frozenset of int
         Ids of hidden segments.
     members : frozenset of int
-        Ids of the segments of all objects, which the matte cuts out.
+        Ids of the segments of all objects, which the matte cuts out unless the result has masks of the objects.
     selected : frozenset of int
         Ids of the outlined segments.
     isolated : frozenset of int
@@ -82,7 +82,7 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
         result.picture,
         result.ids,
         uncertainty=uncertainty,
-        members=look.members,
+        mask=objects_mask(result, look.members) if "mask" in view.needs else None,
         opacity=look.opacity,
         colouring=Colouring(look.palette, look.colours, look.hidden),
     )
@@ -94,6 +94,13 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
         picture = _isolate(picture, result, look.isolated)
         picture = _outline(picture, result, look.selected)
     return Shown(result, look, np.ascontiguousarray(picture))
+
+
+def objects_mask(result: FrameResult, members: frozenset[int]) -> views.Mask:
+    """Return a mask of all objects: the tracked ones of the result or, if it has none, the segments ``members``."""
+    if result.objects is None:
+        return views.select(result.ids, members)
+    return np.where(result.objects.numbers > 0, np.uint8(255), np.uint8(0))
 
 
 def _isolate(picture: Picture, result: FrameResult, ids: frozenset[int]) -> Picture:

@@ -152,7 +152,7 @@ class ExportDialog(QDialog):
         self._show_message(problem or " ".join(warnings), error=bool(problem))
         self._export_button.setEnabled(not problem and not self._running)
         movies = any(issubclass(FORMATS[name], MovieWriter) for name in formats)
-        self._form.show_summary(self._example_text(), movies)
+        self._form.show_summary(self._example_text(), movies, any(map(self._has_transparency, formats)))
 
     def _problem(self) -> str:
         if self._document.session is None or self._document.facts is None:
@@ -201,6 +201,12 @@ class ExportDialog(QDialog):
             return writer.view
         cut_out = writer.alpha_codec is not None and bool(self._document.objects)
         return self._form.view or ("matte" if cut_out else "overlay")
+
+    def _has_transparency(self, name: str) -> bool:
+        """Whether the files of a format show the objects cut out, with transparency."""
+        writer = FORMATS[name]
+        opaque = issubclass(writer, MovieWriter) and writer.alpha_codec is None
+        return self._view_of(name) == "matte" and not opaque
 
     @Slot()
     def _draw(self) -> None:

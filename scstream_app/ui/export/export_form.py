@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QComboBox,
     QFileDialog,
     QFormLayout,
@@ -73,6 +74,8 @@ class ExportForm(QWidget):
         self._example = QLabel()
         self._example.setObjectName("example")
         self._view = _choice(self._views())
+        self._soft_edges = QCheckBox("Soft edges")
+        self._soft_edges.setToolTip("Cut-out objects become partly transparent along their outline")
         self._palette = _choice({name: name.capitalize() for name in PALETTES})
         self._overwrite = _choice({name: _OVERWRITE.get(name, name) for name in (_ASK, *get_args(Overwrite))})
         self._folder = QLineEdit()
@@ -98,7 +101,7 @@ class ExportForm(QWidget):
 
     def _views(self) -> dict[str, str]:
         """Titles of the views that movies can show: sessions hold no uncertainty, and some views need an object."""
-        missing = {"uncertainty"} if self._document.objects else {"uncertainty", "members"}
+        missing = {"uncertainty"} if self._document.objects else {"uncertainty", "mask"}
         titles = {name: view.title for name, view in VIEWS.items() if not missing & view.needs}
         if self._document.objects:
             return {_BY_FORMAT: "Objects cut out if the format has transparency, else overlay", **titles}
@@ -111,6 +114,7 @@ class ExportForm(QWidget):
         form.addRow("Size", _row(self._scale, self._size))
         form.addRow("File names", _row(self._pattern, self._example))
         form.addRow("Movies show", self._view)
+        form.addRow("Mattes", self._soft_edges)
         form.addRow("Colours", _row(self._palette, QLabel("Opacity"), self._opacity))
         form.addRow("Existing files", self._overwrite)
         form.addRow("Folder", _row(self._folder, self._browse, stretch=0))
@@ -133,6 +137,7 @@ class ExportForm(QWidget):
         self._opacity.valueChanged.connect(self.redraw)
         self._scale.valueChanged.connect(self.changed)
         self._which.buttonToggled.connect(self.changed)
+        self._soft_edges.toggled.connect(self.changed)
         for line in (self._pattern, self._folder):
             line.textChanged.connect(self.changed)
         self._browse.clicked.connect(self._ask_folder)
@@ -144,6 +149,7 @@ class ExportForm(QWidget):
         self._scale.setValue(int(self._value("scale", "100")))
         self._pattern.setText(self._value("pattern", defaults.pattern))
         self._opacity.setValue(int(self._value("opacity", str(round(100.0 * look.opacity)))))
+        self._soft_edges.setChecked(self._value("soft_edges", "") == "on")
         for box, name, default in (
             (self._view, "view", _BY_FORMAT if self._document.objects else "overlay"),
             (self._palette, "palette", look.palette),
@@ -176,6 +182,7 @@ class ExportForm(QWidget):
             "pattern": self._pattern.text(),
             "view": self._view.currentData(),
             "overwrite": self._overwrite.currentData(),
+            "soft_edges": "on" if self._soft_edges.isChecked() else None,
             "palette": self._palette.currentData() if self._palette.currentData() != look.palette else None,
             "opacity": str(self._opacity.value()) if self._opacity.value() != round(100.0 * look.opacity) else None,
         }
@@ -227,6 +234,7 @@ class ExportForm(QWidget):
             view=self.view,
             palette=self.palette_name,
             opacity=self.opacity,
+            soft_edges=self._soft_edges.isChecked(),
         )
 
     @property
@@ -239,9 +247,20 @@ class ExportForm(QWidget):
             return self._in_out
         return (frames[0], frames[-1]) if len(frames) else (0, -1)
 
-    def show_summary(self, example: str, movies: bool) -> None:
-        """Show an example of a file name and the output size; enable the view of movies if there are any."""
+    def show_summary(self, example: str, movies: bool, transparent: bool) -> None:
+        """Show an example of a file name and the output size; enable the choices that concern a chosen format.
+
+        Parameters
+        ----------
+        example : str
+            Text with the name of a file.
+        movies : bool
+            Whether a movie is written.
+        transparent : bool
+            Whether objects are cut out, with transparency.
+        """
         self._view.setEnabled(movies)
+        self._soft_edges.setEnabled(transparent)
         # A long path does not fit into the field.
         self._folder.setToolTip(self.folder_text)
         self._example.setText(example)

@@ -403,7 +403,7 @@ class Viewer(ZoomView):
 
     def _lacks_object(self) -> bool:
         """Whether the picture is empty because the view shows objects and there are none."""
-        shows_objects = self._shown is not None and "members" in self._shown.look.drawn_view.needs
+        shows_objects = self._shown is not None and "mask" in self._shown.look.drawn_view.needs
         return shows_objects and not self._document.objects
 
     def _paint_picture(self, painter: QPainter, image: QImage) -> None:

@@ -1,20 +1,23 @@
 """What all writers share: jobs, file names, sizes and overwrite policies; and the class Movie."""
 
-import dataclasses
 import json
 import os
+from dataclasses import replace
 
 import av
+import cv2
 import numpy as np
 import pytest
+from scipy import ndimage
 
 from helpers.clips import moving_square, read_video
-from helpers.export_scenes import leftovers, merge, result, split, story
-from helpers.exports import KITE, export, full_disk, job_for, made_of, make_job, needs
-from scstream_app.export import FORMATS, ExportError, Movie, ObjectTracker, atomic_files
+from helpers.export_scenes import leftovers, result, story
+from helpers.exports import KITE, export, full_disk, job_for, made_of, make_job, needs, with_masks
+from scstream_app.export import FORMATS, ExportError, Movie, atomic_files
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.movie import Encoder
 from scstream_app.objects import ObjectEdit
+from scstream_app.pipeline.frame_result import ObjectMasks
 
 # --- the job
 
@@ -75,34 +78,63 @@ def test_scaled_pictures_are_means_of_areas():
     np.testing.assert_allclose(small, rgb.reshape(3, 2, 4, 2, 3).mean(axis=(1, 3)), atol=0.51)
 
 
+def test_numbers_of_objects_are_scaled_like_ids():
+    ids = np.arange(6 * 8, dtype=np.int32).reshape(6, 8)
+    masks = ObjectMasks((ids % 3).astype(np.uint8), (1.0, 1.0))
+    half = make_job(8, 6, 25.0, scale=0.5)
+    np.testing.assert_array_equal(half.numbers(replace(result(0, ids), objects=masks)), ids[1::2, 1::2] % 3)
+
+
 # --- objects
 
 
-def test_objects_follow_the_genealogy():
-    tracker = ObjectTracker([KITE, made_of("ground", 0)])
-    members = [[sorted(tracked.ids) for tracked in tracker.at(one)] for one in story()]
-    assert members == [[[1], [0]], [[1], [0]], [[1, 3], [0]], [[1, 3], [0]], [[1, 3], [0]]]
+OBJECT_FORMATS = ["davis", "object", "matte", "coco", "yolo", "prores"]
 
 
-def test_events_of_the_first_frame_count_for_what_was_there_before():
-    first = result(9, np.zeros((2, 2)), [split(9, 1, 4), merge(9, 0, 1)])
-    assert ObjectTracker([KITE]).members(first) == {4}
-    assert ObjectTracker([made_of("kite", 1, frame=9)]).members(first) == {1}
-    assert ObjectTracker([made_of("kite", 1, frame=10)]).members(first) == set()
+@pytest.mark.parametrize("name", OBJECT_FORMATS)
+def test_masks_of_the_results_are_written(tmp_path, name):
+    """The mask of an object is where it is tracked, not where its segments are."""
+    results = story()
+    numbers = np.zeros(results[0].ids.shape, np.uint8)
+    numbers[5:15, 7:20] = 1
+    tracked = [replace(one, objects=ObjectMasks(numbers, (0.8,))) for one in results]
+    as_segments = [replace(one, ids=numbers.astype(np.int32), events=()) for one in results]
+    assert frames_of(tmp_path / "tracked", name, KITE, tracked) == frames_of(tmp_path / "ids", name, KITE, as_segments)
 
 
-@pytest.mark.parametrize("name", ["davis", "object", "matte", "coco", "yolo", "prores"])
+def soft_and_hard(folder, name):
+    """A frame with one object, and its mattes with and without soft edges."""
+    one = next(with_masks(story((48, 64)), (KITE,)))
+    found = []
+    for soft in (True, False):
+        (picture,) = frames_of(folder / str(soft), name, KITE, [one], soft_edges=soft)
+        array = np.frombuffer(picture, np.uint8)
+        found.append(cv2.imdecode(array, cv2.IMREAD_UNCHANGED) if name == "matte" else array.reshape(48, 64, 4))
+    return one, *(picture[..., 3].astype(int) for picture in found)
+
+
+@pytest.mark.parametrize("name", ["matte", "prores"])
+def test_soft_edges_are_partly_transparent_near_the_outline_alone(tmp_path, name):
+    one, soft, hard = soft_and_hard(tmp_path, name)
+    inside = one.objects.mask(0)
+    np.testing.assert_array_equal(hard, inside * 255)
+    distance = np.maximum(*(ndimage.distance_transform_cdt(part, "chessboard") for part in (inside, ~inside)))
+    assert ((soft > 0) & (soft < 255) & (distance <= 4)).sum() > 50
+    np.testing.assert_array_equal(soft[distance > 8], hard[distance > 8])
+
+
+@pytest.mark.parametrize("name", OBJECT_FORMATS)
 def test_a_removal_leaves_the_frames_before_it_unchanged(tmp_path, name):
     # 3 splits off from 1 on frame 2.
     kite = KITE.with_edits([*KITE.edits, ObjectEdit("removed", 3, {3})])
-    unchanged, removed = (frames_of(tmp_path / each.name, name, each) for each in (made_of("before", 1), kite))
+    unchanged, removed = (frames_of(tmp_path / each.name, name, each, story()) for each in (made_of("before", 1), kite))
     assert unchanged[:3] == removed[:3]
     assert unchanged[3] != removed[3]
 
 
-def frames_of(folder, name, object_):
+def frames_of(folder, name, object_, results, **more):
     """Each frame of an export as bytes, or the part of a file that describes it."""
-    path = export(folder, name, story(), objects=(object_,))
+    path = export(folder, name, results, objects=(object_,), **more)
     if name == "coco":
         (track,) = json.loads(path.read_text())["annotations"]
         return track["segmentations"]
@@ -143,7 +175,7 @@ def test_nothing_is_written_without_frames(tmp_path, name):
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, GeneratorExit])
 def test_interrupted_work_leaves_whole_files(tmp_path, name, error):
-    results = story()
+    results = list(with_masks(story(), (KITE,)))
 
     def work():
         with open_writer(tmp_path, name, job_for(results, **needs(name))) as writer:
@@ -168,7 +200,7 @@ def test_what_goes_in_is_left_alone(tmp_path, name):
 
 
 def test_only_some_formats_need_the_picture(tmp_path, name):
-    bare = [dataclasses.replace(one, rgb=None) for one in story()]
+    bare = [replace(one, rgb=None) for one in story()]
     if FORMATS[name].needs_picture:
         with pytest.raises(ExportError, match="frame 0 was read without its picture"):
             export(tmp_path, name, bare, **needs(name))
@@ -198,7 +230,7 @@ def test_refusing_names_the_file_and_the_way_out(tmp_path, name):
 
 
 def test_replacing_gives_the_new_export(tmp_path, name):
-    other = [dataclasses.replace(one, ids=one.ids[:, ::-1].copy()) for one in story()]
+    other = [replace(one, ids=one.ids[:, ::-1].copy()) for one in story()]
     export(tmp_path / "a", name, story(), **needs(name))
     export(tmp_path / "a", name, other, **needs(name))
     export(tmp_path / "b", name, other, **needs(name))
@@ -250,7 +282,7 @@ def test_skipping_resumes_a_sequence(tmp_path, name):
 
 
 def test_writing_after_the_end_is_an_error(tmp_path, name):
-    results = story()
+    results = list(with_masks(story(), (KITE,)))
     writer = open_writer(tmp_path, name, job_for(results, **needs(name)))
     writer.write(results[0])
     writer.close()

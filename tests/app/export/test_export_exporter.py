@@ -2,6 +2,7 @@
 
 import threading
 import zipfile
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -13,6 +14,7 @@ from helpers.exports import KITE, full_disk, job_for, make_job
 from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture, png, tables
 from scstream_app.export.formats.npz import Npz
 from scstream_app.export.movie import Encoder
+from scstream_app.pipeline.frame_result import ObjectMasks
 
 
 def run(folder, formats, results, **more):
@@ -34,6 +36,18 @@ def test_all_formats_at_once(tmp_path):
         read = cv2.imread(str(tmp_path / "ids" / f"{one.index:05d}.png"), cv2.IMREAD_UNCHANGED)
         np.testing.assert_array_equal(read, one.ids + 1)
     assert not leftovers(tmp_path)
+
+
+def test_results_without_masks_show_the_segments_of_objects(tmp_path):
+    # 3 splits off from 1 on frame 2. The masks of the results before do not change what comes after.
+    results = story()
+    somewhere = ObjectMasks(np.eye(24, 32, dtype=np.uint8), (0.5,))
+    results[2] = replace(results[2], objects=somewhere)
+    run(tmp_path, ["object"], results, objects=(KITE,))
+    written = [cv2.imread(str(tmp_path / "object" / f"{n:05d}.png"), cv2.IMREAD_UNCHANGED) > 0 for n in range(5)]
+    for n, members in ((0, [1]), (1, [1]), (3, [1, 3]), (4, [1, 3])):
+        np.testing.assert_array_equal(written[n], np.isin(results[n].ids, members))
+    np.testing.assert_array_equal(written[2], somewhere.mask(0))
 
 
 def test_frames_reach_every_writer_in_order(tmp_path):

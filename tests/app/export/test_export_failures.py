@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from helpers.export_scenes import leftovers, result
-from helpers.exports import full_disk, make_job, needs
+from helpers.exports import KITE, full_disk, make_job, needs, with_masks
 from scstream_app.export import FORMATS, Exporter, ExportError
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.writer import FileWriter
@@ -39,7 +39,7 @@ def noisy(count=3):
 
 def export(folder, name, results):
     with open_writer(folder, name, make_job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
-        for one in results:
+        for one in with_masks(results, (KITE,)):
             writer.write(one)
 
 

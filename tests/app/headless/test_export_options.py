@@ -23,7 +23,7 @@ def test_the_job_contains_the_options() -> None:
 
 
 def test_a_session_stores_the_options_it_was_started_with(tmp_path: Path) -> None:
-    options = ExportOptions(("mp4",), scale=0.5, view="overlay", palette="pastel", opacity=0.3)
+    options = ExportOptions(("mp4",), scale=0.5, view="overlay", palette="pastel", opacity=0.3, soft_edges=True)
     source = FakeSource(moving_square(1))
     path = tmp_path / "a.scstream"
     Session.create(path, source, QUICK, formats=options.formats, export=options.as_dict()).close()

@@ -172,7 +172,7 @@ def test_margin_keeps_colours_under_transparency():
 
 
 def scene_of(rgb, ids, **more):
-    return views.Scene(rgb, ids, np.zeros(ids.shape, np.float32), frozenset({3}), **more)
+    return views.Scene(rgb, ids, np.zeros(ids.shape, np.float32), views.select(ids, {3}), **more)
 
 
 def test_every_view_can_be_drawn_by_name(scene):
@@ -211,6 +211,8 @@ def test_missing_input_raises(scene):
         views.draw("nope", scene_of(rgb, ids))
     with pytest.raises(ValueError, match="'uncertainty' needs an uncertainty map"):
         views.draw("uncertainty", views.Scene(rgb, ids))
+    with pytest.raises(ValueError, match="'matte' needs the objects' mask"):
+        views.draw("matte", views.Scene(rgb, ids))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -29,7 +29,7 @@ def test_a_view_of_uncertainty_shows_the_original_until_there_is_some(monkeypatc
 def test_a_view_of_objects_is_left_when_there_are_none(
     story_document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    add(monkeypatch, views.View("New", "new", lambda scene: scene.rgb, frozenset({"members"})))
+    add(monkeypatch, views.View("New", "new", lambda scene: scene.rgb, frozenset({"mask"})))
     story_document.display.set_look(view="new")
     story_document.display.leave_empty_object_view()
     assert story_document.display.look.view == "overlay"

@@ -16,6 +16,7 @@ import pytest
 from PySide6.QtCore import QPoint, QSettings, QStandardPaths, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QLabel,
@@ -296,6 +297,23 @@ def test_formats_of_objects_need_one(make: Made, story_document: Document, qtbot
     for index, members in enumerate([[1], [1], [1, 3], [1, 3], [1, 3]]):
         mask = cv2.imread(str(tmp_path / "out" / "object" / f"{index:05d}.png"), cv2.IMREAD_UNCHANGED)
         np.testing.assert_array_equal(mask > 0, np.isin(story_document.session.ids(index), members))
+
+
+def test_soft_edges_can_be_chosen_for_what_is_cut_out(
+    make: Made, story_document: Document, qtbot: QtBot, tmp_path: Path
+) -> None:
+    undo_commands.make_object(story_document, "kite", [1])
+    dialog = make()
+    box = next(box for box in dialog.findChildren(QCheckBox) if box.text() == "Soft edges")
+    tick(dialog, "Overlay", "MP4 (H.264)")
+    assert not box.isEnabled()
+    tick(dialog, "Object matte")
+    assert box.isEnabled()
+    box.setChecked(True)
+    with qtbot.waitSignal(dialog.exported, timeout=LONG):
+        press(qtbot, dialog, "Export")
+    alpha = cv2.imread(str(tmp_path / "out" / "matte" / "00000.png"), cv2.IMREAD_UNCHANGED)[..., 3]
+    assert ((alpha > 0) & (alpha < 255)).any()
 
 
 def test_the_preview_is_what_is_highlighted(make: Made, story_document: Document) -> None:
