@@ -24,14 +24,17 @@ from scstream_app.session import Session
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
 from scstream_app.terminal.command_options import (
+    Corrections,
     Debug,
     Existing,
     Frames,
     Json,
+    Objects,
     Pattern,
     Quick,
     Quiet,
     Seeds,
+    SoftEdges,
     SourceOption,
     Threads,
     examples,
@@ -127,6 +130,7 @@ def _options(
         "scstream segment clip.mp4 --out results",
         "scstream segment 'frames/*.png' --out results --formats ids,overlay,coco",
         "scstream segment clip.mp4 --out results --object mask.png --formats matte,prores",
+        "scstream segment clip.mp4 --out results --object dog=120,80,200,150 --object ball=400,310",
         "scstream segment camera:0 --out results --frames :300",
     )
 )
@@ -141,17 +145,12 @@ def segment(
     out: Annotated[Path, typer.Option(help="Output folder; created if necessary.")],
     formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
-    mask: Annotated[
-        Path | None,
-        typer.Option(
-            "--object",
-            metavar="MASK.png",
-            help="Mask of an object in the first frame; the object is followed to the end.",
-        ),
-    ] = None,
+    objects: Objects = None,
+    corrections: Corrections = None,
     *,
     settings: Settings,
     pattern: Pattern = "{frame:05d}",
+    soft_edges: SoftEdges = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -159,15 +158,28 @@ def segment(
 ) -> None:
     """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
     start, stop = parse_frames(frames)
-    options = validated(ExportOptions(parse_formats(formats), pattern=pattern))
+    options = validated(ExportOptions(parse_formats(formats), pattern=pattern, soft_edges=soft_edges))
     with exit_on_error(debug), open_source(source) as opened:
-        masks = None if mask is None else headless.read_masks(mask, opened)
-        run = headless.prepare(opened, out, settings, options, start=start, stop=stop, masks=masks, overwrite=overwrite)
+        prompts = _prompts(opened, objects, corrections)
+        run = headless.prepare(
+            opened, out, settings, options, start=start, stop=stop, prompts=prompts, overwrite=overwrite
+        )
         with explain_interruption(lambda: run.session), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
             callbacks, task = start_progress(bar, cancel, opened, start, stop)
             show_progress(bar, task, headless.segment(run, callbacks))
         report_run(run, as_json, quiet)
         headless.raise_failures(run.progress.failures)
+
+
+def _prompts(
+    source: Source, objects: Sequence[str] | None, corrections: Path | None, known: Sequence[str] = ()
+) -> list[headless.Prompt]:
+    """The objects and corrections that the options name; ``known`` are the names of objects that exist already."""
+    prompts = headless.read_prompts(objects or (), source)
+    if corrections is not None:
+        names = [*known, *(prompt.name for prompt in prompts)]
+        prompts += headless.read_corrections(corrections, source, names)
+    return prompts
 
 
 @app.command(epilog=examples("scstream resume results/clip.scstream"))
@@ -207,7 +219,12 @@ def _open_session(path: Path, writable: bool = False) -> Session:
 # --- export -----------------------------------------------------------------------------------------------
 
 
-@app.command(epilog=examples("scstream export results/clip.scstream --formats coco,gif --out shared"))
+@app.command(
+    epilog=examples(
+        "scstream export results/clip.scstream --formats coco,gif --out shared",
+        "scstream export results/clip.scstream --formats object --out corrected --corrections masks",
+    )
+)
 def export(
     session: Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.scstream folder.")],
     formats: Annotated[str, formats_option()],
@@ -232,17 +249,30 @@ def export(
             "skip (resumes image sequences), or refuse (stops with an error)."
         ),
     ] = Existing.REPLACE,
+    soft_edges: SoftEdges = False,
+    objects: Objects = None,
+    corrections: Corrections = None,
     source: SourceOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Export the frames of a session. The source is needed only for formats that show its pictures."""
+    """Export the frames of a session. The source is needed for formats that show its pictures, and to track objects.
+
+    Objects and corrections given here are stored in the session.
+    """
     start, stop = parse_frames(frames)
-    options = validated(ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette))
-    with exit_on_error(debug), _open_session(session) as opened:
+    options = validated(
+        ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette, soft_edges=soft_edges)
+    )
+    given = bool(objects) or corrections is not None
+    with exit_on_error(debug), _open_session(session, writable=given) as opened:
         with cancel_on_interrupt() as cancel, progress_bar(quiet) as bar, ExitStack() as stack:
-            frames_of = stack.enter_context(open_source(source)) if source is not None else None
+            address = opened.source_address if given and source is None else source
+            frames_of = stack.enter_context(open_source(address)) if address is not None else None
+            if frames_of is not None and given:
+                known = [one.name for one in headless.session_objects(opened)]
+                headless.add_prompts(opened, _prompts(frames_of, objects, corrections, known), frames_of)
             done = _export(bar, opened, out, options, start, stop, cancel, frames_of)
         if as_json:
             print_json({"frames": done, "formats": list(options.formats), "out": str(out)})

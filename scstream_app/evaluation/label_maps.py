@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from pathlib import Path
 from typing import Any, Protocol
@@ -51,10 +52,14 @@ def open_maps(path: Path) -> LabelMaps:
 
 
 class ImageMaps:
-    """Images NNNNN.png, one per frame: object numbers (8 bits or a palette), or segment ids + 1 (16 bits)."""
+    """Images NNNNN.png, one per frame: object numbers (8 bits or a palette), or segment ids + 1 (16 bits).
+
+    ``confidences`` are those of the objects, by frame, if a file objects.csv is in the folder or beside it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.name = str(folder)
+        self.confidences = _read_confidences(folder)
         self._paths: dict[int, Path] = {}
         for path in sorted(folder.glob("*.png")):
             digits = re.findall(r"\d+", path.stem)
@@ -81,6 +86,22 @@ class ImageMaps:
 
     def events(self, frame: int) -> None:
         return None
+
+
+def _read_confidences(folder: Path) -> dict[int, tuple[float, ...]]:
+    """Confidences of the objects by frame, from the table that the format csv writes; empty if there is none."""
+    path = next((place / "objects.csv" for place in (folder, folder.parent) if (place / "objects.csv").is_file()), None)
+    if path is None:
+        return {}
+    found: dict[int, tuple[float, ...]] = {}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                frame = int(row["frame"])
+                found[frame] = (*found.get(frame, ()), float(row["confidence"] or "nan"))
+    except (OSError, KeyError, ValueError, TypeError, csv.Error) as error:
+        raise EvaluationError(f"Cannot read '{path}': it is not a table of objects.") from error
+    return found
 
 
 def _no_image_reason(folder: Path) -> str:
@@ -152,6 +173,35 @@ def _array_problem(ids: npt.NDArray[Any] | None, numbers: npt.NDArray[Any] | Non
     return "'frames' contains a number twice" if len(np.unique(numbers)) < len(numbers) else None
 
 
+class SessionObjectMaps:
+    """The tracked objects of a session."""
+
+    segments = False
+
+    def __init__(self, session: Session) -> None:
+        self.name = f"objects of {session.path}"
+        self._session, self._objects = session, session.objects
+        #: Confidence of every object, by frame.
+        self.confidences: dict[int, tuple[float, ...]] = {}
+        for frame in session.frames.tolist():
+            masks = session.read_object_masks(frame, self._objects)
+            if masks is not None:
+                self.confidences[frame] = masks.confidences
+
+    @property
+    def frames(self) -> list[int]:
+        return sorted(self.confidences)
+
+    def read(self, frame: int) -> Map:
+        masks = self._session.read_object_masks(frame, self._objects)
+        if masks is None:
+            raise EvaluationError(f"Cannot read '{self.name}': the masks of frame {frame} are gone.")
+        return masks.numbers.astype(np.int32)
+
+    def events(self, frame: int) -> None:
+        return None
+
+
 class SessionMaps:
     """The ids and events of a session."""
 
@@ -170,3 +220,8 @@ class SessionMaps:
 
     def events(self, frame: int) -> tuple[Event, ...]:
         return self._session.record(frame).events
+
+    @property
+    def objects(self) -> SessionObjectMaps:
+        """The tracked objects of the session."""
+        return SessionObjectMaps(self._session)

@@ -14,7 +14,7 @@ from scstream import metrics
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.comparison import Comparison
 from scstream_app.evaluation.flow import flow_both_ways
-from scstream_app.evaluation.label_maps import open_maps
+from scstream_app.evaluation.label_maps import LabelMaps, SessionMaps, open_maps
 from scstream_app.render.label_images import VOID
 
 #: The background of objects, and the id of pixels without a segment.
@@ -39,7 +39,8 @@ def evaluate(
         Label of true pixels that are not judged. For segments it also means that the other labels are regions of a
         dense ground truth, instead of objects before a background 0.
     """
-    comparison = Comparison(open_maps(predictions), open_maps(truth), skip_ends, source)
+    maps, truths = open_maps(predictions), open_maps(truth)
+    comparison = Comparison(maps, truths, skip_ends, source)
     segments = comparison.predictions.segments
     if source is not None and not segments:
         raise EvaluationError(f"--source adds scores of segments, but '{predictions}' contains masks of objects.")
@@ -48,7 +49,15 @@ def evaluate(
         "frames_without_prediction": comparison.missing,
         "kind": "segments" if segments else "objects",
         **(_segment_scores(comparison, void) if segments else _object_scores(comparison, void)),
+        **_tracked_scores(maps, truths, skip_ends, void),
     }
+
+
+def _tracked_scores(maps: LabelMaps, truths: LabelMaps, skip_ends: bool, void: int | None) -> dict[str, Any]:
+    """Scores of the tracked objects of a session, if it has any and the truth has masks."""
+    if not isinstance(maps, SessionMaps) or truths.segments or not maps.objects.frames:
+        return {}
+    return {"tracked": _object_scores(Comparison(maps.objects, truths, skip_ends), void)}
 
 
 # --- objects ----------------------------------------------------------------------------------------------
@@ -77,7 +86,27 @@ def _object_scores(comparison: Comparison, void: int | None) -> dict[str, Any]:
         for value, each in scores.items()
     }
     means = {name: _mean(each[name] for each in per_object.values()) for name in next(iter(per_object.values()))}
-    return {**means, "j_and_f": _rounded((means["j_mean"] + means["f_mean"]) / 2), "objects": per_object}
+    found = {**means, "j_and_f": _rounded((means["j_mean"] + means["f_mean"]) / 2)}
+    overlaps = [[j for j, _ in each] for each in scores.values()]
+    return {**found, **_confidence_scores(comparison, overlaps), "objects": per_object}
+
+
+def _confidence_scores(comparison: Comparison, overlaps: list[list[float]]) -> dict[str, float]:
+    """Rank correlation of the tracker's confidence with J over all frames, if the confidences are known."""
+    known = getattr(comparison.predictions, "confidences", {})
+    pairs = [
+        (known[frame][place], values[at])
+        for place, values in enumerate(overlaps)
+        for at, frame in enumerate(comparison.frames)
+        if len(known.get(frame, ())) == len(overlaps) and math.isfinite(known[frame][place])
+    ]
+    if len({confidence for confidence, _ in pairs}) < 2 or len({overlap for _, overlap in pairs}) < 2:
+        return {}
+    # Takes a second to import, for which other commands need not wait.
+    from scipy.stats import spearmanr
+
+    found = spearmanr([confidence for confidence, _ in pairs], [overlap for _, overlap in pairs])
+    return {"confidence_rank_correlation": _rounded(float(found.statistic))}
 
 
 def _unjudged_label(comparison: Comparison, void: int | None) -> int | None:
@@ -198,5 +227,7 @@ def _rounded(value: float) -> float:
 def table_rows(scores: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield name and value of every score except those of single objects, for a table."""
     for name, value in scores.items():
-        if not isinstance(value, dict):
+        if name == "tracked":
+            yield from ((f"tracked_{inner}", text) for inner, text in table_rows(value))
+        elif not isinstance(value, dict):
             yield name, f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""Tables of segments, events and tracks, shared by the CSV and Parquet formats.
+"""Tables of segments, events, tracks and objects, shared by the CSV and Parquet formats.
 
 segments
     One row per frame and live segment: frame, time in seconds, id, name, pixels, mean red, green and blue from 0 to 1,
@@ -9,13 +9,16 @@ events
     empty), log_hastings (of splits and merges), count, other_count (weighted numbers of pixels).
 tracks
     track_id, frame, row, column: the data of a napari Tracks layer.
+objects
+    One row per frame and object, if there are objects: frame, time in seconds, object (its name), area in pixels,
+    confidence from 0 to 1 (empty if it was not measured).
 graph
     track_id, parent: the graph of the Tracks layer. The CSV format writes it as JSON, {track_id: [parent]}.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +53,7 @@ EVENTS: Mapping[str, type] = {
     "other_count": float,
 }
 TRACKS: Mapping[str, type] = {"track_id": int, "frame": int, "row": float, "column": float}
+OBJECTS: Mapping[str, type] = {"frame": int, "time": float, "object": str, "area": int, "confidence": float}
 GRAPH: Mapping[str, type] = {"track_id": int, "parent": int}
 
 Row = tuple[Any, ...]
@@ -96,6 +100,16 @@ def tracks(result: FrameResult) -> list[Row]:
     rows = result.statistics[result.statistics["pixels"] > 0]
     columns = rows["id"].tolist(), _as_stored(rows["row"]), _as_stored(rows["column"])
     return [(id, result.index, row, column) for id, row, column in zip(*columns, strict=True)]
+
+
+def objects(result: FrameResult, names: Sequence[str]) -> list[Row]:
+    """Rows of the objects table for one frame."""
+    if result.objects is None:
+        return []
+    return [
+        (result.index, result.time, name, area, None if np.isnan(confidence) else confidence)
+        for name, area, confidence in zip(names, result.objects.areas, result.objects.confidences, strict=True)
+    ]
 
 
 class Lineage:

@@ -2,21 +2,27 @@
 
 from scstream_app.headless.export_job import export, raise_failures
 from scstream_app.headless.job_setup import make_job, stored_options
-from scstream_app.headless.object_masks import read_masks, session_objects
+from scstream_app.headless.mask_files import read_masks
+from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.segment_job import Run, prepare, resume, segment
 from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
+from scstream_app.headless.session_objects import add_prompts, session_objects
 
 __all__ = [
+    "Prompt",
     "Run",
     "RunCallbacks",
     "RunProgress",
+    "add_prompts",
     "export",
     "find_session",
     "make_job",
     "prepare",
     "raise_failures",
+    "read_corrections",
     "read_masks",
+    "read_prompts",
     "resume",
     "resume_command",
     "segment",

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 
-from scstream_app.errors import ExportError
+from scstream_app.errors import ExportError, StudioError
 from scstream_app.export import Exporter, ExportOptions, needs_picture
 from scstream_app.headless.job_setup import check_formats, make_job
-from scstream_app.headless.object_masks import objects_for_export
-from scstream_app.session import Session, check_source
+from scstream_app.headless.session_objects import session_objects
+from scstream_app.session import ObjectResults, Session, check_source
 from scstream_app.sources import Source, open_source
 
 
@@ -36,16 +36,17 @@ def export(
     chosen = frames[(frames >= start) & (frames < (np.inf if stop is None else stop))]
     if not len(chosen):
         raise ExportError(f"Cannot export: '{session.path}' has no such frame{_frame_range(session)}.")
-    objects = objects_for_export(session, start)
-    check_formats(options.formats, bool(objects), "segment again with --object MASK.png")
+    objects = session_objects(session)
+    check_formats(options.formats, bool(objects), "add one with --object")
+    results = ObjectResults(session, objects, start, stop)
     failures: list[ExportError] = []
     with ExitStack() as stack:
-        pictures = stack.enter_context(_pictures(session, options, source))
+        pictures = stack.enter_context(_pictures(session, options, source, bool(objects) and not results.stored))
         job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames))
         exporter = stack.enter_context(Exporter(out, job, failures.append))
         # An incomplete export must not replace an earlier one.
         stack.callback(exporter.abandon)
-        for result in session.results(start, stop, pictures):
+        for result in stack.enter_context(closing(results.read(pictures, cancel))):
             if (cancel is not None and cancel.is_set()) or exporter.failed:
                 break
             exporter.write(result)
@@ -69,19 +70,29 @@ def _frame_range(session: Session) -> str:
 
 
 @contextmanager
-def _pictures(session: Session, options: ExportOptions, source: Source | None) -> Iterator[Source | None]:
-    """Open the source for the pictures if a format needs them, and check that it belongs to the session."""
-    if not needs_picture(options.formats):
-        yield None
-        return
+def _pictures(
+    session: Session, options: ExportOptions, source: Source | None, tracking: bool
+) -> Iterator[Source | None]:
+    """Open the source if a format or the tracking of objects needs pictures, and check that it belongs to the session.
+
+    Tracking alone does without a source that cannot be opened: objects then consist of whole segments.
+    """
+    needed = needs_picture(options.formats)
     facts = session.manifest.source
-    if facts.live:
+    if needed and facts.live:
         names = ", ".join(name for name in options.formats if needs_picture([name]))
         raise ExportError(
             f"Cannot write {names}: '{facts.name}' was a live source whose pictures were not saved. "
             "Choose ids, csv or another format without pictures, or write these formats while segmenting."
         )
     with ExitStack() as stack:
-        opened = stack.enter_context(open_source(session.source_address)) if source is None else source
-        check_source(session, opened)
+        opened = source
+        if opened is None and (needed or (tracking and not facts.live)):
+            try:
+                opened = stack.enter_context(open_source(session.source_address))
+            except StudioError:
+                if needed:
+                    raise
+        if opened is not None:
+            check_source(session, opened)
         yield opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -51,6 +51,7 @@ class RunProgress:
     frame_milliseconds: array[float] = field(default_factory=lambda: array("d"))
     notices: list[Notice] = field(default_factory=list)
     failures: list[ExportError] = field(default_factory=list)
+    _objects: dict[str, list[tuple[int, int, float]]] = field(default_factory=dict)
     _ids: set[int] = field(default_factory=set)
     _frame_start: float = field(default_factory=perf_counter)
 
@@ -70,14 +71,18 @@ class RunProgress:
         recent = self.frame_milliseconds[max(1, self.frames - _RECENT) :]
         return 1000.0 * len(recent) / sum(recent) if recent else None
 
-    def add(self, result: FrameResult) -> None:
-        """Add a frame that was just read, segmented and written."""
+    def add(self, result: FrameResult, objects: Sequence[str] = ()) -> None:
+        """Add a frame that was just read, segmented and written; ``objects`` are the names of its objects."""
         now = perf_counter()
         self.frame_milliseconds.append(1000.0 * (now - self._frame_start))
         self._frame_start = now
         for stage, milliseconds in result.milliseconds.items():
             self.stages.setdefault(stage, array("d")).append(milliseconds)
         self.segments_last = len(result.statistics)
+        if result.objects is not None:
+            rows = zip(objects, result.objects.areas, result.objects.confidences, strict=True)
+            for name, area, confidence in rows:
+                self._objects.setdefault(name, []).append((result.index, area, confidence))
         self.count_ids(result.events)
         if self.fresh and self.frames == 1:
             self.init_seconds = result.milliseconds.get("engine", 0.0) / 1000.0
@@ -108,6 +113,15 @@ class RunProgress:
             "init_seconds": None if self.init_seconds is None else _rounded(self.init_seconds),
             "seed": segmenter.seed or 0,
             "threads": segmenter.parameters.n_threads,
+            "objects": [
+                {
+                    "name": name,
+                    "frames": [frame for frame, _, _ in rows],
+                    "area": [area for _, area, _ in rows],
+                    "confidence": [_rounded(confidence) for _, _, confidence in rows],
+                }
+                for name, rows in self._objects.items()
+            ],
             "notices": [{"kind": n.kind, "frame": n.frame, "text": n.text} for n in self.notices],
             "failures": [str(failure) for failure in self.failures],
         }

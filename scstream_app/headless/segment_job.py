@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import Exporter, ExportOptions, Job, check_job
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
-from scstream_app.headless.object_masks import Masks, mask_names, objects_from_masks, store_objects
+from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
+from scstream_app.headless.session_objects import store_objects
 from scstream_app.objects import MarkedObject
+from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.session import Names, Session, SourceFacts, write_run
@@ -43,9 +46,10 @@ class Run:
     progress: RunProgress
     start: int = 0
     stop: int | None = None
-    masks: Masks | None = None
+    prompts: tuple[Prompt, ...] = ()
     overwrite: bool = False
     session: Session | None = None
+    objects: tuple[MarkedObject, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -67,7 +71,7 @@ class Run:
             stop=self.stop,
             formats=self.options.formats,
             export=self.options.as_dict(),
-            masks=self.masks,
+            objects=self.objects,
             overwrite=self.overwrite,
         )
         return self.session
@@ -81,7 +85,7 @@ def prepare(
     *,
     start: int = 0,
     stop: int | None = None,
-    masks: Masks | None = None,
+    prompts: Sequence[Prompt] = (),
     overwrite: bool = False,
 ) -> Run:
     """Prepare to segment a source into the folder ``out``: the session NAME.scstream and the exported files.
@@ -90,17 +94,26 @@ def prepare(
     """
     if source.live and start:
         raise SettingsError(f"'{source.name}' is live: --frames can only set the end (:{start})")
-    formats = options.formats if masks is None or "object" in options.formats else (*options.formats, "object")
+    formats = (*options.formats, "object") if prompts and "object" not in options.formats else options.formats
     progress = RunProgress(source.width, source.height)
     options = replace(options, formats=formats)
-    run = Run(source, out, settings, options, settings.segmenter(), progress, start, stop, masks, overwrite)
-    check_formats(formats, masks is not None, "give a mask with --object MASK.png")
-    objects = tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in mask_names(masks).values())
-    check_job(out, run.job(objects))
+    run = Run(source, out, settings, options, settings.segmenter(), progress, start, stop, tuple(prompts), overwrite)
+    check_formats(formats, bool(prompts), "give one with --object")
+    _check_prompts(run)
+    names = dict.fromkeys(prompt.name for prompt in prompts)
+    check_job(out, run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names)))
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
     return run
+
+
+def _check_prompts(run: Run) -> None:
+    """Raise if an object is corrected on a frame that the run does not segment."""
+    end = run.source.length if run.stop is None else run.stop
+    for prompt in run.prompts:
+        if prompt.frame is not None and (prompt.frame < run.start or (end is not None and prompt.frame >= end)):
+            raise SettingsError(f"'{prompt.name}' is corrected on frame {prompt.frame}, which is not segmented")
 
 
 def _check_unused(path: Path) -> None:
@@ -132,41 +145,73 @@ def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
     Closing the generator early completes the files with the frames so far. If a format fails, its error is recorded
     in the progress, and the others continue.
     """
-    results = segment_frames(
-        run.source,
-        run.segmenter,
-        start=run.start,
-        stop=run.stop,
-        masks=run.masks,
-        cancel=callbacks.cancel,
-        scene_cuts=run.settings.scene_cuts,
-        on_preview=callbacks.on_preview,
-        on_notice=_record_notices(run.progress, callbacks),
-    )
-    with closing(results):
-        first = next(results, None)
-        if first is not None:
-            yield from _write_all(run, first, results, callbacks)
-        elif not callbacks.cancel.is_set():
-            raise SourceError(
-                f"Cannot segment: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames."
-            )
+    with closing(_ObjectStage(run)) as stage:
+        results = segment_frames(
+            run.source,
+            run.segmenter,
+            start=run.start,
+            stop=run.stop,
+            cancel=callbacks.cancel,
+            scene_cuts=run.settings.scene_cuts,
+            on_picture=stage.tracker.prepare if run.prompts else None,
+            on_preview=callbacks.on_preview,
+            on_notice=_record_notices(run.progress, callbacks),
+        )
+        with closing(results):
+            first = next(results, None)
+            if first is not None:
+                yield from _write_all(run, stage, stage.track(first), results, callbacks)
+            elif not callbacks.cancel.is_set():
+                raise SourceError(
+                    f"Cannot segment: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames."
+                )
+
+
+class _ObjectStage:
+    """Tracks the objects of a run; prompts become edits when their frames arrive."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._waiting = sorted(run.prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame)
+        self.tracker = ObjectTracker(())
+
+    def track(self, result: FrameResult) -> FrameResult:
+        """The result with the masks of the objects."""
+        if not self._run.prompts:
+            return result
+        begin = perf_counter()
+        due = [prompt for prompt in self._waiting if prompt.frame is None or prompt.frame <= result.index]
+        if due:
+            self._waiting = self._waiting[len(due) :]
+            self._run.objects = with_prompts(self._run.objects, due, result)
+            self.tracker.set_objects(self._run.objects)
+        masks = self.tracker.advance(result)
+        times = {**result.milliseconds, "objects": 1000.0 * (perf_counter() - begin)}
+        return replace(result, objects=masks, milliseconds=times)
+
+    def close(self) -> None:
+        """End the thread of the tracker."""
+        self.tracker.close()
 
 
 def _write_all(
-    run: Run, first: FrameResult, results: Generator[FrameResult], callbacks: RunCallbacks
+    run: Run, stage: _ObjectStage, first: FrameResult, results: Generator[FrameResult], callbacks: RunCallbacks
 ) -> Generator[RunProgress]:
     """Write the first result and all others to the session and the files."""
-    objects = objects_from_masks(run.masks, first)
-    job = run.job(tuple(objects))
     with ExitStack() as stack:
-        exporter = stack.enter_context(Exporter(run.out, job, _record_failures(run.progress, callbacks)))
+        exporter = stack.enter_context(
+            Exporter(run.out, run.job(run.objects), _record_failures(run.progress, callbacks))
+        )
         session = stack.enter_context(run.create_session())
-        session.objects = objects
-        everything = write_run(session, _with_first(first, results), run.segmenter, callbacks.cancel)
+        tracked = _with_first(first, (stage.track(result) for result in results))
+        everything = write_run(session, tracked, run.segmenter, callbacks.cancel)
         for result in stack.enter_context(closing(everything)):
+            if result.objects is not None:
+                if session.objects != run.objects:
+                    session.objects = run.objects
+                session.store_object_masks(result.index, result.objects, run.objects)
             exporter.write(result)
-            run.progress.add(result)
+            run.progress.add(result, [one.name for one in run.objects])
             yield run.progress
 
 

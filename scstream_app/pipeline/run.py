@@ -49,6 +49,7 @@ def segment_frames(
     masks: Picture | None = None,
     edits: Edits | None = None,
     stale: Callable[[], bool] | None = None,
+    on_picture: Callable[[Picture], None] | None = None,
     on_preview: Callable[[Preview], None] | None = None,
     on_notice: Callable[[Notice], None] | None = None,
 ) -> Generator[FrameResult]:
@@ -78,6 +79,8 @@ def segment_frames(
     stale : callable, optional
         Called when a frame has arrived, and may block; returns whether newer frames have replaced it, so that it is
         skipped.
+    on_picture : callable, optional
+        Called with the picture of a frame just before it is segmented, the same array as in its result; must not block.
     on_preview : callable, optional
         Called with previews while the first frame of the run or of a scene converges.
     on_notice : callable, optional
@@ -92,7 +95,16 @@ def segment_frames(
     """
     notify = on_notice or (lambda notice: None)
     stage = _Stage(
-        source, segmenter, cancel or threading.Event(), scene_cuts, on_preview, notify, previous, masks, edits
+        source,
+        segmenter,
+        cancel or threading.Event(),
+        scene_cuts,
+        on_picture or (lambda picture: None),
+        on_preview,
+        notify,
+        previous,
+        masks,
+        edits,
     )
     done, damaged, stalled, place = previous is not None, 0, False, start
     with ReadAhead(source, start, stop) as reader:
@@ -171,6 +183,7 @@ class _Stage:
         segmenter: VideoSegmenter,
         cancel: threading.Event,
         scene_cuts: bool,
+        on_picture: Callable[[Picture], None],
         on_preview: Callable[[Preview], None] | None,
         notify: Callable[[Notice], None],
         previous: FrameResult | None,
@@ -178,7 +191,7 @@ class _Stage:
         edits: Edits | None,
     ) -> None:
         self.segmenter, self.cancel, self.scene_cuts = segmenter, cancel, scene_cuts
-        self.on_preview, self.notify = on_preview, notify
+        self.on_picture, self.on_preview, self.notify = on_picture, on_preview, notify
         self.live, self.size = source.live, (source.height, source.width)
         self.previous = None if previous is None else self._restore_previous(source, previous)
         self.masks = masks
@@ -201,6 +214,7 @@ class _Stage:
         try:
             edits = self._apply_edits(frame.index, wanted)
             rgb = resized(frame.rgb, self.size)
+            self.on_picture(rgb)
             colours = self._colours(rgb)
             restarted = (
                 self._restart_requested(edits)

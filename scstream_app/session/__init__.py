@@ -8,7 +8,7 @@
 | statistics.bin | one record per frame and live segment; the manifest describes its layout |
 | models/NNNNNN.npz | snapshot of the segmenter after frame NNNNNN |
 | models/first.npz | the segmenter that the run started with, if it comes from another clip |
-| masks.png | objects that the user marked on the first frame before it was segmented, if any |
+| masks.png | in older sessions: objects on the first frame, along which its segments were cut |
 | objects.json | the user's objects: name, colour and edits of each; a painted mask is a PNG image as base64 text |
 | object_masks/NNNNNN.mask | the objects of frame NNNNNN as tracked: confidences and a PNG image; may be missing |
 | names.json | names, colours and visibility that the user gave to segments |

@@ -80,7 +80,7 @@ class Session(SessionReader):
         stop: int | None = None,
         formats: Iterable[str] = (),
         export: Mapping[str, Any] = MappingProxyType({}),
-        masks: Picture | None = None,
+        objects: Sequence[MarkedObject] = (),
         model: VideoSegmenter | None = None,
         snapshot_every: int = 50,
         overwrite: bool = False,
@@ -88,8 +88,8 @@ class Session(SessionReader):
     ) -> Self:
         """Create a session in a new folder NAME.scstream and open it for writing.
 
-        ``formats`` and ``export`` say which files to export in the end, see `Manifest`. ``masks`` (H, W) uint8 holds
-        the objects that the user marked on the first frame. ``model`` is the segmenter that the run starts with; by
+        ``formats`` and ``export`` say which files to export in the end, see `Manifest`. ``objects`` are those
+        that the user marked on the first frame. ``model`` is the segmenter that the run starts with; by
         default an untrained one. ``overwrite`` replaces an existing session, but no other file or folder. ``unsaved``
         marks the session as deletable until the user saves it.
         """
@@ -102,7 +102,7 @@ class Session(SessionReader):
                 _clear(path, overwrite)
             with _removing_new_folders(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _build(path, manifest, masks, model, unsaved)
+                _build(path, manifest, objects, model, unsaved)
                 try:
                     files.sync_folder(path.parent)
                     session = cls.open(path, writable=True)
@@ -350,7 +350,7 @@ class Session(SessionReader):
 
     @property
     def masks(self) -> Picture | None:
-        """Objects (H, W) marked on the first frame before it was segmented, one value each; None if there are none."""
+        """Objects (H, W) on the first frame of an older session, one value each, along which its segments were cut."""
         with self._reading():
             if not os.path.lexists(self.path / MASKS):
                 return None
@@ -399,7 +399,9 @@ def _removing_new_folders(folder: Path) -> Iterator[None]:
         raise
 
 
-def _build(path: Path, manifest: Manifest, masks: Picture | None, model: VideoSegmenter | None, unsaved: bool) -> None:
+def _build(
+    path: Path, manifest: Manifest, objects: Sequence[MarkedObject], model: VideoSegmenter | None, unsaved: bool
+) -> None:
     """Write an empty session to a temporary folder, then rename that to ``path``."""
     temporary = path.with_name(f".{path.name}.partial")
     shutil.rmtree(temporary, ignore_errors=True)
@@ -411,10 +413,7 @@ def _build(path: Path, manifest: Manifest, masks: Picture | None, model: VideoSe
             Snapshots(temporary / "models", manifest.snapshot_every).save_first(model)
         for name in ("frames.jsonl", "statistics.bin", *([UNSAVED] if unsaved else [])):
             files.write_new(temporary / name, b"")
-        MarkFiles(temporary, (manifest.source.height, manifest.source.width)).create()
-        if masks is not None:
-            encoded = marks.masks_to_png(masks, manifest.source.height, manifest.source.width)
-            files.write_new(temporary / MASKS, encoded, durable=True)
+        MarkFiles(temporary, (manifest.source.height, manifest.source.width)).create(tuple(objects))
         manifest.write(temporary / "manifest.json")
         os.rename(temporary, path)
     except BaseException:

@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -41,6 +42,26 @@ Threads = Annotated[
 Frames = Annotated[str, typer.Option(metavar="A:B", help="Process only frames A to B - 1, counted from 0.")]
 Pattern = Annotated[
     str, typer.Option(metavar="TEXT", help="File names of images, without suffix. Fields: {frame}, {time}, {name}.")
+]
+Objects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--object",
+        metavar="[NAME=]SPEC",
+        help="An object in the first frame, which is tracked to the end: a mask file, a box x,y,width,height, or a "
+        "point x,y. Repeat it for several objects.",
+    ),
+]
+Corrections = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="Corrections of objects on later frames: a folder of masks named by frame number, or a JSON file "
+        "(docs/objects.md). Frames before a correction stay as they are.",
+    ),
+]
+SoftEdges = Annotated[
+    bool, typer.Option("--soft-edges", help="Mattes: let the opacity follow the edges of the picture near the outline.")
 ]
 SourceOption = Annotated[str | None, typer.Option(help="New location of the source, if it was moved.")]
 

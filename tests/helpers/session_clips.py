@@ -6,6 +6,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from helpers.clips import moving_square
@@ -27,11 +28,13 @@ def clip(count: int = 12, cut: int | None = 7) -> list[Picture]:
 
 
 def recording(
-    path: Path, frames: list[Picture], settings: Settings = QUICK, **options: Any
+    path: Path, frames: list[Picture], settings: Settings = QUICK, masks: Picture | None = None, **options: Any
 ) -> Generator[tuple[Session, FrameResult]]:
-    """Record the frames; yields after each one is written."""
+    """Record the frames; yields after each one is written. With ``masks``, the session is like an older one."""
     source, segmenter = FakeSource(frames), settings.segmenter()
     with Session.create(path, source, settings, **options) as session:
+        if masks is not None:
+            cv2.imwrite(str(path / "masks.png"), masks)
         results = segment_frames(
             source,
             segmenter,

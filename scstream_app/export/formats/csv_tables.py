@@ -1,4 +1,4 @@
-"""Segments, events and tracks as CSV tables."""
+"""Segments, events, tracks and objects as CSV tables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,24 @@ _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
     ("events.csv", tables.EVENTS),
     ("tracks.csv", tables.TRACKS),
 )
+_OBJECTS = ("objects.csv", tables.OBJECTS)
 
 
 class Csv(FileWriter):
-    """Writes segments.csv, events.csv, tracks.csv and graph.json; see `export.tables` for their columns."""
+    """Writes segments.csv, events.csv, tracks.csv, graph.json and, if there are objects, objects.csv.
+
+    See `export.tables` for their columns.
+    """
 
     format = "csv"
     title = "CSV tables"
     group = "Tables and volumes"
     position = 1
-    about = "Segments, events and tracks as CSV tables, with the genealogy as a napari graph"
+    about = "Segments, events, tracks and objects as CSV tables, with the genealogy as a napari graph"
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, *(name for name, _ in _TABLES), "graph.json")
+        self._columns = (*_TABLES, *([_OBJECTS] if job.objects else []))
+        super().__init__(folder, job, *(name for name, _ in self._columns), "graph.json")
         self._lineage = tables.Lineage()
         self._files: list[TextIO] = []
         if not self.kept:
@@ -38,13 +43,15 @@ class Csv(FileWriter):
                 self._open()
 
     def _open(self) -> None:
-        for place, (_, columns) in enumerate(_TABLES):
+        for place, (_, columns) in enumerate(self._columns):
             file = self._staged[place].open("w", encoding="utf-8", newline="")
             self._files.append(file)
             csv.writer(file).writerow(columns)
 
     def _write(self, result: FrameResult) -> None:
-        parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
+        parts = [tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)]
+        if self.job.objects:
+            parts.append(tables.objects(result, [one.name for one in self.job.objects]))
         for file, rows in zip(self._files, parts, strict=True):
             csv.writer(file).writerows(map(_plain, rows))
         self._lineage.add(result)
@@ -52,7 +59,7 @@ class Csv(FileWriter):
     def _finish(self) -> None:
         for file in self._files:
             file.close()
-        self._staged[3].write_text(json.dumps(self._lineage.graph()), encoding="utf-8")
+        self._staged[len(self._columns)].write_text(json.dumps(self._lineage.graph()), encoding="utf-8")
         self._staged.commit()
 
     def _release(self) -> None:

@@ -1,4 +1,4 @@
-"""Segments, events, tracks and their graph as Parquet tables; needs the extra `parquet`."""
+"""Segments, events, tracks with their graph, and objects as Parquet tables; needs the extra `parquet`."""
 
 from __future__ import annotations
 
@@ -18,12 +18,16 @@ _TABLES: tuple[tuple[str, Mapping[str, type]], ...] = (
     ("tracks.parquet", tables.TRACKS),
     ("graph.parquet", tables.GRAPH),
 )
+_OBJECTS = ("objects.parquet", tables.OBJECTS)
 #: Rows per group: readers are slow on files with many small groups.
 _GROUP = 50_000
 
 
 class Parquet(FileWriter):
-    """Writes segments, events, tracks and graph .parquet files; see `export.tables` for their columns."""
+    """Writes segments, events, tracks, graph and, if there are objects, objects .parquet files.
+
+    See `export.tables` for their columns.
+    """
 
     format = "parquet"
     title = "Parquet tables"
@@ -32,13 +36,14 @@ class Parquet(FileWriter):
     about = "The tables of csv as Parquet files; needs the extra 'parquet'"
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, *(name for name, _ in _TABLES))
+        columns_of = (*_TABLES, *([_OBJECTS] if job.objects else []))
+        super().__init__(folder, job, *(name for name, _ in columns_of))
         arrow = _arrow(self.path)
         self._lineage = tables.Lineage()
         self._tables: list[_Table] = []
         if not self.kept:
             with self._opening():
-                for place, (_, columns) in enumerate(_TABLES):
+                for place, (_, columns) in enumerate(columns_of):
                     self._tables.append(_Table(arrow, self._staged[place], columns))
 
     @classmethod
@@ -50,6 +55,8 @@ class Parquet(FileWriter):
         parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
         for table, rows in zip(self._tables[:3], parts, strict=True):
             table.add(rows)
+        for table in self._tables[4:]:
+            table.add(tables.objects(result, [one.name for one in self.job.objects]))
         self._lineage.add(result)
 
     def _finish(self) -> None:

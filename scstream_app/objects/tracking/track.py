@@ -23,11 +23,11 @@ _UNIT = 12.0
 _REACH = 4.0
 #: Limits of the log odds of moved masks, of segments' memories, and of the joint evidence, in nats.
 _WARPED_LIMIT, _MEMORY_LIMIT, _JOINT_LIMIT = 3.0, 4.0, 6.0
-#: Factor from joint evidence to log odds: sources that say the same thing are counted once too often below it.
+#: Factor from joint evidence to log odds.
 _SHARPNESS = 1.5
 #: Share of the newest frame in the memory of segments, in the recent colours, and in the expected area.
 _MEMORY_RATE, _COLOUR_RATE, _AREA_RATE = 0.5, 0.2, 0.03
-#: A segment with this inverse share of the object, and more, says nothing against the object.
+#: Evidence of a segment against the object is reduced by this times the share of the object that it contains.
 _STRADDLING = 1.5
 #: Smallest share of the expected area that is expected after a correction.
 _HIDDEN_SHARE = 0.5
@@ -68,6 +68,10 @@ class Weights:
         What a segment, or the one it split from, was in the frames before.
     area : float
         Resistance against jumps of the area, as leaks cause them.
+    thin_parts : float
+        Ridges near the thin parts of the frame before.
+    bias : float
+        Added to the evidence of every pixel.
     """
 
     warped: float = 0.14
@@ -80,6 +84,7 @@ class Weights:
     segment_motion: float = 0.7
     genealogy: float = 0.5
     area: float = 1.0
+    thin_parts: float = 1.0
     bias: float = -0.6
 
 
@@ -102,8 +107,6 @@ class Track:
         Colours where the user marked or corrected the object, and in the last frames.
     thin : ThinParts, optional
         Parts that are too thin for the reduced picture.
-    lost : int
-        Number of frames since the object was seen.
     confidence : float
         How clear the evidence is on the object and near its outline, from 0 to 1; 0 if the object is lost.
     """
@@ -115,7 +118,6 @@ class Track:
     first: ColourModel
     recent: ColourModel
     thin: ThinParts | None = None
-    lost: int = 0
     confidence: float = 1.0
 
     @classmethod
@@ -130,7 +132,7 @@ class Track:
         thin = ThinParts.of(mask, frame.picture, frame.ratio)
         # A corrected object may be partly hidden on this frame.
         area = max(float(shares.sum()), 0.0 if before is None else _HIDDEN_SHARE * before.area)
-        return cls(shares, memory, anchored, area, first, colours, thin, 0, 1.0 if mask.any() else 0.0)
+        return cls(shares, memory, anchored, area, first, colours, thin, 1.0 if mask.any() else 0.0)
 
 
 def advance(
@@ -147,15 +149,17 @@ def advance(
     growth = 1.0 if lost else min(float(warped.sum()) / max(float(track.shares.sum()), 1.0), _LARGEST_GROWTH)
     shift = _area_shift(scores, growth * track.area, weights.area)
     found = _remembered(track, frame, scores + shift, region, growth * track.area)
-    return _with_thin_parts(found, frame, motion, _full_scores(frame, slope, offset + shift, region))
+    return _with_thin_parts(found, frame, motion, _full_scores(frame, slope, offset + shift, region), weights)
 
 
-def _with_thin_parts(track: Track, frame: WorkingFrame, motion: Motion, scores: Shares) -> tuple[Track, Shares]:
+def _with_thin_parts(
+    track: Track, frame: WorkingFrame, motion: Motion, scores: Shares, weights: Weights
+) -> tuple[Track, Shares]:
     """Find the thin parts again, and make their scores positive."""
-    if track.thin is None:
+    if track.thin is None or not weights.thin_parts:
         return track, scores
     thin = track.thin.advance(scores > 0, frame.picture, motion.flow)
-    return replace(track, thin=thin), np.where(thin.mask, np.maximum(scores, _THIN_SCORE), scores)
+    return replace(track, thin=thin), np.where(thin.mask, np.maximum(scores, weights.thin_parts * _THIN_SCORE), scores)
 
 
 def _warped(shares: Shares, flow: Shares) -> Shares:
@@ -184,9 +188,10 @@ def _inherited(track: Track, events: Iterable[Event]) -> Track:
             memory[last] = memory[first]
             if first in anchored:
                 anchored.add(last)
-        elif event.kind is Kind.BIRTH:
-            memory.pop(first, None)
-            anchored.discard(first)
+        elif event.kind is not Kind.SPLIT:
+            # A new segment has no memory, and that of one that ended is no longer needed.
+            memory.pop(last, None)
+            anchored.discard(last)
     return replace(track, memory=memory, anchored=frozenset(anchored))
 
 
@@ -255,14 +260,14 @@ def _remembered(
     shares[region] = _logistic(_SHARPNESS * scores)
     area = float(shares.sum())
     if area < _LOST_SHARE * expected:
-        return replace(track, shares=shares, lost=track.lost + 1, confidence=0.0)
+        return replace(track, shares=shares, confidence=0.0)
     memory = dict(track.memory)
     for id, odds in zip(frame.names.tolist(), _segment_odds(shares, frame).tolist(), strict=True):
         known = memory.get(id, odds)
         memory[id] = min(known + _MEMORY_RATE * (odds - known), _MEMORY_LIMIT if id in track.anchored else 0.0)
     recent = track.recent.moved_to(_colours(shares, frame, region), _COLOUR_RATE)
     expected += _AREA_RATE * (area - expected)
-    return Track(shares, memory, track.anchored, expected, track.first, recent, track.thin, 0, _certainty(scores))
+    return Track(shares, memory, track.anchored, expected, track.first, recent, track.thin, _certainty(scores))
 
 
 def _certainty(scores: Shares) -> float:

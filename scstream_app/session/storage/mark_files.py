@@ -38,9 +38,9 @@ class MarkFiles:
         marks.check_masks(objects, self._shape)
         return objects
 
-    def create(self) -> None:
-        """Write files without any marks."""
-        self._objects.set(())
+    def create(self, objects: tuple[MarkedObject, ...] = ()) -> None:
+        """Write files with these objects and no other marks."""
+        self._objects.set(objects)
         self._names.set(Names())
 
     def check(self) -> None:

@@ -130,18 +130,8 @@ def check_masks(objects: Sequence[MarkedObject], shape: tuple[int, int]) -> None
             raise InvalidData(f"a mask takes {len(mask)} bytes, which exceeds the limit of {_MASK_LENGTH // 4 * 3}")
 
 
-def masks_to_png(masks: Picture, height: int, width: int) -> bytes:
-    """Encode masks (H, W) uint8 as PNG."""
-    if masks.dtype != np.uint8 or masks.shape != (height, width):
-        raise InvalidData(f"masks must be uint8 of shape {(height, width)}, got {masks.dtype} of shape {masks.shape}")
-    done, encoded = cv2.imencode(".png", masks)
-    if not done:
-        raise InvalidData("the masks cannot be encoded")
-    return encoded.tobytes()
-
-
 def masks_from_png(data: bytes, height: int, width: int) -> Picture:
-    """Inverse of `masks_to_png`; checks the size."""
+    """Decode an image (H, W) of object numbers; checks its size."""
     # Check the size in the PNG header first, so that a huge image is rejected before it is decoded.
     if data[:8] != b"\x89PNG\r\n\x1a\n" or struct.unpack(">II", data[16:24].ljust(8, b"\0")) != (width, height):
         raise InvalidData("masks.png has another size than the frames")

@@ -22,7 +22,7 @@ from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
 from scstream_app.export import ExportOptions, png
-from scstream_app.headless import RunCallbacks, RunProgress, stored_options
+from scstream_app.headless import Prompt, RunCallbacks, RunProgress, stored_options
 from scstream_app.objects import ObjectEdit
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
@@ -100,19 +100,18 @@ def test_objects_that_were_not_noted_are_exported_all_the_same(tmp_path: Path) -
     assert (reading(tmp_path / "out" / "object" / "00001.png") > 0).sum() > 100
 
 
-def test_a_mask_that_covers_no_segment_is_rejected_at_once(tmp_path: Path) -> None:
+def test_a_mask_smaller_than_any_segment_makes_an_object(tmp_path: Path) -> None:
     mask = np.zeros((48, 64), np.uint8)
     mask[25, 41] = 1
     settings = Settings(scale=0.25, max_init_sweeps=10, threads=1)
-    with pytest.raises(SourceError, match=r"Cannot follow 'object': its mask covers no segment of frame 0\. Draw"):
-        segment(FakeSource(moving_square(4)), tmp_path / "out", settings=settings, masks=mask)
-    assert not (tmp_path / "out").exists()
+    segment(FakeSource(moving_square(2)), tmp_path / "out", settings=settings, prompts=[Prompt("spot", mask=mask > 0)])
+    np.testing.assert_array_equal(reading(tmp_path / "out" / "object" / "00000.png") > 0, mask > 0)
 
 
 def test_a_tiny_mask_makes_an_object(tmp_path: Path) -> None:
     mask = np.zeros((48, 64), np.uint8)
     mask[40:43, 50:53] = 1
-    run = segment(FakeSource(moving_square(1)), tmp_path / "out", masks=mask)
+    run = segment(FakeSource(moving_square(1)), tmp_path / "out", prompts=[Prompt("object", mask=mask > 0)])
     np.testing.assert_array_equal(reading(tmp_path / "out" / "object" / "00000.png") > 0, mask > 0)
     assert run.options.formats == ("ids", "object")
 
@@ -250,9 +249,9 @@ def test_prepare_writes_nothing(tmp_path: Path) -> None:
 
 def test_errors_that_would_stop_the_run_are_raised_by_prepare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = FakeSource(moving_square(2))
-    many = np.arange(48 * 64).reshape(48, 64).astype(np.uint8) % 22
+    many = [Prompt(f"object {number}", point=(number, 0)) for number in range(21)]
     with pytest.raises(ExportError, match="at most 20 objects, got 21"):
-        headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("davis",)), masks=many)
+        headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("davis",)), prompts=many)
     with pytest.raises(ExportError, match="two of the formats write this file"):
         headless.prepare(source, tmp_path / "out", QUICK, ExportOptions(("mp4", "mp4:overlay")))
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)

@@ -1,0 +1,139 @@
+"""Objects on the command line, from the options to the files and scores."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+
+from helpers.clips import moving_square
+from scstream_app import cli
+
+
+@pytest.fixture
+def clip(tmp_path: Path) -> Path:
+    """A folder of six pictures, and of the true masks of their square."""
+    (tmp_path / "clip").mkdir()
+    (tmp_path / "truth").mkdir()
+    for index, picture in enumerate(moving_square(6)):
+        cv2.imwrite(str(tmp_path / "clip" / f"{index:05d}.png"), picture[..., ::-1])
+        mask = (picture[..., 0] > 150).astype(np.uint8) * 255
+        cv2.imwrite(str(tmp_path / "truth" / f"{index:05d}.png"), mask)
+    return tmp_path / "clip"
+
+
+def run(*words: Any) -> int:
+    return cli.main([str(word) for word in words])
+
+
+def segment(clip: Path, *words: Any) -> int:
+    return run("segment", clip, "--out", clip.parent / "out", "--max-init-sweeps", 10, "--threads", 1, *words)
+
+
+def test_area_and_confidence_are_in_json_and_csv(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mask = clip.parent / "truth" / "00000.png"
+    assert segment(clip, "--object", f"square={mask}", "--object", "1,1", "--formats", "csv", "--json", "--quiet") == 0
+    square, spot = json.loads(capsys.readouterr().out)["objects"]
+    assert (square["name"], spot["name"]) == ("square", "object 2")
+    assert square["frames"] == list(range(6))
+    assert square["area"][0] == int((cv2.imread(str(mask), 0) > 0).sum())
+    assert square["confidence"][0] == 1.0
+    assert all(0.0 <= value <= 1.0 for value in square["confidence"])
+    with (clip.parent / "out" / "objects.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["area"]) for row in rows if row["object"] == "square"] == square["area"]
+
+
+def test_the_segments_do_not_depend_on_objects(clip: Path) -> None:
+    assert segment(clip, "--formats", "ids", "--quiet") == 0
+    plain = {path.name: path.read_bytes() for path in (clip.parent / "out" / "ids").iterdir()}
+    mask = clip.parent / "truth" / "00000.png"
+    assert segment(clip, "--object", mask, "--formats", "ids", "--quiet", "--overwrite") == 0
+    assert {path.name: path.read_bytes() for path in (clip.parent / "out" / "ids").iterdir()} == plain
+
+
+def test_corrections_of_an_export_leave_earlier_masks_as_they_are(clip: Path) -> None:
+    out, fixes = clip.parent / "out", clip.parent / "fixes"
+    assert segment(clip, "--object", clip.parent / "truth" / "00000.png", "--formats", "object", "--quiet") == 0
+    fixes.mkdir()
+    corner = np.zeros((48, 64), np.uint8)
+    corner[30:40, 40:60] = 255
+    cv2.imwrite(str(fixes / "00003.png"), corner)
+    words = ["--formats", "object", "--out", clip.parent / "again", "--corrections", fixes, "--quiet"]
+    assert run("export", out, *words) == 0
+    for index in range(6):
+        first, second = (folder / "object" / f"{index:05d}.png" for folder in (out, clip.parent / "again"))
+        assert (first.read_bytes() == second.read_bytes()) == (index < 3)
+    assert np.array_equal(cv2.imread(str(clip.parent / "again" / "object" / "00003.png"), 0), corner)
+
+
+def test_soft_edges_change_the_outline_of_mattes_only(clip: Path) -> None:
+    out, mask = clip.parent / "out", clip.parent / "truth" / "00000.png"
+    assert segment(clip, "--object", mask, "--formats", "matte", "--quiet") == 0
+    assert run("export", out, "--formats", "matte", "--out", clip.parent / "soft", "--soft-edges", "--quiet") == 0
+    hard, soft = (
+        cv2.imread(str(folder / "matte" / "00000.png"), cv2.IMREAD_UNCHANGED)[..., 3]
+        for folder in (out, clip.parent / "soft")
+    )
+    assert set(np.unique(hard)) == {0, 255}
+    between = (soft > 0) & (soft < 255)
+    near = cv2.dilate(
+        cv2.morphologyEx(hard, cv2.MORPH_GRADIENT, np.ones((3, 3), np.uint8)), np.ones((19, 19), np.uint8)
+    )
+    assert between.any()
+    assert not between[near == 0].any()
+
+
+def test_evaluate_scores_the_tracked_objects_of_a_session(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mask = clip.parent / "truth" / "00000.png"
+    assert segment(clip, "--object", mask, "--formats", "object,csv", "--quiet") == 0
+    assert run("evaluate", clip.parent / "out" / "clip.scstream", clip.parent / "truth", "--json") == 0
+    tracked = json.loads(capsys.readouterr().out)["tracked"]
+    assert run("evaluate", clip.parent / "out" / "object", clip.parent / "truth", "--json") == 0
+    masks = json.loads(capsys.readouterr().out)
+    assert tracked["j_mean"] == masks["j_mean"] > 0.8
+    # Every frame is perfect, so there is nothing to rank.
+    assert "confidence_rank_correlation" not in tracked
+    assert run("evaluate", clip.parent / "out" / "clip.scstream", clip.parent / "truth") == 0
+    assert "tracked j mean" in capsys.readouterr().out
+
+
+def test_evaluate_ranks_frames_by_confidence(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = clip.parent / "found"
+    found.mkdir()
+    lines = ["frame,time,object,area,confidence"]
+    for index in range(6):
+        mask = cv2.imread(str(clip.parent / "truth" / f"{index:05d}.png"), 0)
+        mask[: 16 + 2 * index] = 0
+        cv2.imwrite(str(found / f"{index:05d}.png"), mask)
+        lines.append(f"{index},0.0,square,{int((mask > 0).sum())},{0.9 - 0.1 * index:.1f}")
+    (clip.parent / "objects.csv").write_text("\n".join(lines))
+    assert run("evaluate", found, clip.parent / "truth", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["confidence_rank_correlation"] == pytest.approx(1.0)
+
+
+def test_a_damaged_table_of_confidences_is_reported(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (clip.parent / "truth" / "objects.csv").write_text("frame\nx\n")
+    assert run("evaluate", clip.parent / "truth", clip.parent / "truth") == 1
+    assert "it is not a table of objects" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--object", "1,2,3"], "a point is x,y"),
+        (["--object", "999,1"], "outside the frames"),
+        (["--corrections", "nowhere"], "no object to correct"),
+    ],
+)
+def test_wrong_objects_end_before_anything_is_written(
+    clip: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert segment(clip, *words, "--quiet") == 1
+    assert message in capsys.readouterr().err
+    assert not (clip.parent / "out").exists()
