@@ -86,7 +86,7 @@ class ObjectsPanel(QWidget):
         tree = _Tree(self._press, self)
         tree.setAccessibleName("Objects")
         tree.setItemDelegateForColumn(_NAME, SwatchDelegate(tree))
-        tree.setHeaderLabels(["Object", "Segments", "Area", "Confidence", "Since frame", "Edits"])
+        tree.setHeaderLabels(["Object", "Segments", "Area", "Confidence", "Since", "Edits"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
         tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
