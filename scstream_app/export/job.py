@@ -106,7 +106,7 @@ class Job:
 
     def mask(self, result: FrameResult) -> views.Mask:
         """Mask at the size of the output: 255 on all objects, else 0."""
-        return np.where(self.numbers(result) > 0, np.uint8(255), np.uint8(0))
+        return views.all_objects(self.numbers(result))
 
     def alpha(self, result: FrameResult) -> views.Mask:
         """Opacity of the objects at the size of the output: their mask, with soft edges if the options ask for them."""

@@ -73,10 +73,21 @@ class ObjectTracker:
         """The first frame with an edit; None without objects."""
         return self._edits[0][1].frame if self._edits else None
 
-    def copy(self) -> Self:
-        """An independent tracker that continues with identical results."""
-        twin = type(self)(self.objects, self._weights)
-        twin._applied, twin._versions, twin._grey = self._applied, dict(self._versions), self._grey
+    def copy(self, objects: Iterable[MarkedObject] | None = None) -> Self:
+        """An independent tracker that continues with identical results.
+
+        With ``objects``, it continues with these, whose edits up to the last frame must be those of its own objects.
+        """
+        twin = type(self)(self.objects if objects is None else objects, self._weights)
+        twin._applied, twin._grey = self._applied, self._grey
+        count = len(twin.objects)
+        now = next(iter(self._versions))
+        # Later edits may end at other frames: before those apply, the version that holds from such a frame on is the
+        # one that holds just before.
+        for since in sorted({now, *(stop for stop in twin._versions if stop > now)}):
+            version = self._versions[max(known for known in self._versions if known <= since)]
+            twin._versions[since] = (*version[:count], *[None] * (count - len(version)))
+        twin._versions = {since: version for since, version in sorted(twin._versions.items()) if since >= now}
         return twin
 
     def set_objects(self, objects: Iterable[MarkedObject]) -> None:

@@ -118,6 +118,11 @@ def select(ids: IdMap, members: Iterable[int]) -> Mask:
     return look_up(ids, table)
 
 
+def all_objects(numbers: npt.NDArray[np.uint8]) -> Mask:
+    """Mask (H, W): 255 where there is the number of an object, else 0."""
+    return np.where(numbers > 0, np.uint8(255), np.uint8(0))
+
+
 def look_up(ids: IdMap, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
     """Entry of ``table`` (n,) for each id (H, W), 0 for negative ids; n must exceed all ids."""
     # Index -1 wraps around to the zero appended here.

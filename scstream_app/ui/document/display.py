@@ -11,8 +11,9 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream.pixels.statistics import STATISTICS
+from scstream_app.objects import member_masks
 from scstream_app.pipeline.edits import colour_after
-from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.session import Bookmark
 from scstream_app.ui.document.look import Look, Shown
@@ -124,7 +125,7 @@ class Display(QObject):
         # The newest frame of a live source is drawn before the summary contains it.
         colour = colour_after(edits, self._clip.colour_at(index))
         following = self.follow_newest and isinstance(frame, FrameResult)
-        self.renderer.request(DrawRequest(frame, self.full_look(index), colour, following))
+        self.renderer.request(DrawRequest(frame, self.full_look(index), colour, following, self._clip.objects))
 
     def redraw(self) -> None:
         """Draw the frame again, because its look, the marks or the selection changed."""
@@ -190,3 +191,15 @@ class Display(QObject):
         index, objects = self.index if index is None else index, self._clip.objects
         ids = tuple(object_.ids for object_ in objects) if index is None else self._clip.summary.members(objects, index)
         return {object_.name: found for object_, found in zip(objects, ids, strict=True)}
+
+    def masks(self) -> ObjectMasks | None:
+        """Return the masks of the objects on the frame shown: tracked ones or, without them, the objects' segments.
+
+        None if no frame is shown.
+        """
+        if self.shown is None:
+            return None
+        result = self.shown.result
+        if result.objects is not None and self.shown.objects == self._clip.objects:
+            return result.objects
+        return member_masks(result.ids, tuple(self.members().values()))

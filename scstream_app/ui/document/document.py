@@ -18,6 +18,7 @@ from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Display
+from scstream_app.ui.document.object_tracking import ObjectTracking
 from scstream_app.ui.document.run_control import RunControl
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.undo_stack import UndoStack
@@ -68,6 +69,7 @@ class Document(QObject):
     saving : bool
         Whether the session is closed because it is being moved; the display stays as it is.
     measure_worker : MeasureWorker
+    tracking : ObjectTracking
     bookmarks : Bookmarks
     undo : UndoStack
     """
@@ -95,6 +97,8 @@ class Document(QObject):
         self.display = Display(self, self.run.worker.recent, self)
         self.measure_worker = MeasureWorker()
         self.bookmarks = Bookmarks(self, self.display, self)
+        changes = (self.opened, self.closed, self.state_changed, self.progressed, self.marks_changed)
+        self.tracking = ObjectTracking(self, self.display, changes, self)
         self._connect()
 
     def _forget(self) -> None:
@@ -225,6 +229,7 @@ class Document(QObject):
         """Have all threads leave the session, and close it; return why that failed, or an empty string."""
         self.run.cancel(aside)
         self.measure_worker.cancel()
+        self.tracking.leave()
         self.display.renderer.load(None)
         self.bookmarks.leave()
         return "" if self.session is None else self.run.close(self.session)
@@ -234,6 +239,7 @@ class Document(QObject):
         doing = (
             ("Reading a frame", self.display.renderer.busy),
             ("Measuring frames", self.measure_worker.busy),
+            ("Tracking objects", self.tracking.busy),
             ("Keeping where you were", self.bookmarks.busy),
         )
         return [*self.run.at_work(), *(text for text, busy in doing if busy)]
@@ -242,7 +248,7 @@ class Document(QObject):
         """Close, and end all threads; return whether each of them ended within ``patience`` milliseconds."""
         self.close()
         # A list: each thread gets its time, however late another one is.
-        threads = (self.run.worker, self.display.renderer, self.measure_worker, self.bookmarks)
+        threads = (self.run.worker, self.display.renderer, self.measure_worker, self.tracking, self.bookmarks)
         ended = [thread.shut_down(patience) for thread in threads]
         return self.run.shut_down(patience) and all(ended)
 

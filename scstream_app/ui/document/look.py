@@ -9,6 +9,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
@@ -58,11 +59,21 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A drawn frame: the result, its look, and the picture (H, W, 3) or (H, W, 4)."""
+    """A drawn frame.
+
+    Parameters
+    ----------
+    result : FrameResult
+    look : Look
+    picture : array (H, W, 3) or (H, W, 4)
+    objects : tuple of MarkedObject
+        The objects whose masks the result has, if it has any.
+    """
 
     result: FrameResult
     look: Look
     picture: Picture
+    objects: tuple[MarkedObject, ...] = ()
 
 
 _DIMMED = 0.25
@@ -82,7 +93,7 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
         result.picture,
         result.ids,
         uncertainty=uncertainty,
-        mask=objects_mask(result, look.members) if "mask" in view.needs else None,
+        mask=_mask(result, look.members) if "mask" in view.needs else None,
         opacity=look.opacity,
         colouring=Colouring(look.palette, look.colours, look.hidden),
     )
@@ -96,11 +107,11 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
     return Shown(result, look, np.ascontiguousarray(picture))
 
 
-def objects_mask(result: FrameResult, members: frozenset[int]) -> views.Mask:
+def _mask(result: FrameResult, members: frozenset[int]) -> views.Mask:
     """Return a mask of all objects: the tracked ones of the result or, if it has none, the segments ``members``."""
     if result.objects is None:
         return views.select(result.ids, members)
-    return np.where(result.objects.numbers > 0, np.uint8(255), np.uint8(0))
+    return views.all_objects(result.objects.numbers)
 
 
 def _isolate(picture: Picture, result: FrameResult, ids: frozenset[int]) -> Picture:

@@ -18,7 +18,6 @@ from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import Colouring
 from scstream_app.session import Session
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.look import objects_mask
 from scstream_app.ui.qt.background import BackgroundWorker
 
 _STOP_MILLISECONDS = 30_000
@@ -68,13 +67,12 @@ def draw_preview(document: Document, view: str, palette: str, opacity: float, la
     shown = document.display.shown
     if shown is None or shown.result.rgb is None:
         return None
-    ids = shown.result.ids
-    mask = objects_mask(shown.result, frozenset[int]().union(*document.display.members().values()))
+    ids, masks = shown.result.ids, document.display.masks()
     step = max(1, -(-max(ids.shape) // largest))
     scene = views.Scene(
         np.ascontiguousarray(shown.result.picture[::step, ::step]),
         np.ascontiguousarray(ids[::step, ::step]),
-        mask=np.ascontiguousarray(mask[::step, ::step]),
+        mask=None if masks is None else views.all_objects(masks.numbers[::step, ::step]),
         opacity=1.0 if view == "ids" else opacity,
         borders=view != "ids",
         colouring=Colouring(palette, document.names.colours, frozenset() if view == "ids" else document.names.hidden),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
@@ -33,7 +34,8 @@ from scstream_app.ui.qt.widgets import ask_colour, more_button
 _PAUSE = 0.2
 _HOW_TO_MAKE = "Select segments (click, Ctrl+click) and {how} to make an object of them. It follows them over time."
 _HOW_TO_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
-_NAME, _COUNT, _FROM, _EDITS = range(4)
+_NAME, _COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS = range(6)
+_NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)
 #: Edits listed in a tooltip.
 _MOST_LISTED = 20
 #: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
@@ -84,16 +86,21 @@ class ObjectsPanel(QWidget):
         tree = _Tree(self._press, self)
         tree.setAccessibleName("Objects")
         tree.setItemDelegateForColumn(_NAME, SwatchDelegate(tree))
-        tree.setHeaderLabels(["Object", "Segments", "Since frame", "Edits"])
+        tree.setHeaderLabels(["Object", "Segments", "Area", "Confidence", "Since", "Edits"])
         tree.setRootIsDecorated(False)
         tree.setUniformRowHeights(True)
         tree.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         header = tree.header()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
-        for column in (_COUNT, _FROM, _EDITS):
+        for column in _NUMBERS:
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
         tree.headerItem().setToolTip(_COUNT, "How many segments the object has on this frame")
+        tree.headerItem().setToolTip(_AREA, "How many pixels the object has on this frame")
+        tree.headerItem().setToolTip(
+            _CONFIDENCE,
+            "How clear the object is on this frame: 100 % where it was marked, 0 % if it is lost, empty until tracked",
+        )
         tree.headerItem().setToolTip(_FROM, "The frame at which the object begins")
         tree.headerItem().setToolTip(
             _EDITS,
@@ -213,16 +220,26 @@ class ObjectsPanel(QWidget):
         if self._stale and self._tree.topLevelItemCount() == len(objects) == 0:
             return
         current, members = self.current, self._document.display.members()
+        values = self._values_on_frame()
         with QSignalBlocker(self._tree):
             self._fit_rows(len(objects))
             for row, object_ in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, object_, len(members[object_.name]))
+                self._fill(item, object_, (str(len(members[object_.name])), *values[row]))
                 if object_.name == current:
                     self._tree.setCurrentItem(item)
         self._update_hint()
         self._enable()
+
+    def _values_on_frame(self) -> list[tuple[str, str]]:
+        """Return the texts of area and confidence of each object on the frame shown."""
+        # Counting pixels takes a while: not while the panel is hidden.
+        masks = None if self._stale else self._document.display.masks()
+        if masks is None:
+            return [("", "")] * len(self._document.objects)
+        pairs = zip(masks.areas, masks.confidences, strict=True)
+        return [(str(area), "" if math.isnan(value) else f"{100.0 * value:.0f} %") for area, value in pairs]
 
     def _fit_rows(self, count: int) -> None:
         while self._tree.topLevelItemCount() > count:
@@ -230,14 +247,16 @@ class ObjectsPanel(QWidget):
         while self._tree.topLevelItemCount() < count:
             self._tree.addTopLevelItem(QTreeWidgetItem())
 
-    def _fill(self, item: QTreeWidgetItem, object_: MarkedObject, count: int) -> None:
+    def _fill(self, item: QTreeWidgetItem, object_: MarkedObject, on_frame: tuple[str, str, str]) -> None:
+        """Fill a row; ``on_frame`` holds segments, area and confidence."""
         item.setText(_NAME, object_.name)
         item.setData(_NAME, Qt.ItemDataRole.DecorationRole, QColor(*object_.colour))
-        item.setText(_COUNT, str(count))
+        for column, text in zip((_COUNT, _AREA, _CONFIDENCE), on_frame, strict=True):
+            item.setText(column, text)
         item.setText(_FROM, str(object_.frame))
         item.setText(_EDITS, str(len(object_.edits)))
         item.setToolTip(_EDITS, _edits_text(object_.edits))
-        for column in (_COUNT, _FROM, _EDITS):
+        for column in _NUMBERS:
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     @Slot()

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QStatusBar, QWidget
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.readout import Readout
-from scstream_app.ui.window.status_bar_widgets import OpacitySlider, SettledLight
+from scstream_app.ui.window.status_bar_widgets import OpacitySlider, SettledLight, TrackingProgress
 from scstream_app.warmup_messages import COMPILING, PREPARING
 
 _PROGRESS_WIDTH = 180
@@ -56,7 +56,7 @@ class StatusBar(QObject):
         bar.addWidget(self._progress)
         # Push the permanent widgets to the right.
         bar.addWidget(QWidget(), 1)
-        for widget in (SettledLight(document), self._rate, OpacitySlider(document)):
+        for widget in (TrackingProgress(document), SettledLight(document), self._rate, OpacitySlider(document)):
             bar.addPermanentWidget(widget)
         document.opened.connect(self._on_state)
         document.state_changed.connect(self._on_state)

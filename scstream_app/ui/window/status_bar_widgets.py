@@ -1,4 +1,4 @@
-"""Widgets at the right end of the status bar: settled light and overlay opacity."""
+"""Widgets at the right end of the status bar: tracking of objects, settled light and overlay opacity."""
 
 from __future__ import annotations
 
@@ -57,6 +57,21 @@ class SettledLight(QWidget):
         )
         self.setToolTip(tip)
         self.setAccessibleName(self._text.text())
+
+
+class TrackingProgress(Readout):
+    """Text that says how far the tracking of objects is; empty if no masks are missing."""
+
+    def __init__(self, document: Document, parent: QWidget | None = None) -> None:
+        super().__init__("Tracking", parent=parent)
+        self._tracking = document.tracking
+        self._tracking.advanced.connect(self._follow)
+
+    @Slot()
+    def _follow(self) -> None:
+        progress = self._tracking.progress
+        # Rounded down: there is work left.
+        self.setText("" if progress is None else f"Tracking objects… {int(100.0 * progress)} %")
 
 
 class OpacitySlider(QWidget):

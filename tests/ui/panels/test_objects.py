@@ -61,7 +61,7 @@ def test_an_object_begins_at_the_frame_that_was_seen_when_it_was_asked_for(
     go_on(story_document, qtbot, 4)
     answer(panel, qtbot, "kite")
     assert "starts at frame 1" in notices[-1].text
-    assert panel.findChild(QTreeWidget).topLevelItem(0).text(2) == "1"
+    assert panel.findChild(QTreeWidget).topLevelItem(0).text(4) == "1"
     found = []
     for index in range(5):
         go_on(story_document, qtbot, index)
@@ -245,8 +245,8 @@ def test_a_removal_leaves_the_frames_before_it_unchanged(
     removed = story_document.objects
     assert all_members(story_document, qtbot) == [*before[:3], {"kite": {0}}, {"kite": {0}}]
     item = panel.findChild(QTreeWidget).topLevelItem(0)
-    assert (item.text(2), item.text(3)) == ("0", "2")
-    assert item.toolTip(3) == "Frame 0: made of segments 0 and 1\nFrame 3: segments 1 and 3 removed"
+    assert (item.text(4), item.text(5)) == ("0", "2")
+    assert item.toolTip(5) == "Frame 0: made of segments 0 and 1\nFrame 3: segments 1 and 3 removed"
     story_document.undo.undo()
     assert story_document.objects == made == story_document.session.objects
     assert all_members(story_document, qtbot) == before

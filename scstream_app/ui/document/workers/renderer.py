@@ -12,6 +12,7 @@ from PySide6.QtCore import Signal
 
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
+from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
@@ -35,12 +36,15 @@ class DrawRequest:
         Colour space in which the frame was segmented.
     following : bool
         Whether requests for newer frames, with the same look, follow as soon as these are segmented.
+    objects : tuple of MarkedObject
+        The objects, whose masks are drawn if the session has them.
     """
 
     frame: int | FrameResult
     look: Look
     colour: str = "rgb"
     following: bool = False
+    objects: tuple[MarkedObject, ...] = ()
 
 
 class Renderer(BackgroundWorker[None]):
@@ -71,6 +75,8 @@ class Renderer(BackgroundWorker[None]):
         self._held = 0
         self._source: Source | None = None
         self._last: FrameResult | None = None
+        #: The objects whose masks the last frame has; None if they were not read yet.
+        self._masked: tuple[MarkedObject, ...] | None = None
         self._start_thread()
 
     # --- on the window's thread
@@ -156,24 +162,41 @@ class Renderer(BackgroundWorker[None]):
             if loaded != self._held:
                 self._let_go()
                 self._held = loaded
-            result = None if request is None else self._result(request.frame, session)
+            result = None if request is None else self._result(request, session)
         if request is None or result is None:
             return None
         needed = "uncertainty" in request.look.drawn_view.needs
         uncertainty = _uncertainty(result, request.colour) if needed else None
-        return draw(result, request.look, uncertainty)
+        return replace(draw(result, request.look, uncertainty), objects=request.objects)
 
     def _let_go(self) -> None:
         source, self._source, self._last = self._source, None, None
         if source is not None:
             source.close()
 
-    def _result(self, frame: int | FrameResult, session: Session | None) -> FrameResult | None:
+    def _result(self, request: DrawRequest, session: Session | None) -> FrameResult | None:
+        frame, before = request.frame, self._last
         if isinstance(frame, FrameResult):
             self._last = frame
         elif self._last is None or self._last.index != frame:
             self._last = self._read(frame, session)
+        if self._last is not before:
+            self._masked = None
+        if self._last is not None and session is not None:
+            self._last = self._with_masks(self._last, request.objects, session)
         return self._last
+
+    def _with_masks(self, result: FrameResult, objects: tuple[MarkedObject, ...], session: Session) -> FrameResult:
+        """Return the result with the stored masks of the objects; without masks if there are none."""
+        if self._masked == objects and result.objects is not None:
+            return result
+        self._masked = objects
+        try:
+            masks = session.read_object_masks(result.index, objects)
+        except StudioError:
+            # The segments of the objects are shown instead.
+            masks = None
+        return result if masks is result.objects else replace(result, objects=masks)
 
     def _read(self, index: int, session: Session | None) -> FrameResult | None:
         if session is None or session.manifest.source.live:
@@ -201,7 +224,7 @@ def _same(request: DrawRequest, other: DrawRequest | None) -> bool:
     """Return whether two requests give the same picture; results are compared by identity."""
     if other is None or request.frame is not other.frame:
         return False
-    return (request.look, request.colour) == (other.look, other.colour)
+    return (request.look, request.colour, request.objects) == (other.look, other.colour, other.objects)
 
 
 def _uncertainty(result: FrameResult, colour: str) -> npt.NDArray[np.float32]:
