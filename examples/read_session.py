@@ -48,10 +48,10 @@ def describe(path):
         ids, statistics = session.ids(last), session.statistics(last)
         largest = statistics[0]
         print(f"frame {last}: {len(statistics)} segments; the largest, {largest['id']}, has {largest['pixels']} pixels")
-        for marked in session.objects:
-            *_, (_, members) = session.members(marked)
-            pixels = np.isin(ids, list(members)).sum()
-            print(f"object '{marked.name}' has {len(marked.ids)} segments, later {len(members)}: {pixels} pixels")
+        masks = session.read_object_masks(last, session.objects)
+        if masks is not None:
+            for marked, area, confidence in zip(session.objects, masks.areas, masks.confidences, strict=True):
+                print(f"object '{marked.name}' has {area} pixels, confidence {confidence:.2f}")
 
         volume = zarr.open_array(path / "ids.zarr", mode="r")
         same = np.array_equal(volume[last - session.manifest.start], ids)

@@ -86,10 +86,10 @@ def test_a_session_is_read():
     printed = run("read_session.py")
     assert "30 frames of 384 x 216, complete: True" in printed
     assert re.search(r"events: .*\d+ birth", printed)
-    # A twentieth of the picture is the surfer, in a handful of segments.
-    segments, pixels = map(int, re.search(r"object 'object' has \d+ .*, later (\d+): (\d+) pixels", printed).groups())
-    assert segments > 1
-    assert 1000 < pixels < 6000
+    # A twentieth of the picture is the surfer.
+    pixels, confidence = re.search(r"object 'object' has (\d+) pixels, confidence (\d\.\d+)", printed).groups()
+    assert 1000 < int(pixels) < 6000
+    assert float(confidence) > 0.5
     assert "zarr reads (30, 216, 384) int32, the same ids: True" in printed
 
 
