@@ -21,6 +21,7 @@ from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice, segment_frames
+from scstream_app.render.image_types import Picture
 from scstream_app.session import Names, Session, SourceFacts, write_run
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
@@ -153,7 +154,7 @@ def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
             stop=run.stop,
             cancel=callbacks.cancel,
             scene_cuts=run.settings.scene_cuts,
-            on_picture=stage.tracker.prepare if run.prompts else None,
+            on_picture=stage.prepare,
             on_preview=callbacks.on_preview,
             on_notice=_record_notices(run.progress, callbacks),
         )
@@ -173,7 +174,11 @@ class _ObjectStage:
     def __init__(self, run: Run) -> None:
         self._run = run
         self._waiting = sorted(run.prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame)
-        self.tracker = ObjectTracker(())
+        self._tracker = ObjectTracker(())
+
+    def prepare(self, picture: Picture) -> None:
+        """Begin to compute the flow of the next picture."""
+        self._tracker.prepare(picture)
 
     def track(self, result: FrameResult) -> FrameResult:
         """The result with the masks of the objects."""
@@ -184,14 +189,15 @@ class _ObjectStage:
         if due:
             self._waiting = self._waiting[len(due) :]
             self._run.objects = with_prompts(self._run.objects, due, result)
-            self.tracker.set_objects(self._run.objects)
-        masks = self.tracker.advance(result)
+            self._tracker.close()
+            self._tracker = self._tracker.copy(self._run.objects)
+        masks = self._tracker.advance(result)
         times = {**result.milliseconds, "objects": 1000.0 * (perf_counter() - begin)}
         return replace(result, objects=masks, milliseconds=times)
 
     def close(self) -> None:
         """End the thread of the tracker."""
-        self.tracker.close()
+        self._tracker.close()
 
 
 def _write_all(

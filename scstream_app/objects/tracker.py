@@ -90,21 +90,6 @@ class ObjectTracker:
         twin._versions = {since: version for since, version in sorted(twin._versions.items()) if since >= now}
         return twin
 
-    def set_objects(self, objects: Iterable[MarkedObject]) -> None:
-        """Change edits of frames that are still to come, or append objects; edits up to the last frame must stay."""
-        changed = type(self)(objects, self._weights)
-        more = (None,) * (len(changed.objects) - len(self.objects))
-        if changed._edits[: self._applied] != self._edits[: self._applied] or len(changed.objects) < len(self.objects):
-            raise ValueError("edits of frames that were already tracked cannot change")
-        self.objects, self._edits = changed.objects, changed._edits
-        known = {since: (*version, *more) for since, version in self._versions.items()}
-        current = min(known)
-        # A new version is like the one that would hold at its frame.
-        self._versions = {
-            since: known[max((old for old in known if old <= since), default=current)]
-            for since in sorted({current, *(since for since in changed._versions if since > current)})
-        }
-
     def prepare(self, picture: Picture) -> None:
         """Begin to compute the flow of the next picture on a separate thread, while the engine segments it."""
         if self._grey is None or not self._tracks():
