@@ -159,7 +159,8 @@ def _with_thin_parts(
     if track.thin is None or not weights.thin_parts:
         return track, scores
     thin = track.thin.advance(scores > 0, frame.picture, motion.flow)
-    return replace(track, thin=thin), np.where(thin.mask, np.maximum(scores, weights.thin_parts * _THIN_SCORE), scores)
+    scores[thin.mask] = np.maximum(scores[thin.mask], weights.thin_parts * _THIN_SCORE)
+    return replace(track, thin=thin), scores
 
 
 def _warped(shares: Shares, flow: Shares) -> Shares:
