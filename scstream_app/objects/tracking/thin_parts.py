@@ -20,7 +20,7 @@ _SEARCH = 4.5
 _LENGTH, _PIECE_LENGTH = 10.0, 7.5
 #: Smallest number of full pixels of all thin parts together.
 _FEWEST = 60
-#: Thin parts must stand out from their surroundings by at least so many grey levels. Where a ridge stands out by more
+#: Smallest contrast of thin parts with their surroundings, in grey levels. Where a ridge stands out by more
 #: than this share of what they do, it belongs to the object.
 _CONTRAST = 4.0
 _SHARE = 0.6
