@@ -13,7 +13,7 @@ SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
 
-.PHONY: help run test test-newest test-lowest lint format bench docs wheels lock clean
+.PHONY: help run test test-slow test-x test-newest test-lowest lint format bench docs wheels lock clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -27,18 +27,33 @@ run: $(READY)  ## Open a sample clip in the window; without a display, segment i
 	    $(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite; \
 	fi
 
-SLOWEST := tests/engine/test_twin.py tests/engine/test_quality.py
+# About half of the tests by time; all others form the second group.
+WINDOW := $(addprefix tests/ui/,document export qt sessions timeline viewer window)
 
-test: $(READY)  ## Check style, types and import layers, then run all tests
+test: $(READY)  ## Check style, types and import layers, then run the tests except the slow ones
 	@# Compile the kernels while the linters run, so that no test waits for the compiler.
 	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiler=$$!; $(MAKE) --no-print-directory lint; wait $$compiler
-	@# Run two groups at the same time, as each alone leaves a second core idle: the window's tests with the slowest files
-	@# of the engine's, and all others. They take about equally long.
+	@# Run two groups at the same time, as each alone leaves a second core idle.
 	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; output=$$(mktemp); \
-	$(BIN)/python -m pytest tests/ui $(SLOWEST) > $$output 2>&1 & window=$$!; \
-	failed=0; $(BIN)/python -m pytest --ignore tests/ui $(SLOWEST:%=--ignore %) || failed=1; \
+	$(BIN)/python -m pytest -m 'not slow' $(WINDOW) > $$output 2>&1 & window=$$!; \
+	failed=0; $(BIN)/python -m pytest -m 'not slow' $(WINDOW:%=--ignore %) || failed=1; \
 	wait $$window || failed=1; cat $$output; rm -f $$output; \
 	exit $$failed
+
+test-slow: $(READY)  ## Run the slow tests: quality, distributions, leaks, long and torn sessions
+	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest -m slow
+
+test-x: $(READY)  ## Run the window's tests on an X server without a screen, with a window manager (TESTS=tests/ui/viewer: only those)
+	@if ! command -v xvfb-run >/dev/null || ! command -v openbox >/dev/null; then \
+	    if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	        echo 'Installing xvfb, xauth and openbox with apt-get'; \
+	        { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq xvfb xauth openbox; } >&2; \
+	    else \
+	        echo 'Cannot find Xvfb and openbox. On Debian or Ubuntu: apt-get install xvfb xauth openbox' >&2; exit 1; \
+	    fi; \
+	fi
+	QT_QPA_PLATFORM=xcb xvfb-run -a -s '-screen 0 1920x1080x24' bash -c \
+	    'openbox & manager=$$!; trap "kill $$manager" EXIT; $(BIN)/python -m pytest $(or $(TESTS),tests/ui)'
 
 test-newest: $(READY)  ## Run the quick tests with the newest dependencies, in .venv-newest (PYTHON=python3.13: with that Python)
 	$(or $(PYTHON),$(BIN)/python) tools/test_versions.py newest

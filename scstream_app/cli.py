@@ -85,7 +85,7 @@ def _is_source(text: str) -> bool:
     commands = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
     if text.startswith("-") or text in commands | {"bench"}:
         return False
-    if text.startswith("camera:") or has_magic(text) or os.path.exists(text):
+    if text.startswith(("camera:", "live:", "live-loop:")) or has_magic(text) or os.path.exists(text):
         return True
     # No command has a suffix: that is the name of a file, if only of a missing one.
     return any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")) or bool(os.path.splitext(text)[1])

@@ -2,12 +2,12 @@
 
 from scstream_app.headless.export_job import export, raise_failures
 from scstream_app.headless.job_setup import make_job, stored_options
-from scstream_app.headless.mask_files import read_masks
 from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.segment_job import Run, prepare, resume, segment
 from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
 from scstream_app.headless.session_objects import add_prompts, session_objects
+from scstream_app.objects.mask_files import read_masks
 
 __all__ = [
     "Prompt",

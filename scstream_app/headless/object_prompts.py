@@ -13,10 +13,10 @@ import numpy as np
 
 from scstream import metrics
 from scstream_app.errors import SourceError, StudioError, reason
-from scstream_app.headless.mask_files import read_masks
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
 from scstream_app.objects.box_mask import box_mask
 from scstream_app.objects.edits import Mask
+from scstream_app.objects.mask_files import read_masks
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import palette
 from scstream_app.sources import Source
@@ -128,8 +128,7 @@ def with_prompts(
             known = changed[prompt.name]
             changed[prompt.name] = known.with_edits([*known.edits, edit])
         else:
-            red, green, blue = (int(level) for level in palette.colours(len(changed) + 1)[-1])
-            changed[prompt.name] = MarkedObject(prompt.name, (red, green, blue), (edit,))
+            changed[prompt.name] = MarkedObject(prompt.name, palette.colour(len(changed)), (edit,))
     return tuple(changed.values())
 
 

@@ -22,30 +22,48 @@ def with_new(objects: Sequence[MarkedObject], new: MarkedObject) -> Objects:
     return *(_without_given(object_, new.ids, new.frame) for object_ in objects), new
 
 
-def with_added(objects: Objects, place: int, ids: Collection[int], frame: int, members_at: MembersAt) -> Objects:
+def with_added(
+    objects: Objects,
+    place: int,
+    ids: Collection[int],
+    frame: int,
+    members_at: MembersAt,
+    lost: frozenset[int] = frozenset(),
+) -> Objects:
     """The objects after segments of a frame were added to the one at ``place``.
 
     On a frame before the object's first one, the object begins with these segments, and later frames stay as they are.
+    Segments that the object has but its tracked mask does not cover are ``lost``: to add them is an edit, too.
     """
     chosen = frozenset(ids)
-    if chosen <= members_at(objects, frame)[place]:
+    if chosen <= members_at(objects, frame)[place] - lost:
         return objects
     first = objects[place].frame
     changed = tuple(
         _without_removed(object_, chosen, frame) if n == place else _without_given(object_, chosen, frame)
         for n, object_ in enumerate(objects)
     )
-    missing = chosen - members_at(changed, frame)[place]
+    missing = chosen - (members_at(changed, frame)[place] - lost)
     if frame < first:
         return _with_edit(changed, place, ObjectEdit("made", frame, missing, stop=first))
     return _with_edit(changed, place, ObjectEdit("added", frame, missing, stop=_end(changed[place], frame)))
 
 
-def with_removed(objects: Objects, place: int, ids: Collection[int], frame: int, members_at: MembersAt) -> Objects:
-    """The objects after segments of a frame were removed from the one at ``place``."""
+def with_removed(
+    objects: Objects,
+    place: int,
+    ids: Collection[int],
+    frame: int,
+    members_at: MembersAt,
+    leaked: frozenset[int] = frozenset(),
+) -> Objects:
+    """The objects after segments of a frame were removed from the one at ``place``.
+
+    Segments that the object does not have but its tracked mask touches are ``leaked``: they can be removed, too.
+    """
     chosen = frozenset(ids)
     changed = (*objects[:place], _without_added(objects[place], chosen, frame), *objects[place + 1 :])
-    left = chosen & members_at(changed, frame)[place]
+    left = chosen & (members_at(changed, frame)[place] | leaked)
     return _with_edit(changed, place, ObjectEdit("removed", frame, left, stop=_end(changed[place], frame)))
 
 

@@ -17,7 +17,7 @@ from scstream_app.objects.marked_object import MarkedObject
 from scstream_app.objects.membership import edits_in_order
 from scstream_app.objects.tracking.flow import Motion
 from scstream_app.objects.tracking.track import Track, Weights, advance
-from scstream_app.objects.tracking.working_frame import WorkingFrame
+from scstream_app.objects.tracking.working_frame import ReducedPicture, WorkingFrame
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render.image_types import Picture
 
@@ -65,7 +65,7 @@ class ObjectTracker:
         stops = {edit.stop for _, edit in self._edits if edit.stop is not None}
         self._versions: dict[int, _Version] = dict.fromkeys((-1, *sorted(stops)), (None,) * len(self.objects))
         self._grey: Picture | None = None
-        self._ahead: tuple[Picture, Future[Motion]] | None = None
+        self._ahead: tuple[Picture, Future[tuple[ReducedPicture, Motion]]] | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     @property
@@ -91,12 +91,12 @@ class ObjectTracker:
         return twin
 
     def prepare(self, picture: Picture) -> None:
-        """Begin to compute the flow of the next picture on a separate thread, while the engine segments it."""
+        """Begin to reduce the next picture and to compute its flow on a thread, while the engine segments it."""
         if self._grey is None or not self._tracks():
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(1, "scstream-flow")
-        self._ahead = picture, self._pool.submit(Motion.between, self._grey, picture)
+        self._ahead = picture, self._pool.submit(_with_motion, self._grey, picture)
 
     def close(self) -> None:
         """End the thread that `prepare` started."""
@@ -113,7 +113,7 @@ class ObjectTracker:
         else:
             frame, self._grey = None, None
         if self._applied < len(self._edits) and self._edits[self._applied][1].frame <= result.index:
-            frame = frame or WorkingFrame.of(result.picture, result.ids)
+            frame = frame or WorkingFrame.of(ReducedPicture.of(result.picture), result.ids)
             self._apply_edits(frame, result.index)
             self._grey = frame.grey
         self._drop_versions(result.index)
@@ -124,8 +124,8 @@ class ObjectTracker:
         return list({id(one): one for version in self._versions.values() for one in version if one}.values())
 
     def _follow(self, result: FrameResult) -> WorkingFrame:
-        frame = WorkingFrame.of(result.picture, result.ids)
-        motion = self._motion_to(result.picture)
+        small, motion = self._motion_to(result.picture)
+        frame = WorkingFrame.of(small, result.ids)
         moved = {}
         for one in self._tracks():
             track, scores = advance(one.track, frame, motion, result.events, self._weights)
@@ -136,12 +136,12 @@ class ObjectTracker:
         self._grey = frame.grey
         return frame
 
-    def _motion_to(self, picture: Picture) -> Motion:
+    def _motion_to(self, picture: Picture) -> tuple[ReducedPicture, Motion]:
         assert self._grey is not None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and ahead[0] is picture:
             return ahead[1].result()
-        return Motion.between(self._grey, picture)
+        return _with_motion(self._grey, picture)
 
     def _apply_edits(self, frame: WorkingFrame, index: int) -> None:
         while self._applied < len(self._edits) and self._edits[self._applied][1].frame <= index:
@@ -161,6 +161,12 @@ def track_objects(results: Generator[FrameResult], tracker: ObjectTracker) -> Ge
     with closing(results), closing(tracker):
         for result in results:
             yield replace(result, objects=tracker.advance(result))
+
+
+def _with_motion(before: Picture, picture: Picture) -> tuple[ReducedPicture, Motion]:
+    """Reduce a picture, and find what moved since ``before``, a reduced one."""
+    small = ReducedPicture.of(picture)
+    return small, Motion.between(before, small.grey)
 
 
 def _exclusive(version: _Version, found: Sequence[tuple[Track, npt.NDArray[np.float32]] | None]) -> _Version:

@@ -37,6 +37,10 @@ class Notice:
     edit: Edit | None = None
 
 
+class EndOfRun(Exception):
+    """Raised by the caller's ``edits`` to end a run before the frame; the results so far are all there is."""
+
+
 def segment_frames(
     source: Source,
     segmenter: VideoSegmenter,
@@ -75,7 +79,7 @@ def segment_frames(
         Called with the index of a frame just before it is segmented; returns the user's edits to apply first. An edit
         that was applied appears in ``edits`` of the frame's result, any other as ``edit`` of a notice. The caller must
         keep its edits until then, as `PendingEdits` does: if a frame is cancelled, its edits are not applied and have
-        to be returned for the next frame.
+        to be returned for the next frame. It may raise `EndOfRun`.
     stale : callable, optional
         Called when a frame has arrived, and may block; returns whether newer frames have replaced it, so that it is
         skipped.
@@ -130,7 +134,7 @@ def segment_frames(
             wait = 1000.0 * (perf_counter() - begin)
             try:
                 result = stage.segment(item, wait)
-            except _Cancelled:
+            except (_Cancelled, EndOfRun):
                 return
             yield result
             done = True

@@ -52,6 +52,12 @@ def colours(n: int, name: str = "vivid") -> Colours:
     return _table(1 << max(n - 1, 255).bit_length(), name)[:n]
 
 
+def colour(id: int, name: str = "vivid") -> RGB:
+    """RGB colour of an id in the named palette."""
+    red, green, blue = (int(level) for level in colours(id + 1, name)[id])
+    return red, green, blue
+
+
 def check(name: str) -> None:
     """Raise ValueError if no palette has this name."""
     if name not in PALETTES:

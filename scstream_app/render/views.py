@@ -93,9 +93,10 @@ def white_on_black(mask: Mask) -> Picture:
     return np.asarray(cv2.cvtColor(mask, cv2.COLOR_GRAY2RGB), np.uint8)
 
 
-def side_by_side(left: Picture, right: Picture) -> Picture:
-    """Join two pictures of the same height; transparent pixels become black."""
-    return np.asarray(cv2.hconcat([flatten(left), flatten(right)]), np.uint8)
+def side_by_side(left: Picture, right: Picture, stacked: bool = False) -> Picture:
+    """Join two pictures of the same size, or stack the first on the second; transparent pixels become black."""
+    join = cv2.vconcat if stacked else cv2.hconcat
+    return np.asarray(join([flatten(left), flatten(right)]), np.uint8)
 
 
 # --- building blocks of views
@@ -184,6 +185,8 @@ class Scene:
     colouring : Colouring
     beside : str
         Name of the view on the right side of "side_by_side".
+    stacked : bool
+        Whether "side_by_side" has that view below the original instead.
     """
 
     rgb: Picture
@@ -194,6 +197,7 @@ class Scene:
     borders: bool = True
     colouring: Colouring = field(default=_PLAIN)
     beside: str = "overlay"
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +282,7 @@ VIEWS: Mapping[str, View] = MappingProxyType(
         "side_by_side": View(
             "Side by side",
             "side_by_side",
-            lambda scene: side_by_side(scene.rgb, draw(scene.beside, scene)),
+            lambda scene: side_by_side(scene.rgb, draw(scene.beside, scene), scene.stacked),
             uses_opacity=True,
         ),
     }

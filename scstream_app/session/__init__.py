@@ -12,6 +12,8 @@
 | objects.json | the user's objects: name, colour and edits of each; a painted mask is a PNG image as base64 text |
 | object_masks/NNNNNN.mask | the objects of frame NNNNNN as tracked: confidences and a PNG image; may be missing |
 | names.json | names, colours and visibility that the user gave to segments |
+| merges.json | segments that the user merged in the result; other files stay as the run wrote them; may be missing |
+| branch.json | if the run continues another one from a frame on: that run, the frame, the edits, and waiting marks |
 | bookmark.json | where the user left the session: frame, view, selected segments |
 | unsaved | empty marker file: the user has not saved this session yet, so it may be deleted |
 | measured.jsonl | churn and uncertainty of frames, if they were computed after the run |
@@ -23,13 +25,14 @@ The position of a frame in ids.zarr is its index minus the session's start.
 
 from scstream_app.objects import MarkedObject
 from scstream_app.session.live_recorder import LiveRecorder, RecordingResult, repair_recording
-from scstream_app.session.object_tracking import ObjectResults
+from scstream_app.session.objects.object_tracking import ObjectResults
 from scstream_app.session.resumption import Resumption, check_source, resume
 from scstream_app.session.run_writer import with_inherited_births, write_run
-from scstream_app.session.session import SUFFIX, UNSAVED, Session
+from scstream_app.session.session import SUFFIX, Session
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.storage.marks import Names
+from scstream_app.session.storage.new_folder import UNSAVED
 from scstream_app.session.storage.pictures import PICTURES
 from scstream_app.session.storage.records import FrameRecord
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import overload
+
+import numpy as np
 
 from scstream import Event
 from scstream.sampler.genealogy import Kind
@@ -78,6 +80,18 @@ class EventLog(Sequence[Entry]):
     def kind(self, place: int) -> Kind:
         """Kind of the event at ``place``."""
         return _KINDS[self._kinds[place]]
+
+    def matching(self, kinds: Collection[Kind], ids: Collection[int] | None = None, first: int = 0) -> list[int]:
+        """Return the positions, from ``first`` on, of events of these kinds that concern any of these segments.
+
+        Without ``ids``, the events of all segments match.
+        """
+        found = np.isin(np.array(self._kinds[first:]), [_PLACE[kind] for kind in kinds])
+        if ids is not None:
+            wanted = list(ids)
+            found &= np.any([np.isin(np.array(column[first:]), wanted) for column in self._ids], axis=0)
+        places: list[int] = (np.flatnonzero(found) + first).tolist()
+        return places
 
     def forget_before(self, frame: int) -> None:
         """Drop the entries of all frames before ``frame``."""

@@ -86,7 +86,7 @@ class MeasuringSession(Session):
     def _measure(self, result: FrameResult) -> dict[str, float]:
         """Measure a frame that follows the session's last one."""
         if self._before is None and len(self):
-            self._before = self.ids(int(self.frames[-1]))
+            self._before = self.ids(int(self.frames[-1]), stored=True)
         self._colour = colour_after(result.edits, self._colour or colour_at(self, result.index))
         return measure_frame(self._before, result, self._colour)
 

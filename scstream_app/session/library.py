@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from platformdirs import user_data_path
 
 from scstream_app.errors import SessionError, StudioError, reason
+from scstream_app.plural import counted
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
 from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import check_file, check_folder
@@ -65,9 +66,9 @@ class Library:
         for path in self._unsaved():
             with suppress(StudioError, OSError):
                 name = Manifest.read(path / "manifest.json").source.name
-                count = _lines(path / "frames.jsonl")
+                count = count_frames(path)
                 if count:
-                    text = f"{name}\n{count} {'frame' if count == 1 else 'frames'}"
+                    text = f"{name}\n{counted(count, 'frame')}"
                     found.append((path.stat().st_mtime, text, str(path)))
         return [(text, path) for _, text, path in sorted(found, reverse=True)]
 
@@ -93,8 +94,12 @@ class Library:
             discard(path)
         return sum(not path.exists() for path in paths)
 
+    def sessions(self) -> list[Path]:
+        """Paths of all sessions in the folder, saved or not."""
+        return sorted(self.folder.glob(f"*{SUFFIX}"))
+
     def _unsaved(self) -> list[Path]:
-        return [path for path in sorted(self.folder.glob(f"*{SUFFIX}")) if is_unsaved(path)]
+        return [path for path in self.sessions() if is_unsaved(path)]
 
 
 def file_stem(name: str) -> str:
@@ -125,13 +130,15 @@ def _plain_name(address: str) -> str:
     return path.name if os.path.isdir(path) else path.stem
 
 
-def _lines(path: Path) -> int:
-    check_file(path)
-    with open(path, "rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_CHUNK), b""))
-
-
 # --- single sessions
+
+
+def count_frames(path: Path) -> int:
+    """Number of segmented frames of a session, without opening it."""
+    records = path / "frames.jsonl"
+    check_file(records)
+    with open(records, "rb") as file:
+        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(_CHUNK), b""))
 
 
 def is_unsaved(path: Path) -> bool:
@@ -147,12 +154,13 @@ def mark_saved(path: Path) -> None:
         raise SessionError(f"Cannot save '{path}': {reason(error)}.") from error
 
 
-def discard(path: Path) -> None:
-    """Delete a session if it is unsaved and not open; otherwise do nothing."""
+def discard(path: Path) -> bool:
+    """Delete a session if it is unsaved and not open; return whether it is gone."""
     with suppress(StudioError, OSError):
         if is_unsaved(path):
             Lock(path / "lock").release()
             shutil.rmtree(path, ignore_errors=True)
+    return not path.exists()
 
 
 def move_session(path: Path, target: Path) -> None:

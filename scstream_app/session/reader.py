@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ import numpy.typing as npt
 from scstream_app.errors import SessionError, reason
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture, resized
-from scstream_app.session.storage import checks, files, measures, statistics
+from scstream_app.session.relabelling import Relabelling
+from scstream_app.session.storage import branch_point, checks, files, measures, result_merges, statistics
+from scstream_app.session.storage.branch_point import BranchPoint
 from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.id_volume import GROWTH, IdVolume
 from scstream_app.session.storage.manifest import Manifest
@@ -36,6 +39,8 @@ class SessionReader:
     ----------
     path : Path
     manifest : Manifest
+    relabelling : Relabelling
+        Merges in the result: frames are read with these merges, unless they are read as stored.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,6 +50,7 @@ class SessionReader:
         self._index = RecordIndex(path / "frames.jsonl")
         self._snapshots = Snapshots(path / "models", self.manifest.snapshot_every)
         self._last_snapshot: int | None = None
+        self.relabelling = Relabelling(result_merges.read(path))
         self._mutex = threading.RLock()
         self._load()
 
@@ -129,6 +135,12 @@ class SessionReader:
     def _position(self, index: int) -> int:
         return index - self.manifest.start
 
+    @property
+    def branch_point(self) -> BranchPoint | None:
+        """The frame at which this run departs from another run, and how; None if it does not continue another run."""
+        with self._reading():
+            return branch_point.read(self.path, self._size)
+
     # --- frames
 
     def __len__(self) -> int:
@@ -139,16 +151,29 @@ class SessionReader:
         """Indices of the session's frames, ascending."""
         return self._index.numbers()
 
+    def extent(self, stop: int) -> tuple[int, int]:
+        """Bytes of frames.jsonl and records of statistics.bin that belong to the frames before ``stop``."""
+        return self._index.extent(self._index.places(0, stop)[1])
+
     def record(self, index: int) -> FrameRecord:
         """Record of a frame."""
+        return self._relabelled(self._stored_record(index))
+
+    def _stored_record(self, index: int) -> FrameRecord:
         with self._reading(index):
             if not self._has(index):
                 raise InvalidData("the session has no such frame")
-            place = self._index.place(index)
-            return next(self._index.read(place, place + 1))
+            return self._record_at(self._index.place(index))
+
+    def _record_at(self, place: int) -> FrameRecord:
+        return next(self._index.read(place, place + 1))
 
     def records(self, start: int = 0, stop: int | None = None) -> Iterator[FrameRecord]:
         """Yield the records of frames start, ..., stop - 1; missing frames are skipped."""
+        return map(self._relabelled, self.stored_records(start, stop))
+
+    def stored_records(self, start: int = 0, stop: int | None = None) -> Iterator[FrameRecord]:
+        """As `records`, without merges in the result."""
         first, last = self._index.places(start, checks.MAX_INDEX + 1 if stop is None else stop)
         with self._reading():
             yield from self._index.read(first, last)
@@ -163,39 +188,81 @@ class SessionReader:
         with self._reading():
             yield from measures.read(self.path)
 
-    def ids(self, index: int) -> IdMap:
-        """Segment ids (H, W) of the frame."""
-        return self._ids(self.record(index))
+    def _relabelled(self, record: FrameRecord) -> FrameRecord:
+        """A stored record with the events and the number of segments after all merges."""
+        if not self.relabelling.holds(record.index):
+            return record
+        place = self._index.place(record.index)
+        live = self._sizes(record)
 
-    def _ids(self, record: FrameRecord) -> IdMap:
+        def before() -> dict[int, int]:
+            with self._reading(record.index):
+                return self._sizes(self._record_at(place - 1))
+
+        previous = self._index.frames[place - 1] if place else None
+        events = self.relabelling.events(record.index, previous, record.events, before, lambda: live)
+        return replace(record, events=events, rows=len(self.relabelling.labels(record.index, live)))
+
+    def _sizes(self, record: FrameRecord) -> dict[int, int]:
+        """Pixels of each live segment of a frame as stored."""
+        rows = self._stored_statistics(record)
+        return dict(zip(rows["id"].tolist(), rows["pixels"].tolist(), strict=True))
+
+    def stored_ids_of(self, index: int, labels: Collection[int]) -> tuple[int, ...]:
+        """Segments of the run that have one of these ids on a frame after all merges."""
+        return tuple(sorted(self.relabelling.sources(index, labels, self._sizes(self._stored_record(index)))))
+
+    def ids(self, index: int, stored: bool = False) -> IdMap:
+        """Segment ids (H, W) of the frame; ``stored``: without merges."""
+        ids = self._stored_ids(self._stored_record(index))
+        return ids if stored else self.relabelling.ids(index, ids)
+
+    def _stored_ids(self, record: FrameRecord) -> IdMap:
         with self._reading(record.index):
             return self._volume.read(self._position(record.index), record.ids_bytes, record.ids_checksum)
 
     def statistics(self, index: int) -> npt.NDArray[np.void]:
         """One row per live segment, as in `VideoSegmenter.statistics_`, with about seven digits."""
-        return self._statistics(self.record(index))
+        return self.relabelling.statistics(index, self._stored_statistics(self._stored_record(index)))
 
-    def _statistics(self, record: FrameRecord) -> npt.NDArray[np.void]:
+    def _stored_statistics(self, record: FrameRecord) -> npt.NDArray[np.void]:
         with self._reading(record.index):
             place = record.first_row, record.rows, record.rows_checksum
             return statistics.read(self._rows_path, *place, self.manifest.pixel)
 
-    def results(self, start: int = 0, stop: int | None = None, source: Source | None = None) -> Iterator[FrameResult]:
-        """Yield the results of frames start, ..., stop - 1; with pictures if ``source`` is given."""
+    def results(
+        self, start: int = 0, stop: int | None = None, source: Source | None = None, *, stored: bool = False
+    ) -> Iterator[FrameResult]:
+        """Yield the results of frames start, ..., stop - 1.
+
+        They have pictures if ``source`` is given. ``stored``: without merges, as the run made them.
+        """
         pictures = None if source is None else self._pictures(source, start)
-        for record in self.records(start, stop):
-            yield FrameResult(
+        for record in self.stored_records(start, stop):
+            result = FrameResult(
                 record.index,
                 record.time,
                 None if pictures is None else _picture_of(pictures, record.index),
-                self._ids(record),
+                self._stored_ids(record),
                 record.events,
-                self._statistics(record),
+                self._stored_statistics(record),
                 record.log_posterior,
                 record.cut,
                 record.milliseconds,
                 record.edits,
             )
+            yield result if stored else self.relabelled(result)
+
+    def relabelled(self, result: FrameResult) -> FrameResult:
+        """The result of one of the session's frames after all merges."""
+        if not self.relabelling.holds(result.index):
+            return result
+        return replace(
+            result,
+            ids=self.relabelling.ids(result.index, result.ids),
+            statistics=self.relabelling.statistics(result.index, result.statistics),
+            events=self.record(result.index).events,
+        )
 
     def _pictures(self, source: Source, start: int) -> Iterator[tuple[int, Picture]]:
         # Damaged frames have no record, so their pictures are not needed.

@@ -40,7 +40,8 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
         segmenter, previous, start = session.first_segmenter(), None, session.manifest.start
         _check_segmenter(session, segmenter, start - 1)
     else:
-        segmenter, previous, start = session.load_snapshot(frame), next(session.results(frame, frame + 1)), frame + 1
+        previous = next(session.results(frame, frame + 1, stored=True))
+        segmenter, start = session.load_snapshot(frame), frame + 1
         _check_segmenter(session, segmenter, frame)
     segmenter.set_params(threads=threads)
     return Resumption(session, source, segmenter, previous, start)
@@ -79,12 +80,14 @@ class Resumption:
         on_notice: Callable[[Notice], None] | None = None,
         on_repeated: Callable[[int], None] | None = None,
         edits: Callable[[int], Sequence[Edit]] | None = None,
+        open_end: bool = False,
     ) -> Generator[FrameResult]:
         """Segment the frames after the snapshot again, then new ones; write and yield the new ones.
 
         ``on_repeated`` is called for each repeated frame whose result equals the stored one. A different result raises
         SessionError. The stored edits of repeated frames are applied again; ``edits`` provides those of new frames, as
-        in `segment_frames`.
+        in `segment_frames`. With ``open_end`` the run goes on after the session's range, until ``edits`` raises
+        `EndOfRun`: the range may change meanwhile.
         """
         manifest = self.session.manifest
         if manifest.complete:
@@ -93,7 +96,7 @@ class Resumption:
             self.source,
             self.segmenter,
             start=self.start,
-            stop=manifest.stop,
+            stop=None if open_end else manifest.stop,
             cancel=cancel,
             scene_cuts=manifest.settings.scene_cuts,
             previous=self.previous,
@@ -109,11 +112,14 @@ class Resumption:
 
     def _edits(self, new: Callable[[int], Sequence[Edit]] | None) -> Callable[[int], Sequence[Edit]]:
         last = int(self.session.frames[-1]) if len(self.session) else -1
+        planned = list(planned_edits(self.session))
 
         def edits(index: int) -> Sequence[Edit]:
             if index <= last:
                 return self.session.record(index).edits
-            return new(index) if new is not None else ()
+            if len(self.session) and self.session.frames[-1] > last:
+                planned.clear()
+            return (*planned, *(new(index) if new is not None else ()))
 
         return edits
 
@@ -135,7 +141,7 @@ class Resumption:
             yield from results
 
     def _compare(self, index: int, result: FrameResult | None) -> None:
-        stored = next(self.session.results(index, index + 1))
+        stored = next(self.session.results(index, index + 1, stored=True))
         if (
             result is None
             or result.index != index
@@ -144,6 +150,14 @@ class Resumption:
             or not np.array_equal(result.ids, stored.ids)
         ):
             raise _refusal(self.session, f"frame {index} has a different result than before. Has the source changed?")
+
+
+def planned_edits(session: Session) -> tuple[Edit, ...]:
+    """Edits that a branch makes before its first new frame; none once that frame is there."""
+    point = session.branch_point
+    if point is None or (len(session) and session.frames[-1] >= point.frame):
+        return ()
+    return point.edits
 
 
 def check_source(session: Session, source: Source) -> None:

@@ -6,7 +6,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
@@ -20,16 +20,28 @@ from scstream_app.objects import MarkedObject, members_by_frame
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render.image_types import Picture
 from scstream_app.session.reader import SessionReader, reporting_errors
-from scstream_app.session.storage import bookmark, checks, files, marks, measures, object_masks, statistics
+from scstream_app.session.relabelling import Relabelling
+from scstream_app.session.storage import (
+    bookmark,
+    branch_point,
+    checks,
+    files,
+    marks,
+    measures,
+    new_folder,
+    object_masks,
+    result_merges,
+    statistics,
+)
 from scstream_app.session.storage.bookmark import Bookmark
+from scstream_app.session.storage.branch_point import WaitingMarks
 from scstream_app.session.storage.files import AppendFile, InvalidData
-from scstream_app.session.storage.id_volume import IdVolume
 from scstream_app.session.storage.lock import Lock
 from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
 from scstream_app.session.storage.mark_files import MarkFiles
 from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.records import FrameRecord
-from scstream_app.session.storage.snapshots import Snapshots
+from scstream_app.session.storage.result_merges import ResultMerge
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
 
@@ -38,8 +50,6 @@ if TYPE_CHECKING:
 
 SUFFIX = ".scstream"
 MASKS = "masks.png"
-#: Marker file: the user has not saved this session yet.
-UNSAVED = "unsaved"
 
 
 class Session(SessionReader):
@@ -99,10 +109,10 @@ class Session(SessionReader):
                 raise InvalidData(f"the name of a session must end in {SUFFIX}")
             manifest = Manifest.new(source, settings, start, stop, formats, snapshot_every, export)
             if os.path.lexists(path):
-                _clear(path, overwrite)
-            with _removing_new_folders(path.parent):
+                new_folder.clear(path, overwrite)
+            with new_folder.removing_new_folders(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                _build(path, manifest, objects, model, unsaved)
+                new_folder.build(path, manifest, objects, model, unsaved)
                 try:
                     files.sync_folder(path.parent)
                     session = cls.open(path, writable=True)
@@ -122,19 +132,20 @@ class Session(SessionReader):
             files.check_file(path / "manifest.json")
             lock = Lock(path / "lock") if writable else None
             try:
+                damaged = result_merges.rename_unreadable(path) if writable else ""
                 session = cls(path)
                 session._marks.check()
                 if lock is not None:
-                    session._prepare(lock)
+                    session._prepare(lock, damaged)
             except BaseException:
                 if lock is not None:
                     lock.release()
                 raise
         return session
 
-    def _prepare(self, lock: Lock) -> None:
+    def _prepare(self, lock: Lock, damaged: str) -> None:
         """Remove incomplete data, rename unreadable mark files, and open the files for appending."""
-        self.damage = self._marks.claim()
+        self.damage = (*([damaged] if damaged else []), *self._marks.claim())
         self._volume.drop_from(self._end)
         self._volume.resize(self._end)
         self._snapshots.clean()
@@ -247,6 +258,19 @@ class Session(SessionReader):
         since = len(self._index) - self._durable
         return self._cut_at_end or len(self._index) == 1 or since >= self.manifest.snapshot_every
 
+    def set_range(self, start: int, stop: int | None) -> None:
+        """Segment frames start, ..., stop - 1; the start is fixed as soon as there is a frame.
+
+        Frames that the session has stay. A complete session whose range grows is no longer complete.
+        """
+        with self._writing():
+            if len(self):
+                start, stop = self.manifest.start, None if stop is None else max(stop, self._last + 1)
+            more = len(self) > 0 and (stop is None or stop > self._last + 1)
+            changed = replace(self.manifest, start=start, stop=stop, complete=self.manifest.complete and not more)
+            # The round trip checks the values.
+            self._set_manifest(Manifest.from_dict(changed.as_dict()))
+
     def finish(self) -> None:
         """Mark the run as complete: there is nothing left to resume."""
         with self._writing():
@@ -261,10 +285,12 @@ class Session(SessionReader):
         with self._writing():
             measures.append(self.path, found)
 
-    def store_object_masks(self, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject]) -> None:
-        """Store the masks of a frame, which were made from the edits of these objects."""
+    def store_object_masks(
+        self, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject], labels: Relabelling | None = None
+    ) -> None:
+        """Store the masks of a frame, which were made from the edits of these objects, and with these merges."""
         with self._marking():
-            object_masks.write(self.path, index, masks, objects)
+            object_masks.write(self.path, index, masks, objects, (labels or self.relabelling).token(index))
 
     def truncate(self, count: int) -> None:
         """Remove all frames after the first ``count`` ones."""
@@ -349,6 +375,24 @@ class Session(SessionReader):
             bookmark.write(self.path, place)
 
     @property
+    def merges(self) -> tuple[ResultMerge, ...]:
+        """Merges in the result."""
+        return self.relabelling.merges
+
+    @merges.setter
+    def merges(self, merges: Sequence[ResultMerge]) -> None:
+        with self._marking():
+            result_merges.write(self.path, merges)
+            self.relabelling = Relabelling(merges)
+
+    def set_waiting_marks(self, waiting: WaitingMarks) -> None:
+        """Store which marks of the run before still wait for their frames; see `BranchPoint`."""
+        point = self.branch_point
+        if point is not None:
+            with self._marking():
+                branch_point.write(self.path, replace(point, waiting=waiting))
+
+    @property
     def masks(self) -> Picture | None:
         """Objects (H, W) on the first frame of an older session, one value each, along which its segments were cut."""
         with self._reading():
@@ -359,7 +403,7 @@ class Session(SessionReader):
     def read_object_masks(self, index: int, objects: Sequence[MarkedObject]) -> ObjectMasks | None:
         """Stored masks of a frame; None if there are none, or if they were made from other edits."""
         with self._reading():
-            return object_masks.read(self.path, index, objects, self._size)
+            return object_masks.read(self.path, index, objects, self._size, self.relabelling.token(index))
 
     def members(
         self, objects: Sequence[MarkedObject], start: int = 0, stop: int | None = None
@@ -374,48 +418,3 @@ class Session(SessionReader):
 def checksum(rgb: Picture) -> int:
     """CRC-32 of a picture's bytes."""
     return zlib.crc32(np.ascontiguousarray(rgb).data)
-
-
-def _clear(path: Path, overwrite: bool) -> None:
-    """Delete an existing session that is not open; raises if ``overwrite`` is off or the path is no session."""
-    if not overwrite:
-        raise InvalidData("it already exists")
-    files.check_folder(path)
-    Manifest.read(path / "manifest.json")
-    Lock(path / "lock").release()
-    shutil.rmtree(path)
-
-
-@contextmanager
-def _removing_new_folders(folder: Path) -> Iterator[None]:
-    """If the body raises, remove ``folder`` and those of its parents that did not exist before."""
-    new = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        yield
-    except BaseException:
-        for place in new:
-            with suppress(OSError):
-                place.rmdir()
-        raise
-
-
-def _build(
-    path: Path, manifest: Manifest, objects: Sequence[MarkedObject], model: VideoSegmenter | None, unsaved: bool
-) -> None:
-    """Write an empty session to a temporary folder, then rename that to ``path``."""
-    temporary = path.with_name(f".{path.name}.partial")
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
-    try:
-        IdVolume(temporary / "ids.zarr", manifest.source.height, manifest.source.width).create()
-        (temporary / "models").mkdir()
-        if model is not None:
-            Snapshots(temporary / "models", manifest.snapshot_every).save_first(model)
-        for name in ("frames.jsonl", "statistics.bin", *([UNSAVED] if unsaved else [])):
-            files.write_new(temporary / name, b"")
-        MarkFiles(temporary, (manifest.source.height, manifest.source.width)).create(tuple(objects))
-        manifest.write(temporary / "manifest.json")
-        os.rename(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise

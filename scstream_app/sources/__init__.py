@@ -5,8 +5,9 @@ import cv2
 from scstream_app.sources.base import DamagedFrame, Frame, Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
-from scstream_app.sources.factory import is_camera, open_source
+from scstream_app.sources.factory import clip_as_camera, is_camera, open_source, same_camera
 from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
+from scstream_app.sources.live_clip import LiveClip
 from scstream_app.sources.live_source import CameraStalled
 from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
@@ -26,13 +27,16 @@ __all__ = [
     "Device",
     "Frame",
     "ImageSequence",
+    "LiveClip",
     "LiveStream",
     "Source",
     "Video",
     "VideoFile",
     "VideoUrl",
     "camera_modes",
+    "clip_as_camera",
     "is_camera",
     "list_cameras",
     "open_source",
+    "same_camera",
 ]

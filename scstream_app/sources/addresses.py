@@ -1,10 +1,35 @@
-"""Addresses of sources for display: without passwords, or shortened."""
+"""Addresses of sources: absolute, without passwords, or shortened for display."""
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import urlsplit
+
+#: Prefix of the address of a clip that is played once as a camera, and of one that is repeated.
+ONCE, REPEATED = "live:", "live-loop:"
+#: Beginning of a camera, a stream or a URL. A single letter is a drive.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def absolute_address(address: str) -> str:
+    """Address that means the same from any working folder: paths and patterns become absolute.
+
+    The file system is not accessed, so that a disk that hangs is not waited for.
+
+    >>> absolute_address("camera:0"), absolute_address("http://a/b.mp4"), absolute_address("/clips/../a.mp4")
+    ('camera:0', 'http://a/b.mp4', '/a.mp4')
+    >>> absolute_address("live:/clips/../a.mp4")
+    'live:/a.mp4'
+    """
+    for prefix in (ONCE, REPEATED):
+        if address.startswith(prefix):
+            return prefix + absolute_address(address.removeprefix(prefix).strip())
+    lines = address.splitlines()
+    if len(lines) > 1:
+        return "\n".join(map(absolute_address, filter(None, lines)))
+    return address if _SCHEME.match(address) else os.path.abspath(os.path.expanduser(address))
 
 
 def without_password(url: str, keep_user: bool = False) -> str:
@@ -36,8 +61,13 @@ def public_address(address: str) -> str:
 
 
 def short_name(address: str) -> str:
-    """Short address for lists: the name of the file or folder; for several images the first name and their number."""
+    """Short address for lists: the name of the file or folder; for several images the first name and their number.
+
+    >>> short_name("/videos/dog.mp4"), short_name("live:/videos/dog.mp4")
+    ('dog.mp4', 'dog.mp4 (as a camera)')
+    """
     lines = address.splitlines()
     if len(lines) > 1:
         return f"{Path(lines[0]).name} and {len(lines) - 1} more"
-    return Path(address).name or address
+    name = Path(address).name or address
+    return f"{name} (as a camera)" if address.startswith((ONCE, REPEATED)) else name

@@ -26,7 +26,9 @@ _PROTOCOLS = "crypto,ftp,http,httpproxy,https,rtmp,rtmpe,rtmps,rtmpt,rtmpts,rtp,
 
 # Formats that refer to other files. They are excluded, because a downloaded clip must not read other files of the disk.
 _LISTS = frozenset({"concat", "dash", "hls", "image2", "imf", "lavfi", "rtsp", "sap", "sdp", "webm_dash_manifest"})
-_FORMATS = ",".join(sorted({name for names in av.formats_available for name in names.split(",")} - _LISTS))
+# Formats that draw letters. They are excluded, because FFmpeg takes any text file for a video of that kind.
+_TEXTS = frozenset({"adf", "bin", "idf", "tty", "xbin"})
+_FORMATS = ",".join(sorted({name for names in av.formats_available for name in names.split(",")} - _LISTS - _TEXTS))
 _LIST_STARTS = (b"#EXTM3U", b"ffconcat", b"v=0", b"[playlist]", b"[Reference]")
 _GUESS_TIMES = 0x0001  # AVFMT_FLAG_GENPTS, which PyAV sets
 # PyAV 19 accepts metadata in unknown encodings without being asked, and rejects the argument.
@@ -43,6 +45,9 @@ def open_file(path: Path) -> InputContainer:
         container = av.open(f"file:{path.absolute()}", "r", options=options, **_METADATA)
     except PermissionError as error:
         raise SourceError(f"Cannot open '{path}': {reason(error)}.") from error
+    except av.error.ArgumentError as error:
+        # Its format is not on the list.
+        raise SourceError(f"Cannot open '{path}': it is not a video or an image.") from error
     except (av.error.FFmpegError, OSError, ValueError) as error:
         raise SourceError(
             f"Cannot open '{path}': {reason(error)}. Is it a video? If so, re-encode it as H.264 MP4."

@@ -15,6 +15,7 @@ import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Run, RunCallbacks, RunProgress, resume_command
 from scstream_app.pipeline.run import Notice
+from scstream_app.plural import counted
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.terminal.console import Interrupted, print_json
@@ -92,19 +93,19 @@ def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> N
     if as_json:
         print_json(report)
     elif not quiet and resumed and not report["frames"]:
-        frames, segments = _count(len(session), "frame"), _count(report["segments_last"], "segment")
+        frames, segments = counted(len(session), "frame"), counted(report["segments_last"], "segment")
         print(f"Already complete: {frames}, {segments}; files written: {', '.join(run.options.formats) or 'none'}")
     elif not quiet:
         _print_summary(report, run.out, run.options.formats, resumed)
 
 
 def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], resumed: bool) -> None:
-    done = _count(report["frames"], "frame")
+    done = counted(report["frames"], "frame")
     if resumed:
-        done = f"{_count(report['frames'], 'new frame')}, {report['frames_in_session']} in all,"
+        done = f"{counted(report['frames'], 'new frame')}, {report['frames_in_session']} in all,"
     line = (
         f"{done} of {report['width']} x {report['height']}, "
-        f"{_count(report['segments_last'], 'segment')} at the end, {report['segments_ever']} ever"
+        f"{counted(report['segments_last'], 'segment')} at the end, {report['segments_ever']} ever"
     )
     if report["fps"] is not None:
         line += f"; {report['fps']:.1f} frames/s ({report['ms_engine_median']:.1f} ms per frame in the engine)"
@@ -123,11 +124,7 @@ def explain_interruption(session: Callable[[], Session | None]) -> Iterator[None
 def _interruption_text(session: Session | None) -> str:
     if session is None or not len(session):
         return "Interrupted before the first frame was finished. Nothing was written."
-    done = f"Interrupted after {_count(len(session), 'frame')}."
+    done = f"Interrupted after {counted(len(session), 'frame')}."
     if session.manifest.source.live:
         return f"{done} They are saved, but a live source cannot be resumed."
     return f"{done} Resume with: {resume_command(session.path)}"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -233,7 +233,7 @@ def opened(monkeypatch):
 
 def test_without_a_command_the_window_opens(clip, tmp_path, monkeypatch, opened):
     monkeypatch.chdir(tmp_path)
-    addresses = ["clip.mp4", "gone/clip.mp4", "*.png", "rtsp://there/live", "camera:0"]
+    addresses = ["clip.mp4", "gone/clip.mp4", "*.png", "rtsp://there/live", "camera:0", "live:frames"]
     for address in addresses:
         assert cli.main([address]) == 0
     assert cli.main([]) == 0

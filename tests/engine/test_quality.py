@@ -91,12 +91,12 @@ def test_the_surfers_torso_keeps_one_id(shared_data: Path) -> None:
     assert np.mean(scores) >= 0.638
 
 
-@pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.845, 0.86), ("clusters", 0.88, 0.895)])
+@pytest.mark.parametrize(("follow", "ari", "full_nmi"), [("nothing", 0.88, 0.885), ("clusters", 0.89, 0.885)])
 def test_drifting_gaussians_are_followed(follow: str, ari: float, full_nmi: float, shared_data: Path) -> None:
     with np.load(shared_data / "streams/gauss2d.npz") as stream:
         X, y = stream["X"], stream["y"]
     scores = []
-    for seed in range(5):
+    for seed in range(3):
         model = ScStream(Gaussian(m=np.zeros(2), nu=4.0, psi=0.5), alpha=1e4, decay=0.3, follow=follow, seed=seed)
         predicted = [model.partial_fit(X[0]).labels_]
         for batch in X[1:]:
@@ -104,21 +104,21 @@ def test_drifting_gaussians_are_followed(follow: str, ari: float, full_nmi: floa
             model.partial_fit(batch)
         each = [metrics.ari(truth, labels) for truth, labels in zip(y, predicted, strict=True)]
         scores.append((np.mean(each), metrics.full_nmi(y, predicted)))
-    # Measured: .859 and .872, with `follow` .888 and .905.
+    # Five seeds gave .896 and .901 in the mean; with `follow` .907 and .907.
     assert np.all(np.mean(scores, axis=0) >= (ari, full_nmi))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the resident set from /proc")
 def test_memory_stays_flat() -> None:
-    """Two thousand frames of a looping clip: after the first hundred the resident set grows by less than 5 %."""
+    """A thousand frames of a looping clip: after the first hundred the resident set grows by less than 3 %."""
     clip = [frame[::3, ::3].copy() for frame in read_video(SAMPLES / "crossing.mp4")]
     segmenter = VideoSegmenter(max_init_sweeps=40)
     early = 0
-    for n in range(2000):
+    for n in range(1000):
         segmenter.segment(clip[n % len(clip)])
         if n == 100:
             early = resident_bytes()
-    assert resident_bytes() <= 1.05 * early
+    assert resident_bytes() <= 1.03 * early
 
 
 def resident_bytes() -> int:

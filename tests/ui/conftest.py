@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
@@ -14,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import write_images
 from helpers.export_scenes import story
 from scstream import warm_up
+from scstream_app import thumbnails
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import Session
 from scstream_app.session.library import Library
@@ -26,6 +28,13 @@ from scstream_app.ui.window.main_window import MainWindow
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
 _LONG = 20_000
+_SCREEN = Path(__file__).with_name("screen.json")
+
+
+def pytest_configure() -> None:
+    """Give Qt's platform without a display a screen of common size; its own has 800 by 800 pixels."""
+    if os.environ.get("QT_QPA_PLATFORM") == "offscreen":
+        os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={_SCREEN}"
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -42,6 +51,18 @@ def collected(compiled: None) -> Iterator[None]:
     gc.disable()
     yield
     gc.collect()
+
+
+@pytest.fixture(scope="session")
+def thumbnail_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the small pictures of clips, the same for all tests: the samples are read once."""
+    return tmp_path_factory.mktemp("thumbnails")
+
+
+@pytest.fixture(autouse=True)
+def thumbnails_apart(thumbnail_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the user's cache folder alone."""
+    monkeypatch.setattr(thumbnails, "cache_folder", lambda: thumbnail_folder)
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def _histogram(cells: npt.NDArray[np.int32], weight: npt.NDArray[np.float32]) ->
     counts = np.bincount(cells.ravel(), weight.ravel(), _CELLS**3).reshape(_CELLS, _CELLS, _CELLS)
     # Light and shadow move colours to neighbouring cells.
     for axis in range(3):
-        padded = np.pad(counts, [(1, 1) if axis == k else (0, 0) for k in range(3)], "edge")
-        before, after = (np.delete(padded, [k, k + 1], axis) for k in (-2, 0))
-        counts = 0.5 * counts + 0.25 * (before + after)
+        along = np.moveaxis(counts, axis, 0)
+        before, after = np.concatenate((along[:1], along[:-1])), np.concatenate((along[1:], along[-1:]))
+        counts = np.moveaxis(0.5 * along + 0.25 * (before + after), 0, axis)
     return np.asarray(counts.ravel() / max(counts.sum(), 1e-9), np.float64)

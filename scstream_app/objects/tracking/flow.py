@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.objects.tracking.working_frame import reduced_grey
 from scstream_app.render.image_types import Picture
 
 #: OpenCV refuses smaller pictures.
@@ -31,12 +30,8 @@ class Motion:
     flow: npt.NDArray[np.float32]
 
     @classmethod
-    def between(cls, before: Picture, picture: Picture) -> Motion:
-        """Compute the flow by the method DIS; it is zero for tiny pictures.
-
-        ``before`` is a reduced picture, ``picture`` a whole one.
-        """
-        grey = reduced_grey(picture)
+    def between(cls, before: Picture, grey: Picture) -> Motion:
+        """Compute the flow between two reduced pictures by the method DIS; it is zero for tiny ones."""
         if min(grey.shape) < _SMALLEST_SIDE:
             return cls(before, np.zeros((*grey.shape, 2), np.float32))
         method = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)

@@ -17,6 +17,31 @@ PIXELS = 102_480
 
 
 @dataclass(frozen=True, slots=True)
+class ReducedPicture:
+    """A picture in the size of the tracker, which takes no segments to compute.
+
+    Parameters
+    ----------
+    picture : array (H, W, 3) uint8
+        The whole picture.
+    grey : array (h, w) uint8
+        Luminance of the reduced picture.
+    codes : array (h, w) int32
+        Colour cell of every reduced pixel; see `colour_model.codes`.
+    """
+
+    picture: Picture
+    grey: Picture
+    codes: npt.NDArray[np.int32]
+
+    @classmethod
+    def of(cls, picture: Picture) -> ReducedPicture:
+        """Reduce a picture."""
+        small = resized(picture, working_size(picture.shape[0], picture.shape[1]))
+        return cls(picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8), colour_model.codes(small))
+
+
+@dataclass(frozen=True, slots=True)
 class WorkingFrame:
     """A frame as the tracker needs it.
 
@@ -26,10 +51,8 @@ class WorkingFrame:
         The whole picture.
     ids : array (H, W) int32
         Its segments.
-    grey : array (h, w) uint8
-        The reduced picture.
-    codes : array (h, w) int32
-        Colour cell of every reduced pixel; see `colour_model.codes`.
+    grey, codes : array (h, w)
+        As in `ReducedPicture`.
     segments : array (h, w) int32
         Segment of every reduced pixel, as a position in ``names``.
     names : array (k,) int32
@@ -47,20 +70,19 @@ class WorkingFrame:
     sizes: npt.NDArray[np.float64]
 
     @classmethod
-    def of(cls, picture: Picture, ids: IdMap) -> WorkingFrame:
-        """Reduce a picture and its id map."""
-        height, width = working_size(ids.shape[0], ids.shape[1])
-        small = resized(picture, (height, width))
+    def of(cls, small: ReducedPicture, ids: IdMap) -> WorkingFrame:
+        """Reduce the id map of a picture."""
+        height, width = small.grey.shape
         reduced = np.asarray(cv2.resize(ids, (width, height), interpolation=cv2.INTER_NEAREST_EXACT), np.int32)
         counts = np.bincount(reduced.ravel())
         names = np.flatnonzero(counts)
         place = np.zeros(len(counts), np.int32)
         place[names] = np.arange(len(names), dtype=np.int32)
         return cls(
-            picture,
+            small.picture,
             ids,
-            reduced_grey(small),
-            colour_model.codes(small),
+            small.grey,
+            small.codes,
             place.take(reduced),
             names.astype(np.int32),
             counts[names].astype(np.float64),
@@ -92,9 +114,3 @@ def working_size(height: int, width: int) -> Size:
     """
     factor = min(1.0, math.sqrt(PIXELS / (height * width)))
     return max(round(height * factor), 1), max(round(width * factor), 1)
-
-
-def reduced_grey(picture: Picture) -> Picture:
-    """The luminance of a picture, in the size of the tracker."""
-    size = working_size(picture.shape[0], picture.shape[1])
-    return np.asarray(cv2.cvtColor(resized(picture, size), cv2.COLOR_RGB2GRAY), np.uint8)

@@ -38,10 +38,10 @@ class MarkFiles:
         marks.check_masks(objects, self._shape)
         return objects
 
-    def create(self, objects: tuple[MarkedObject, ...] = ()) -> None:
-        """Write files with these objects and no other marks."""
+    def create(self, objects: tuple[MarkedObject, ...] = (), names: Names | None = None) -> None:
+        """Write files with these marks."""
         self._objects.set(objects)
-        self._names.set(Names())
+        self._names.set(names or Names())
 
     def check(self) -> None:
         """Raise InvalidData if one of the files is a link: that is no damage but an attack."""

@@ -53,8 +53,8 @@ class Names:
         """Inverse of `as_dict`; checks all values."""
         names, colours = checks.section(values, "names"), checks.section(values, "colours")
         return cls(
-            {_id(key): checks.text(names, key, NAME_LENGTH) for key in names},
-            {_id(key): _colour(colour) for key, colour in colours.items()},
+            {parse_id(key): checks.text(names, key, NAME_LENGTH) for key in names},
+            {parse_id(key): _colour(colour) for key, colour in colours.items()},
             _ids(checks.listing(values, "hidden")),
         )
 
@@ -156,7 +156,8 @@ def _colour(value: Any) -> Colour:
     return value[0], value[1], value[2]
 
 
-def _id(key: str) -> int:
+def parse_id(key: str) -> int:
+    """Return the id that a key of JSON states; raises InvalidData if it is none."""
     if not key.isascii() or not key.isdecimal() or len(key) > 10 or int(key) > checks.MAX_INDEX:
         raise InvalidData(f"'{key[:20]}' is not an id")
     return int(key)

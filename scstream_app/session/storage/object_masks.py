@@ -27,28 +27,33 @@ _LIMIT = 1 << 26
 _LINE_LIMIT = 1 << 16
 
 
-def write(folder: Path, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject]) -> None:
-    """Write the masks of a frame, which were made from the edits of these objects."""
+def write(folder: Path, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject], merges: str = "") -> None:
+    """Write the masks of a frame, which were made from the edits of these objects.
+
+    ``merges`` identifies the merges in the result on which the masks depend.
+    """
     numbers = np.ascontiguousarray(masks.numbers)
     done, encoded = cv2.imencode(".png", numbers, [cv2.IMWRITE_PNG_COMPRESSION, 1])
     if not done:
         raise InvalidData("the masks cannot be encoded")
     confidences = [round(value, 4) if math.isfinite(value) else None for value in masks.confidences]
-    line = json.dumps({"edits": fingerprint(objects, index), "confidences": confidences}).encode() + b"\n"
+    line = json.dumps({"edits": fingerprint(objects, index) + merges, "confidences": confidences}).encode() + b"\n"
     (folder / FOLDER).mkdir(exist_ok=True)
     files.check_folder(folder / FOLDER)
     files.replace(_path(folder, index), line + encoded.tobytes())
 
 
-def read(folder: Path, index: int, objects: Sequence[MarkedObject], shape: tuple[int, int]) -> ObjectMasks | None:
-    """Read the masks of a frame; None if there are none that were made from the edits of these objects."""
+def read(
+    folder: Path, index: int, objects: Sequence[MarkedObject], shape: tuple[int, int], merges: str = ""
+) -> ObjectMasks | None:
+    """Read the masks of a frame; None if there are none that were made from these edits and ``merges``."""
     path = _path(folder, index)
     if not objects or not os.path.lexists(path):
         return None
     files.check_folder(folder / FOLDER)
     line, _, image = files.read(path, _LIMIT).partition(b"\n")
     try:
-        return _parse(line, image, fingerprint(objects, index), len(objects), shape)
+        return _parse(line, image, fingerprint(objects, index) + merges, len(objects), shape)
     except InvalidData:
         return None
 

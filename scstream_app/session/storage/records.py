@@ -212,6 +212,12 @@ class RecordIndex:
             del self._edited[bisect_left(self._edited, count) :]
             self.end = end
 
+    def extent(self, count: int) -> tuple[int, int]:
+        """Bytes of the first ``count`` lines, and the number of their statistics records."""
+        with self._lock:
+            end = self._begin[count] if count < len(self) else self.end
+            return end, self._rows[count - 1] if count else 0
+
     def count_with_rows(self, rows: int) -> int:
         """Number of frames whose statistics are complete if only ``rows`` records exist."""
         return next((n for n in range(len(self), 0, -1) if self._rows[n - 1] <= rows), 0)

@@ -8,7 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.ui.actions.actions import BY_ID, ActionSpec
+from scstream_app.ui.actions.action_spec import ActionSpec
+from scstream_app.ui.actions.actions import BY_ID
 
 
 class PanelActions:
@@ -73,7 +74,7 @@ class PanelActions:
         """Take over the keys of the window's actions; ``key`` gives the key of an action."""
         for id, text in self._texts.items():
             owner = _key_owner(BY_ID[id])
-            self._keys[id] = key(owner) if BY_ID[owner].menu else ""
+            self._keys[id] = key(owner)
             self.set_text(id, text)
 
     def press(self, event: QKeyEvent) -> bool:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.playback.frame_range import frames_left
 from scstream_app.ui.document.state import State
 
 _NOTHING_OPEN = "Open a video, images or a camera first"
 #: The reason while the session is being moved.
 SAVING = "Wait until the session is saved"
-#: Actions of the model: they need a next frame before which the model can change.
+#: Actions of the model, which changes before a frame that is segmented now or again.
 _MODEL_ACTIONS = {"merge": "merged", "split": "split", "lock": "locked"}
 #: What to do if the selection does not fit an action.
 _SELECTION_HINTS = {
@@ -50,6 +51,8 @@ def why_unavailable(document: Document, action: str, *, recording: bool = False,
             return _HIGHLIGHT_HINTS[action]
         case "object":
             return SAVING if document.saving else ""
+        case "drawing":
+            return _why_no_drawing(document)
         case "undo":
             return _why_no_undo(document, document.undo.canUndo(), "Nothing to undo")
         case "redo":
@@ -58,21 +61,22 @@ def why_unavailable(document: Document, action: str, *, recording: bool = False,
             return _why_no_playback(document, action)
         case "run":
             return "" if can_edit(document) else "No segmentation is running"
+        case "rest":
+            return _why_no_rest(document)
+        case "paused run":
+            return _why_no_step(document)
+        case "rerun":
+            return why_no_rerun(document)
         case "live run":
             return _why_no_recording(document, recording)
     return _why_closed(document, action)
 
 
-def why_disabled(document: Document, action: str, *, recording: bool = False) -> str:
-    """Return why an action's menu entry and its keys are disabled; empty if they are enabled.
-
-    Entries of actions on segments are enabled even if no segment is selected: using them shows what to select.
-    """
-    if BY_ID[action].needs != "segments":
-        return why_unavailable(document, action, recording=recording)
-    if not document.is_open:
+def why_disabled(document: Document, action: str, *, recording: bool = False, highlighted: str | None = None) -> str:
+    """Return why an action's menu entry is disabled; empty if it is enabled. Parameters as in `why_unavailable`."""
+    if BY_ID[action].needs in ("segments", "object") and not document.is_open:
         return _NOTHING_OPEN
-    return SAVING if _must_wait(document, action) else ""
+    return why_unavailable(document, action, recording=recording, highlighted=highlighted)
 
 
 def _must_wait(document: Document, action: str) -> bool:
@@ -83,9 +87,8 @@ def _must_wait(document: Document, action: str) -> bool:
 def _why_not_on_segments(document: Document, action: str) -> str:
     if _must_wait(document, action):
         return SAVING
-    if action in _MODEL_ACTIONS and not can_edit(document):
-        only = f"Segments can be {_MODEL_ACTIONS[action]} only while frames are being segmented"
-        return only + _hint_to_restart(document, action)
+    if action in _MODEL_ACTIONS and not can_edit(document) and (reason := _why_not_after_end(document, action)):
+        return reason
     if action == "isolate" and document.display.isolated:
         return ""
     if action == "palette_colour":
@@ -106,12 +109,26 @@ def _selection_fits(count: int, action: str) -> bool:
     return count == 1 if action == "rename" else count >= 1
 
 
-def _hint_to_restart(document: Document, action: str) -> str:
-    """Return what to do if all frames are segmented."""
+def _why_not_after_end(document: Document, action: str) -> str:
+    """Return why an action of the model is not available while no frame is being segmented."""
     if document.session is None or document.state not in (State.DONE, State.STOPPED):
-        return ""
-    first = "add them to an object, or " if action == "merge" else ""
-    return f": {first}choose {BY_ID['restart'].menu_path} and pause it"
+        return f"Segments can be {_MODEL_ACTIONS[action]} only while frames are being segmented"
+    # Segments can be merged in the result as well.
+    return "" if action == "merge" else why_no_rerun(document)
+
+
+def why_no_rerun(document: Document) -> str:
+    """Return why the clip cannot be segmented again from the frame shown on; empty if it can."""
+    session = document.session
+    if document.saving:
+        return SAVING
+    if not document.is_open:
+        return _NOTHING_OPEN
+    if session is None or session.manifest.source.live:
+        return "Frames of a live source cannot be segmented again: its pictures are not stored"
+    if session.recorded:
+        return f"A recording can only be segmented again as a whole: choose {BY_ID['restart'].menu_path}"
+    return "" if len(document.summary) else "Wait until the first frame is segmented"
 
 
 def _why_closed(document: Document, action: str) -> str:
@@ -145,6 +162,32 @@ def _why_no_playback(document: Document, action: str) -> str:
         case "steps":
             return "" if document.state in (State.PAUSED, State.STOPPED) else "Pause the live source first"
     return "Not available for a live source"
+
+
+def _why_no_rest(document: Document) -> str:
+    if document.session is None:
+        return "Not available for a live source" if document.live else _NOTHING_OPEN
+    if document.saving:
+        return SAVING
+    if document.state is not State.DONE:
+        return "Frames are still being segmented" if can_edit(document) else "The segmentation has not ended"
+    return "" if frames_left(document) else "All frames are segmented"
+
+
+def _why_no_drawing(document: Document) -> str:
+    if document.saving:
+        return SAVING
+    if not document.is_open:
+        return _NOTHING_OPEN
+    return "Record the live source and open the recording: its frames are not stored" if document.live else ""
+
+
+def _why_no_step(document: Document) -> str:
+    if not can_edit(document):
+        return "No segmentation is running"
+    if document.live:
+        return "Not available for a live source"
+    return "" if document.state is State.PAUSED else "Pause the segmentation first"
 
 
 def _why_no_recording(document: Document, recording: bool) -> str:

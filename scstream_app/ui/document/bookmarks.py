@@ -80,3 +80,6 @@ class Bookmarks(QObject):
         else:
             self._display.select(bookmark.selected & self._clip.summary.lives.keys())
             self._display.show(bookmark.frame)
+            if bookmark.frame > self._clip.summary.frames[-1]:
+                # The frame is about to be segmented again.
+                self._display.follow_newest = True

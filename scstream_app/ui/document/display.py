@@ -16,7 +16,8 @@ from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.session import Bookmark
-from scstream_app.ui.document.look import Look, Shown
+from scstream_app.ui.document.expected_masks import ExpectedMasks
+from scstream_app.ui.document.look import Look, ObjectLook, Shown
 from scstream_app.ui.document.state import OpenClip, State
 from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
 
@@ -43,6 +44,8 @@ class Display(QObject):
         The frame on the screen.
     look : Look
         How frames are drawn, without marks and selection.
+    expected : ExpectedMasks
+        Masks of objects on painted frames that are not tracked yet.
     selection : frozenset of int
         Ids of the selected segments.
     isolated : frozenset of int
@@ -60,12 +63,14 @@ class Display(QObject):
         self._clip, self._recent = clip, recent
         self.renderer = Renderer()
         self.look = Look()
+        self.expected = ExpectedMasks()
         self.clear()
         self.renderer.drawn.connect(self._on_drawn)
 
     def clear(self) -> None:
         """Forget the frame, the selection and the isolated segments; the look stays."""
         self.shown: Shown | None = None
+        self.expected.clear()
         self.selection: frozenset[int] = frozenset()
         self.isolated: frozenset[int] = frozenset()
         self.follow_newest = True
@@ -97,6 +102,18 @@ class Display(QObject):
             self._requested = index
             self.draw(index)
 
+    def show_picture(self, index: int) -> None:
+        """Show a frame that is not segmented, and stop following new ones; its segments appear when it has them."""
+        self.follow_newest = False
+        self._requested = index
+        self.draw(index)
+
+    def on_segmented(self, index: int) -> None:
+        """Draw a frame again if it was shown before it was segmented."""
+        waiting = self.shown is not None and not self.shown.segmented and not self.follow_newest
+        if waiting and self._requested in (None, index) and self.index == index:
+            self.draw(index)
+
     def _show_recent(self, index: int) -> None:
         """Show the nearest buffered frame of a live source that is paused or has ended."""
         result = self._recent.at(index)
@@ -115,8 +132,9 @@ class Display(QObject):
     def show_preview(self, preview: Preview) -> None:
         """Show a first frame while it settles, if the display follows new frames."""
         if self.follow_newest:
-            frames = self._clip.summary.frames
-            index = frames[-1] + 1 if len(frames) else 0
+            frames, session = self._clip.summary.frames, self._clip.session
+            start = 0 if session is None else session.manifest.start
+            index = frames[-1] + 1 if len(frames) else start
             self.draw(FrameResult(index, math.nan, preview.frame, preview.ids, (), np.empty(0, STATISTICS)))
 
     def draw(self, frame: int | FrameResult) -> None:
@@ -125,7 +143,9 @@ class Display(QObject):
         # The newest frame of a live source is drawn before the summary contains it.
         colour = colour_after(edits, self._clip.colour_at(index))
         following = self.follow_newest and isinstance(frame, FrameResult)
-        self.renderer.request(DrawRequest(frame, self.full_look(index), colour, following, self._clip.objects))
+        objects = self._clip.objects
+        masks = self.expected.find(objects, index)
+        self.renderer.request(DrawRequest(frame, self.full_look(index), colour, following, objects, masks))
 
     def redraw(self) -> None:
         """Draw the frame again, because its look, the marks or the selection changed."""
@@ -148,7 +168,7 @@ class Display(QObject):
     # --- how it looks
 
     def set_look(self, **changes: Any) -> None:
-        """Change fields of the look: view, opacity, palette, divider."""
+        """Change fields of the look: view, opacity, palette, divider, whether objects are shown."""
         self.look = replace(self.look, **changes)
         self.look_changed.emit()
         self.redraw()
@@ -169,12 +189,13 @@ class Display(QObject):
 
     def full_look(self, index: int) -> Look:
         """Return the look of a frame with its marks, the members of objects and the selection."""
-        members = frozenset[int]().union(*self.members(index).values())
+        members = self.members(index).values()
+        objects = zip(self._clip.objects, members, strict=True)
         return replace(
             self.look,
             colours=self._clip.names.colours,
             hidden=self._clip.names.hidden,
-            members=members,
+            objects=tuple(ObjectLook(object_.colour, ids) for object_, ids in objects),
             selected=self.selection,
             isolated=self.isolated,
         )
@@ -193,7 +214,7 @@ class Display(QObject):
         return {object_.name: found for object_, found in zip(objects, ids, strict=True)}
 
     def masks(self) -> ObjectMasks | None:
-        """Return the masks of the objects on the frame shown: tracked ones or, without them, the objects' segments.
+        """Return the masks of the objects on the frame shown: tracked or painted ones, else the objects' segments.
 
         None if no frame is shown.
         """
@@ -202,4 +223,5 @@ class Display(QObject):
         result = self.shown.result
         if result.objects is not None and self.shown.objects == self._clip.objects:
             return result.objects
-        return member_masks(result.ids, tuple(self.members().values()))
+        expected = self.expected.find(self._clip.objects, result.index)
+        return expected or member_masks(result.ids, tuple(self.members().values()))

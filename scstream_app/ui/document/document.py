@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream_app.errors import SessionError, StudioError
+from scstream_app.objects.reach import Reach
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.pending_edits import PendingEdits, kinds_text
 from scstream_app.pipeline.run import Notice
@@ -18,6 +19,7 @@ from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.bookmarks import Bookmarks
 from scstream_app.ui.document.display import Display
+from scstream_app.ui.document.events.event_filter import EventFilter
 from scstream_app.ui.document.object_tracking import ObjectTracking
 from scstream_app.ui.document.run_control import RunControl
 from scstream_app.ui.document.state import State
@@ -27,6 +29,7 @@ from scstream_app.ui.document.workers.segmentation_worker import Opened, Task
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
+    from scstream_app.sources import Source
 
 #: Frames of a live source in the summary, and how many more there may be until the oldest are dropped.
 _LIVE_FRAMES, _LIVE_SLACK = 6_000, 600
@@ -46,6 +49,8 @@ class Document(QObject):
         The frame shown, its look, and the selection.
     run : RunControl
         The running segmentation.
+    event_filter : EventFilter
+        The events that are shown.
     pending : PendingEdits
         Edits of the model that the user asked for.
     session : Session or None
@@ -58,6 +63,8 @@ class Document(QObject):
     names : Names
         Names, colours and visibility of segments.
     objects : tuple of MarkedObject
+    edit_reach : Reach
+        On which frames new edits of objects hold.
     settings : Settings
         Settings of the segmentation, pending edits included.
     preview : Preview or None
@@ -92,7 +99,9 @@ class Document(QObject):
         self._forget()
         self.autostart = True
         self.exporting = 0
+        self.edit_reach = Reach.ONWARD
         self.pending = PendingEdits(self.settings)
+        self.event_filter = EventFilter(self, self)
         self.run = RunControl(self.pending, self)
         self.display = Display(self, self.run.worker.recent, self)
         self.measure_worker = MeasureWorker()
@@ -130,6 +139,8 @@ class Document(QObject):
         worker.on_newest = renderer.anticipate
         renderer.failed.connect(self._on_failed)
         self.measure_worker.measured.connect(self._on_measured)
+        self.opened.connect(self.event_filter.clear)
+        self.closed.connect(self.event_filter.clear)
 
     @property
     def is_open(self) -> bool:
@@ -147,7 +158,14 @@ class Document(QObject):
 
     # --- opening and closing
 
-    def open_source(self, address: str, path: Path, model: VideoSegmenter | None = None) -> None:
+    def open_source(
+        self,
+        address: str,
+        path: Path,
+        model: VideoSegmenter | None = None,
+        frames: tuple[int, int | None] = (0, None),
+        ready: Source | None = None,
+    ) -> None:
         """Close the open clip, and segment a source with the current settings.
 
         Parameters
@@ -158,10 +176,14 @@ class Document(QObject):
             Path of the new session. A live source gets no session: its frames are shown and dropped.
         model : VideoSegmenter, optional
             Model to begin with.
+        frames : tuple of int and (int or None)
+            Range (start, stop) of the frames to segment.
+        ready : Source, optional
+            The source, if it is open already.
         """
-        self._start(Task(path, address, self.settings, model))
+        self._start(Task(path, address, self.settings, model, frames=frames, ready=ready))
 
-    def open_session(self, path: Path, moved: bool = False) -> None:
+    def open_session(self, path: Path, moved: bool = False, ready: Session | None = None) -> None:
         """Close the open clip, show a session, and go on with its segmentation if it is not complete.
 
         Parameters
@@ -170,8 +192,10 @@ class Document(QObject):
             Path of the session.
         moved : bool
             Whether it is the session that was set aside: then the display, pending edits and undo stack stay.
+        ready : Session, optional
+            The session, if it is open already.
         """
-        self._start(Task(path, settings=self.settings, moved=moved))
+        self._start(Task(path, settings=self.settings, moved=moved, ready=ready))
 
     @Slot(object)
     def _start(self, task: Task) -> None:
@@ -318,7 +342,8 @@ class Document(QObject):
         if self.state in (State.SEGMENTING, State.SETTLING, State.PAUSED):
             self.run.pause(paused)
             self._set_state(State.PAUSED if paused else State.SEGMENTING)
-            if self.live and not paused:
+            # The first frames are shown as soon as they are segmented.
+            if not paused and (self.live or not len(self.summary)):
                 self.display.follow_newest = True
 
     # --- signals of the threads
@@ -393,13 +418,16 @@ class Document(QObject):
         # A moved session keeps its state.
         if not self.is_open or self.state in (State.SEGMENTING, State.PAUSED):
             return
-        ready = State.PAUSED if self.run.paused else State.SETTLING
+        # A resumed run has no first frame to settle: it repeats the frames since its last snapshot.
+        going = State.SEGMENTING if len(self.summary) else State.SETTLING
+        ready = State.PAUSED if self.run.paused else going
         self._set_state(State.WARMING if done < total else ready)
 
     @Slot(object)
     def _on_noted(self, record: FrameRecord) -> None:
         if self.is_open and record.index > (self.summary.frames[-1] if len(self.summary) else -1):
             self.summary.add(record)
+            self.display.on_segmented(record.index)
             if self.live and len(self.summary) > _LIVE_FRAMES + _LIVE_SLACK:
                 self.forget_before(self.summary.frames[-_LIVE_FRAMES])
             self.preview = None

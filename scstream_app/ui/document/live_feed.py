@@ -12,7 +12,7 @@ from scstream_app.pipeline.adaptive_scale import AdaptiveScale
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import FrameRecord, LiveRecorder, RecordingResult
-from scstream_app.session.recorded_objects import RecordedObjects
+from scstream_app.session.objects.recorded_objects import RecordedObjects
 from scstream_app.sources import is_camera
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -102,7 +102,7 @@ class LiveFeed(QObject):
         self._last = monotonic()
         self._note_scale(record)
         if self._adaptive_scale is not None and record.index and not record.cut:
-            wanted = self._adaptive_scale.note(record.milliseconds["engine"])
+            wanted = self._adaptive_scale.note(record.milliseconds["engine"], record.time, self.dropped)
             if wanted is not None:
                 self._request(wanted)
         if self._recorded_objects is not None and not self._recorded_objects.final:

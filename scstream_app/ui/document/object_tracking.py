@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal, SignalInstance, Slot
 
 from scstream_app.session import MarkedObject, Session
-from scstream_app.session.mask_updates import MaskUpdates
+from scstream_app.session.objects.mask_updates import MaskUpdates
+from scstream_app.session.objects.object_curves import ObjectCurves
 from scstream_app.ui.document.display import Display
 from scstream_app.ui.document.state import OpenClip, State
 from scstream_app.ui.document.workers.object_worker import ObjectWorker, TrackTask
@@ -16,8 +17,8 @@ from scstream_app.ui.document.workers.object_worker import ObjectWorker, TrackTa
 class ObjectTracking(QObject):
     """Has the objects tracked after every change of the objects or of the clip.
 
-    ``tracked`` carries the session and a list of frames whose masks were stored, ``advanced`` says that `progress` may
-    have changed. Objects of a live source are not tracked: its pictures are not stored.
+    ``tracked`` carries the session and a list of frames whose masks were stored, ``advanced`` says that `progress` or
+    `curves` may have changed. Objects of a live source are not tracked: its pictures are not stored.
 
     Parameters
     ----------
@@ -32,6 +33,8 @@ class ObjectTracking(QObject):
     Attributes
     ----------
     worker : ObjectWorker
+    curves : ObjectCurves
+        Area and confidence of the objects on the frames that are tracked.
     """
 
     tracked = Signal(object, object)
@@ -46,6 +49,7 @@ class ObjectTracking(QObject):
         self._updates = MaskUpdates()
         self._current: tuple[Session, tuple[MarkedObject, ...]] | None = None
         self._growing = False
+        self.curves = ObjectCurves()
         self.worker.reported.connect(self._on_reported)
         for signal in changes:
             signal.connect(self._follow)
@@ -67,6 +71,12 @@ class ObjectTracking(QObject):
             self.worker.leave()
             self.advanced.emit()
 
+    def restart(self) -> None:
+        """Track again, because the segments of stored frames have changed."""
+        self._updates = MaskUpdates()
+        self._current = None
+        self._follow()
+
     def shut_down(self, patience: int) -> bool:
         """End the thread; return whether it ended within ``patience`` milliseconds."""
         return self.worker.shut_down(patience)
@@ -75,7 +85,7 @@ class ObjectTracking(QObject):
     def _follow(self) -> None:
         """Track what the clip has now."""
         if self._clip.session is None:
-            self._updates = MaskUpdates()
+            self._updates, self.curves = MaskUpdates(), ObjectCurves()
         wanted = self._wanted()
         growing = self._clip.state not in (State.STOPPED, State.DONE)
         ended, self._growing = self._growing and not growing, growing
@@ -96,10 +106,11 @@ class ObjectTracking(QObject):
 
     @Slot()
     def _on_reported(self) -> None:
-        session, frames = self.worker.take_report()
-        if self._current is None or session is not self._current[0]:
+        report = self.worker.take_report()
+        if self._current is None or report.session is not self._current[0]:
             return
-        if self._display.index in frames:
+        self.curves = report.curves
+        if self._display.index in report.frames:
             self._display.redraw()
         self.advanced.emit()
-        self.tracked.emit(session, frames)
+        self.tracked.emit(report.session, report.frames)

@@ -18,6 +18,7 @@ class RunControl(QObject):
     Signals: ``starting`` carries a `Task` just before the worker begins it. ``superseded`` carries the queued task if
     an idle action started another one in the meantime. ``rested`` comes when nothing is running or queued: whether the
     session is complete, and whether a session was closed. ``failed`` says why a session could not be closed.
+    ``frames_changed`` says that `frames` is another range.
 
     Parameters
     ----------
@@ -31,17 +32,21 @@ class RunControl(QObject):
         Segments on its own thread.
     compiling : bool
         Whether the worker is compiling the engine, which it cannot interrupt.
+    frames : tuple of int and (int or None)
+        Range (start, stop) between in and out point, to which the open clip is limited when its segmentation begins.
     """
 
     starting = Signal(object)
     superseded = Signal(object)
     rested = Signal(bool, bool)
     failed = Signal(str)
+    frames_changed = Signal()
 
     def __init__(self, pending: PendingEdits, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.worker = SegmentationWorker(pending)
         self.compiling = False
+        self.frames: tuple[int, int | None] = (0, None)
         self._closer = SessionCloser()
         self._queued: Task | None = None
         self._busy = False
@@ -74,6 +79,7 @@ class RunControl(QObject):
 
     def start(self, task: Task) -> None:
         """Begin a task now, or when the running one has ended; it replaces a queued one."""
+        self._drop_queued()
         self._queued = task
         if not self._busy:
             self._begin()
@@ -89,10 +95,29 @@ class RunControl(QObject):
         """Have the worker wait before its next frame, or go on."""
         self.worker.pause(paused)
 
+    def set_frames(self, start: int, stop: int | None) -> None:
+        """Set the range to which the clip is limited when its segmentation begins."""
+        if (start, stop) != self.frames:
+            self.frames = start, stop
+            self.frames_changed.emit()
+
+    def limit(self, first: int | None, last: int | None) -> None:
+        """Have the worker end after a frame and, if no frame is segmented yet, begin at one; None: no limit."""
+        self.worker.limit(first, last)
+
+    def step(self) -> None:
+        """Have the worker segment one frame during a pause, and wait again."""
+        self.worker.step()
+
     def cancel(self, aside: bool = False) -> None:
         """Stop the task within a frame, and drop a queued one; ``aside``: the session will be opened again."""
-        self._queued = None
+        self._drop_queued()
         self.worker.cancel(aside)
+
+    def _drop_queued(self) -> None:
+        queued, self._queued = self._queued, None
+        if queued is not None:
+            queued.release()
 
     def close(self, session: Session) -> str:
         """Close a session, after the running task if there is one; return why that failed, or an empty string."""

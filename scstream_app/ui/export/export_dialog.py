@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
-from PySide6.QtCore import QSettings, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QSettings, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QImage, QPixmap
 from PySide6.QtWidgets import (
     QDialog,
@@ -24,14 +24,18 @@ from PySide6.QtWidgets import (
 from scstream_app.errors import StudioError
 from scstream_app.export import FORMATS, ExportOptions
 from scstream_app.export.movie import MovieWriter
+from scstream_app.plural import counted
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export import export_worker
 from scstream_app.ui.export.export_folder import folder_error, is_empty
 from scstream_app.ui.export.export_form import ExportForm, Preview
 from scstream_app.ui.export.export_formats import FormatsTree
 from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
+from scstream_app.ui.qt.durations import duration_text
+from scstream_app.ui.qt.screen_fit import ScrollBox, fit_dialog
 
 _PREVIEW_PIXELS = 480
+_SIZE = QSize(820, 640)
 
 
 class ExportDialog(QDialog):
@@ -99,7 +103,7 @@ class ExportDialog(QDialog):
         left.addWidget(self._about)
         right = QVBoxLayout()
         right.addWidget(self._preview, 1)
-        right.addWidget(self._form)
+        right.addWidget(ScrollBox(self._form))
         sides = QHBoxLayout()
         sides.addLayout(left, 0)
         sides.addLayout(right, 1)
@@ -107,7 +111,7 @@ class ExportDialog(QDialog):
         layout.addLayout(sides, 1)
         for widget in (self._message, self._bar, self._status, self._buttons):
             layout.addWidget(widget)
-        self.resize(820, 640)
+        fit_dialog(self, _SIZE)
 
     def _connect(self) -> None:
         self._formats.itemChanged.connect(self._check)
@@ -250,7 +254,7 @@ class ExportDialog(QDialog):
         self._bar.show()
         self._show_button.hide()
         self._show_message("", error=False)
-        self._status.setText(f"Exporting {task.count} frames…")
+        self._status.setText(f"Exporting {counted(task.count, 'frame')}…")
         self._status.show()
         self._worker.start(task)
 
@@ -291,7 +295,7 @@ class ExportDialog(QDialog):
         if failed:
             self._status.setText("Some files were not written.")
         elif complete:
-            self._status.setText(f"{self._count} frames written in {seconds}.")
+            self._status.setText(f"{counted(self._count, 'frame')} written in {seconds}.")
             self.exported.emit(self.folder)
         else:
             self._status.setText("Cancelled. Incomplete files were removed.")
@@ -355,19 +359,6 @@ def ask(parent: QWidget, question: str, yes: str, no: str, then: Callable[[], No
     box.setDefaultButton(QMessageBox.StandardButton.No)
     box.accepted.connect(then)
     box.open()
-
-
-def duration_text(seconds: float) -> str:
-    """Format a duration.
-
-    >>> duration_text(0.4), duration_text(42.0), duration_text(200.0), duration_text(7300.0)
-    ('1 s', '42 s', '3 min 20 s', '2 h 1 min')
-    """
-    whole = max(1, round(seconds))
-    minutes, rest = divmod(whole, 60)
-    if minutes >= 60:
-        return f"{minutes // 60} h {minutes % 60} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 def _label() -> QLabel:

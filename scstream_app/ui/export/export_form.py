@@ -44,6 +44,8 @@ _OVERWRITE: Mapping[str, str] = {
 _BY_FORMAT = ""
 #: Group of the stored choices in the settings.
 _KEY = "export"
+#: Letters of a choice for which there is always room.
+_CHOICE_LETTERS = 16
 
 
 class ExportForm(QWidget):
@@ -94,6 +96,9 @@ class ExportForm(QWidget):
         self._range.setToolTip("" if self._in_out else "Set the in and out points on the timeline first (I and O)")
         index = self._document.display.index
         self._current = QRadioButton("Current" if index is None else f"Current ({index})")
+        segmented = index is not None and self._document.summary.place(index) is not None
+        self._current.setEnabled(segmented)
+        self._current.setToolTip("" if segmented else "The frame shown is not segmented")
         self._which = QButtonGroup(self)
         for button in (self._all, self._range, self._current):
             self._which.addButton(button)
@@ -288,7 +293,7 @@ class Preview(QLabel):
         self._pixmap: QPixmap | None = None
         self.setAccessibleName("Preview")
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.setMinimumSize(320, 180)
+        self.setMinimumSize(160, 90)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
 
     def put(self, pixmap: QPixmap | None) -> None:
@@ -328,6 +333,9 @@ def _percent(low: int, high: int) -> QSpinBox:
 
 def _choice(titles: Mapping[str, str]) -> QComboBox:
     box = QComboBox()
+    # A long title must not widen the dialog; the list shows it in full.
+    box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+    box.setMinimumContentsLength(min(max(map(len, titles.values())), _CHOICE_LETTERS))
     for name, title in titles.items():
         box.addItem(title, name)
     return box

@@ -29,7 +29,7 @@ class FormatsTree(QTreeWidget):
         self.setAccessibleName("Formats")
         self.setHeaderHidden(True)
         show_boxes(self)
-        self.setMinimumSize(230, 360)
+        self.setMinimumSize(200, 96)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._fill()
         self.itemChanged.connect(self._on_item_changed)

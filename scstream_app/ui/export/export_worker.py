@@ -18,7 +18,7 @@ from scstream_app.render.image_types import Picture
 from scstream_app.render.palette import Colouring
 from scstream_app.session import Session
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between two progress signals.

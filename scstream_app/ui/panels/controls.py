@@ -23,7 +23,7 @@ from superqt import QCollapsible
 
 from scstream_app.pipeline.edits import CHANGEABLE, Edit
 from scstream_app.settings import PRESETS, SPECS, Preset, Settings, Spec, remembered_frames
-from scstream_app.ui.document.action_availability import can_edit
+from scstream_app.ui.document.action_availability import can_edit, why_no_rerun
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.form_fields import Field, FieldSpec, make_field, make_form
@@ -78,10 +78,12 @@ def field_spec(name: str, spec: Spec, describe: Callable[[Any], str] | None = No
 class ControlsPanel(QWidget):
     """A form for the settings, which marks those that differ from the settings in use.
 
-    ``restart_requested`` carries the Settings with which to segment the source again from its start.
+    ``restart_requested`` carries the Settings with which to segment the source again from its start,
+    ``apply_requested`` an Edit of the model before the frame shown, which is then segmented again.
     """
 
     restart_requested = Signal(object)
+    apply_requested = Signal(object)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -211,7 +213,8 @@ class ControlsPanel(QWidget):
             self._mark(name, field, name in changed or bool(field.problem))
             field.update_note()
         applicable = [name for name in changed if name in CHANGEABLE]
-        self._apply.setEnabled(bool(applicable) and not problem and can_edit(self._document))
+        possible = can_edit(self._document) or not why_no_rerun(self._document)
+        self._apply.setEnabled(bool(applicable) and not problem and possible)
         self._restart.setEnabled(self._document.facts is not None and not self._document.saving and not problem)
         self._revert.setEnabled(bool(changed or problem))
         self._message.setText(problem or self._effect_text(changed))
@@ -234,7 +237,9 @@ class ControlsPanel(QWidget):
         labels = ", ".join(SPECS[name].label for name in changed)
         text = f"Changed: {labels}."
         if not can_edit(self._document):
-            return f"{text} All frames are segmented: press Restart."
+            if why_no_rerun(self._document):
+                return f"{text} All frames are segmented: press Restart."
+            text += " Applying segments this frame and all later ones again."
         if "scene_cuts" in changed:
             text += f" '{SPECS['scene_cuts'].label}' applies to a whole run: it needs Restart."
         if AFRESH & changed.keys():
@@ -275,8 +280,13 @@ class ControlsPanel(QWidget):
     @Slot()
     def _on_apply(self) -> None:
         values = {name: value for name, value in self.changed.items() if name in CHANGEABLE}
-        if values:
-            self._document.edit(Edit("restart" if AFRESH & values.keys() else "change", values=values))
+        if not values:
+            return
+        edit = Edit("restart" if AFRESH & values.keys() else "change", values=values)
+        if can_edit(self._document):
+            self._document.edit(edit)
+        else:
+            self.apply_requested.emit(edit)
 
     @Slot()
     def _on_restart(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypeVar
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
@@ -19,26 +18,14 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.errors import StudioError
+from scstream_app.objects.painting import free_names
+from scstream_app.objects.reach import Reach
 from scstream_app.pipeline.run import Notice
 from scstream_app.session import MarkedObject
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-
-T = TypeVar("T")
-
-
-def free_name(objects: Iterable[MarkedObject]) -> str:
-    """Return the first free name "object N".
-
-    >>> free_name([MarkedObject.made("Object 1", (0, 0, 0), 0, {3})])
-    'object 2'
-    """
-    taken = {object_.name.casefold() for object_ in objects}
-    number = 1
-    while f"object {number}" in taken:
-        number += 1
-    return f"object {number}"
+from scstream_app.ui.document.objects.reach_text import reach_phrase
 
 
 def name_problem(name: str, objects: Iterable[MarkedObject]) -> str:
@@ -46,7 +33,7 @@ def name_problem(name: str, objects: Iterable[MarkedObject]) -> str:
     try:
         MarkedObject.made(name, (0, 0, 0), 0, ())
     except StudioError as error:
-        return f"{capitalised(str(error))}."
+        return undo_commands.sentence(str(error))
     if name.casefold() in {object_.name.casefold() for object_ in objects}:
         return f"There is an object '{name}' already."
     return ""
@@ -129,7 +116,7 @@ class ObjectDialog(QDialog):
 
     @Slot()
     def _begin_new(self) -> None:
-        self._line.setText(free_name(self._objects))
+        self._line.setText(free_names(self._objects)[0])
         self._line.selectAll()
         self._line.setFocus()
 
@@ -156,20 +143,27 @@ class ObjectDialog(QDialog):
 
 
 def ask_object(
-    document: Document, parent: QWidget, message: Callable[[str], object], start: str | None = None
+    document: Document,
+    parent: QWidget,
+    message: Callable[[str], object],
+    start: str | None = None,
 ) -> ObjectDialog:
     """Ask to which object to add the selected segments, and add them; ``message`` shows the result."""
     ids = document.display.selection
 
     def add(name: str, ids: frozenset[int], frame: int) -> None:
-        before, members = document.objects, document.display.members(frame)
+        before, members, reach = document.objects, document.display.members(frame), document.edit_reach
         existing = next((object_ for object_ in before if object_.name == name), None)
-        if existing is not None:
-            undo_commands.add_to_object(document, name, ids, frame)
-        else:
-            _make(document, name, ids, frame)
+        try:
+            if existing is not None:
+                undo_commands.add_to_object(document, name, ids, frame, reach)
+            else:
+                _make(document, name, ids, frame, reach)
+        except StudioError as error:
+            message(undo_commands.sentence(str(error)))
+            return
         if document.objects != before:
-            message(_added_text(name, ids, members))
+            message(_added_text(name, ids, members, reach_phrase(reach, frame)))
         elif existing is not None and ids <= members[name]:
             message(f"{capitalised(undo_commands.segments_text(ids))}: already in object '{name}'.")
 
@@ -178,7 +172,7 @@ def ask_object(
         document.objects,
         title=BY_ID["group"].title.rstrip("…"),
         prompt=f"Add {undo_commands.segments_text(ids)} to the object:",
-        start=start or _likely(document) or undo_commands.last_object(document) or free_name(document.objects),
+        start=start or _likely(document) or undo_commands.last_object(document) or free_names(document.objects)[0],
         existing=bool(document.objects),
         done=_with_selection(document, add),
     )
@@ -192,8 +186,8 @@ def _likely(document: Document) -> str | None:
     return next((name for name, ids in members.items() if ids & document.display.selection), None)
 
 
-def _added_text(name: str, ids: frozenset[int], members: Mapping[str, frozenset[int]]) -> str:
-    """Describe which segments were added to an object, and from which others they were taken.
+def _added_text(name: str, ids: frozenset[int], members: Mapping[str, frozenset[int]], where: str = "") -> str:
+    """Describe which segments were added to an object on which frames, and from which others they were taken.
 
     >>> _added_text("sail", frozenset({3, 5}), {"kite": frozenset({1, 3}), "sail": frozenset(), "sea": frozenset({7})})
     "Segments 3 and 5 added to object 'sail'; segment 3 is no longer in object 'kite'."
@@ -203,7 +197,7 @@ def _added_text(name: str, ids: frozenset[int], members: Mapping[str, frozenset[
         f"; {undo_commands.segments_text(lost)} {'is' if len(lost) == 1 else 'are'} no longer in object '{other}'"
         for other, lost in taken.items()
     )
-    return f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'{more}."
+    return f"{capitalised(undo_commands.segments_text(ids))} added to object '{name}'{where}{more}."
 
 
 def capitalised(text: str) -> str:
@@ -211,27 +205,19 @@ def capitalised(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _make(document: Document, name: str, ids: frozenset[int], frame: int) -> None:
+def _make(document: Document, name: str, ids: frozenset[int], frame: int, reach: Reach) -> None:
     """Make an object; if there are frames before it, a notice says that it is followed forwards only."""
     before = document.objects
-    undo_commands.make_object(document, name, ids, frame)
-    if document.objects == before:
+    undo_commands.make_object(document, name, ids, frame, reach)
+    if document.objects == before or reach is not Reach.ONWARD:
         return
     if len(document.summary) and frame > document.summary.frames[0] and not document.live:
         here = "here, " if frame == document.display.index else ""
-        text = f"'{name}' starts {here}at frame {frame}. To have it in all frames, make it on the first one."
+        text = (
+            f"'{name}' starts {here}at frame {frame}. To have it in earlier frames, "
+            "choose Object > Carry Back from Here."
+        )
         document.noticed.emit(Notice("edit", frame, text))
-
-
-def if_still_open(document: Document, act: Callable[[T], None]) -> Callable[[T], None]:
-    """Return a function that calls ``act`` with an answer, unless another document is open by then."""
-    summary = document.summary
-
-    def done(answer: T) -> None:
-        if document.is_open and document.summary is summary:
-            act(answer)
-
-    return done
 
 
 def _with_selection(document: Document, add: Callable[[str, frozenset[int], int], None]) -> Callable[[str], None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QSettings, QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,13 +20,19 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.objects import MarkedObject, ObjectEdit
+from scstream_app.plural import counted
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.action_availability import why_unavailable
+from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.objects.reach_text import edit_text, reach_phrase
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
-from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised, if_still_open
+from scstream_app.ui.document.undo_commands.objects import ObjectsCommand
+from scstream_app.ui.panels.column_fitter import ColumnFitter
+from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised
+from scstream_app.ui.panels.reach_choice import ReachChoice
 from scstream_app.ui.panels.segments_cells import SwatchDelegate
 from scstream_app.ui.qt.widgets import ask_colour, more_button
 
@@ -39,32 +45,40 @@ _NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)
 #: Edits listed in a tooltip.
 _MOST_LISTED = 20
 #: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
-_BUTTONS = ("group", "ungroup", "rename_object")
-_MORE = ("recolour_object", "delete_object")
+_BUTTONS = ("group", "ungroup")
+_MORE = ("rename_object", "recolour_object", "delete_object")
+#: Columns that a narrow list hides, the first of them first.
+_DISPENSABLE = (_FROM, _COUNT, _EDITS, _AREA)
 
 
 class ObjectsPanel(QWidget):
     """The list of objects with its buttons and menu; the window's menu calls the public methods.
 
     ``message`` carries what an action did, or why it did nothing: the list may be behind another panel.
+    ``current_changed`` carries the name of the highlighted object, which is empty if there is none.
     """
 
     message = Signal(str)
+    current_changed = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._stale = True
+        self._announced: str | None = None
         self._tree = self._make_tree()
+        self._columns = ColumnFitter(self._tree, _DISPENSABLE)
         self._hint = QLabel()
         self._hint.setWordWrap(True)
         self._hint.setMargin(6)
         self._actions = self._make_actions()
         self._bar = self._make_bar()
+        self._reach = ReachChoice(document)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(self._bar)
+        layout.addWidget(self._reach)
         layout.addWidget(self._hint)
         layout.addWidget(self._tree, 1)
         self._panel_refresh = PanelRefresh(document, _PAUSE, self)
@@ -72,6 +86,7 @@ class ObjectsPanel(QWidget):
         document.display.shown_changed.connect(self._panel_refresh.ask)
         document.closed.connect(self._refresh)
         document.marks_changed.connect(self._refresh)
+        document.undo.indexChanged.connect(self._highlight_changed)
         document.display.selection_changed.connect(self._enable)
         document.state_changed.connect(self._enable)
         self._refresh()
@@ -79,7 +94,7 @@ class ObjectsPanel(QWidget):
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
         bar.addActions([self._actions[id] for id in _BUTTONS])
-        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Colour, delete"))
+        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Rename, colour, delete"))
         return bar
 
     def _make_tree(self) -> QTreeWidget:
@@ -139,6 +154,21 @@ class ObjectsPanel(QWidget):
         item = self._tree.currentItem()
         return None if item is None else item.text(_NAME)
 
+    def highlight(self, name: str | None) -> None:
+        """Highlight an object, or none."""
+        rows = [self._tree.topLevelItem(row) for row in range(self._tree.topLevelItemCount())]
+        found = [item for item in rows if item is not None and item.text(_NAME) == name]
+        # The type stub does not allow None, which is how Qt removes the highlight.
+        self._tree.setCurrentItem(found[0] if found else None)  # type: ignore[arg-type]
+
+    @Slot(int)
+    def _highlight_changed(self, index: int) -> None:
+        """Highlight the object that the user has just made or changed: the next stroke or edit is about it."""
+        undo = self._document.undo
+        command = undo.command(index - 1) if 0 < index == undo.count() else None
+        if isinstance(command, ObjectsCommand):
+            self.highlight(command.about)
+
     @property
     def has_list_focus(self) -> bool:
         """Whether the list has the keyboard focus."""
@@ -152,23 +182,35 @@ class ObjectsPanel(QWidget):
 
     @Slot()
     def remove_selected(self) -> None:
-        """Remove the selected segments from the highlighted object, or from all objects if none is highlighted."""
+        """Remove the selected segments from the highlighted object or, if it has none of them, from all objects."""
         if not self._actions.check("ungroup"):
             return
-        document = self._document
-        names = [self.current] if self.current is not None else [object_.name for object_ in document.objects]
-        members = document.display.members()
-        of = {name: ids for name in names if (ids := members[name] & document.display.selection)}
-        before = document.objects
+        document, selection, reach = self._document, self._document.display.selection, self._document.edit_reach
+        of, before = self._holders(), document.objects
+        where = reach_phrase(reach, document.display.index or 0)
         if of:
-            undo_commands.remove_from_objects(document, of)
+            undo_commands.remove_from_objects(document, of, reach)
             if document.objects != before:
-                self.message.emit(_removed_text(of))
+                self.message.emit(_removed_text(of, where))
         else:
-            where = f"object '{self.current}'" if self.current is not None else "any object"
-            self.message.emit(
-                f"{capitalised(undo_commands.segments_text(document.display.selection))}: not in {where} on this frame."
-            )
+            segments = capitalised(undo_commands.segments_text(selection))
+            self.message.emit(f"{segments}: not in any object{where or ' on this frame'}.")
+
+    def _holders(self) -> dict[str, frozenset[int]]:
+        """Return the objects from which the selected segments can be removed, and which of them from each.
+
+        The highlighted object comes first; if it has none of them, all objects count.
+        """
+        members = self._document.display.members()
+        # Masks of neighbours touch a segment, too: it leaves the object that has it.
+        owned = frozenset[int]().union(*members.values())
+        of = {name: self._held_by(name) - (owned - members[name]) for name in members}
+        of = {name: ids for name, ids in of.items() if ids}
+        return {self.current: of[self.current]} if self.current in of else of
+
+    def _held_by(self, name: str) -> frozenset[int]:
+        document = self._document
+        return undo_commands.members_within(document, name, document.display.selection, document.edit_reach)
 
     @Slot()
     def rename_current(self) -> None:
@@ -206,6 +248,10 @@ class ObjectsPanel(QWidget):
         if self._actions.check("delete_object") and self.current is not None:
             undo_commands.delete_object(self._document, self.current)
 
+    def remember(self, settings: QSettings) -> None:
+        """Take over the stored reach of edits, and store later choices."""
+        self._reach.remember(settings)
+
     # --- updates
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -229,6 +275,7 @@ class ObjectsPanel(QWidget):
                 self._fill(item, object_, (str(len(members[object_.name])), *values[row]))
                 if object_.name == current:
                     self._tree.setCurrentItem(item)
+        self._columns.fit()
         self._update_hint()
         self._enable()
 
@@ -253,6 +300,7 @@ class ObjectsPanel(QWidget):
         item.setData(_NAME, Qt.ItemDataRole.DecorationRole, QColor(*object_.colour))
         for column, text in zip((_COUNT, _AREA, _CONFIDENCE), on_frame, strict=True):
             item.setText(column, text)
+        item.setToolTip(_NAME, _about(object_, on_frame))
         item.setText(_FROM, str(object_.frame))
         item.setText(_EDITS, str(len(object_.edits)))
         item.setToolTip(_EDITS, _edits_text(object_.edits))
@@ -262,6 +310,9 @@ class ObjectsPanel(QWidget):
     @Slot()
     def _enable(self) -> None:
         self._actions.enable()
+        if self.current != self._announced:
+            self._announced = self.current
+            self.current_changed.emit(self.current or "")
 
     def set_keys(self, key: Callable[[str], str]) -> None:
         """Take over the keys of the window's actions; ``key`` gives the key of an action."""
@@ -281,23 +332,41 @@ class ObjectsPanel(QWidget):
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
         self._document.display.select(self._document.display.members()[item.text(_NAME)])
 
-    def _show_menu(self, where: object) -> None:
+    @Slot(QPoint)
+    def _show_menu(self, where: QPoint) -> None:
+        self._make_menu().popup(self._tree.viewport().mapToGlobal(where))
+
+    @Slot(str, QPoint)
+    def show_menu_of(self, name: str, where: QPoint) -> None:
+        """Highlight an object and show its menu at a place on the screen."""
+        self.highlight(name)
+        self._make_menu().popup(where)
+
+    def _make_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.setToolTipsVisible(True)
         menu.addActions([self._actions[id] for id in (*_BUTTONS, *_MORE)])
-        menu.popup(self._tree.viewport().mapToGlobal(where))  # type: ignore[call-overload]
+        return menu
 
 
-def _removed_text(of: Mapping[str, frozenset[int]]) -> str:
-    """Describe which segments were removed from which objects.
+def _removed_text(of: Mapping[str, frozenset[int]], where: str = "") -> str:
+    """Describe which segments were removed from which objects, and on which frames.
 
     >>> _removed_text({"kite": frozenset({3}), "sea": frozenset({3, 5})})
     "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea'."
     """
     (first, ids), *others = of.items()
     more = "".join(f", {undo_commands.segments_text(ids)} from object '{name}'" for name, ids in others)
-    return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}."
+    return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}{where}."
+
+
+def _about(object_: MarkedObject, on_frame: tuple[str, str, str]) -> str:
+    """Describe an object in a tooltip: a narrow list does not show everything."""
+    segments, area, confidence = on_frame
+    here = f"On this frame: {counted(int(segments), 'segment')}" + (f", {area} pixels" if area else "")
+    sure = f", confidence {confidence}" if confidence else ""
+    return f"{object_.name}\n{here}{sure}\nSince frame {object_.frame}, {counted(len(object_.edits), 'edit')}"
 
 
 def _edits_text(edits: Sequence[ObjectEdit]) -> str:
@@ -308,16 +377,8 @@ def _edits_text(edits: Sequence[ObjectEdit]) -> str:
     Frame 0: made of segments 1 and 2
     Frames 20 to 29: segment 2 removed
     """
-    lines = [_edit_text(edit) for edit in edits[:_MOST_LISTED]]
+    lines = [edit_text(edit) for edit in edits[:_MOST_LISTED]]
     return "\n".join([*lines, *([f"… and {len(edits) - _MOST_LISTED} more"] if len(edits) > _MOST_LISTED else [])])
-
-
-def _edit_text(edit: ObjectEdit) -> str:
-    where = f"Frame {edit.frame}" if edit.stop is None else f"Frames {edit.frame} to {edit.stop - 1}"
-    if edit.kind == "painted":
-        return f"{where}: painted"
-    segments = undo_commands.segments_text(edit.ids) if edit.ids else "no segments"
-    return f"{where}: made of {segments}" if edit.kind == "made" else f"{where}: {segments} {edit.kind}"
 
 
 class _Tree(QTreeWidget):

@@ -30,21 +30,23 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.pipeline.run import Notice
+from scstream_app.plural import counted
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.action_availability import why_unavailable
+from scstream_app.ui.document.action_availability import can_edit, why_unavailable
+from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
-from scstream_app.ui.panels.object_dialog import ask_object, if_still_open
+from scstream_app.ui.panels.object_dialog import ask_object
 from scstream_app.ui.panels.plots.plot_helpers import statistics_of
 from scstream_app.ui.panels.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
 from scstream_app.ui.panels.segments_model import COLOUR, HEADERS, NAME, SHOWN, SegmentsModel, runs
 from scstream_app.ui.panels.segments_table import SegmentsTable
 from scstream_app.ui.qt.widgets import ask_colour, more_button, show_boxes
 
-#: Seconds between two updates during playback: painting the table keeps the window busy for about 10 ms.
-_PAUSE = 0.25
+#: Seconds between two updates during playback: the table follows the picture, and leaves time to paint the next one.
+_PAUSE = 0.1
 #: Shown instead of the number of segments while there are none.
 _NOT_YET = {
     State.OPENING: "Opening…",
@@ -65,7 +67,8 @@ class SegmentsPanel(QWidget):
     """The table with its filter, buttons and menu; the window's menu calls the public methods.
 
     They act on the document's selection. ``message`` carries what an action did, where the user does not see it, or why
-    it did nothing.
+    it did nothing. ``edit_requested`` carries "merge", "split", "lock" or "unlock" if no next frame follows before
+    which the model can change.
 
     Attributes
     ----------
@@ -74,6 +77,7 @@ class SegmentsPanel(QWidget):
     """
 
     message = Signal(str)
+    edit_requested = Signal(str)
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,14 +220,21 @@ class SegmentsPanel(QWidget):
     @Slot()
     def merge_selected(self) -> None:
         """Ask the model to merge the selected segments."""
-        if self._actions.check("merge"):
+        if self._actions.check("merge") and self._frames_follow("merge"):
             self._announce(undo_commands.merge(self._document, self._document.display.selection))
 
     @Slot()
     def split_selected(self) -> None:
         """Ask the model to split each of the selected segments."""
-        if self._actions.check("split"):
+        if self._actions.check("split") and self._frames_follow("split"):
             self._announce(undo_commands.split(self._document, self._document.display.selection))
+
+    def _frames_follow(self, kind: str) -> bool:
+        """Whether a frame follows before which the model can change; otherwise request the edit."""
+        if not can_edit(self._document):
+            self.edit_requested.emit(kind)
+            return False
+        return True
 
     def _announce(self, text: str) -> None:
         """Show what will happen: the picture changes only with the next frame."""
@@ -234,8 +245,9 @@ class SegmentsPanel(QWidget):
     def toggle_locked(self) -> None:
         """Lock the selected segments; if all of them are locked, unlock them."""
         chosen = self._document.display.selection
-        if self._actions.check("lock"):
-            undo_commands.set_locked(self._document, chosen, not chosen <= self._document.pending.locked)
+        locked = not chosen <= self._document.pending.locked
+        if self._actions.check("lock") and self._frames_follow("lock" if locked else "unlock"):
+            undo_commands.set_locked(self._document, chosen, locked)
 
     @Slot()
     def group_selected(self) -> None:
@@ -368,7 +380,8 @@ class SegmentsPanel(QWidget):
         """Show the numbers of listed, selected and hidden segments."""
         ids, listed = frozenset(statistics_of(self._document)["id"].tolist()), self._model.rowCount()
         if ids:
-            text = f"{len(ids)} segments" if listed == len(ids) else f"{listed} of {len(ids)} segments"
+            total = counted(len(ids), "segment")
+            text = total if listed == len(ids) else f"{listed} of {total}"
         else:
             text = self._waiting_text()
         if text and self._document.display.selection:
@@ -379,9 +392,11 @@ class SegmentsPanel(QWidget):
 
     def _waiting_text(self) -> str:
         """Describe why the table is empty."""
-        document = self._document
+        document, shown = self._document, self._document.display.shown
+        if shown is not None and not shown.segmented and not document.display.follow_newest:
+            return f"Frame {shown.result.index} is not segmented"
         if document.preview is not None and document.display.shown is not None:
-            return f"Analysing first frame… {document.preview.progress.n_clusters} segments so far"
+            return f"Analysing first frame… {counted(document.preview.progress.n_clusters, 'segment')} so far"
         return _NOT_YET.get(document.state, "0 segments" if document.is_open else "")
 
     @Slot(QModelIndex)

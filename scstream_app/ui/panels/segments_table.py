@@ -58,6 +58,7 @@ class SegmentsTable(QTableView):
 
     def _configure(self) -> None:
         self.setAccessibleName("Segments")
+        self.setTabKeyNavigation(False)
         show_boxes(self)
         # Editing starts by the key of Rename, which the user can change.
         self.setEditTriggers(QAbstractItemView.EditTrigger.DoubleClicked)

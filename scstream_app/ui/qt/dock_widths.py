@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStackedWi
 
 #: Minimum and maximum default width in pixels, and the share of the window in between.
 _SHARED, _SHARE = (430, 640), 0.24
-#: Minimum width in pixels: names and tabs need it.
-_LEAST = 340
+#: Largest share of the window by default, and for a width that the user chose: the picture needs the rest.
+_MOST_SHARED, _MOST_CHOSEN = 0.38, 0.5
+#: Minimum width in pixels: the table's first columns and two tabs need it.
+_LEAST = 240
 _SIDES = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 
 
@@ -74,8 +76,12 @@ class DockWidths(QObject):
             self._window.resizeDocks(docks, list(wrong.values()), Qt.Orientation.Horizontal)
 
     def _wanted(self, side: str) -> int:
+        window = self._window.width()
+        if side in self._chosen:
+            return max(min(self._chosen[side], round(_MOST_CHOSEN * window)), _LEAST)
         least, most = _SHARED
-        return self._chosen.get(side, min(max(round(_SHARE * self._window.width()), least), most))
+        shared = min(max(round(_SHARE * window), least), most)
+        return max(min(shared, round(_MOST_SHARED * window)), _LEAST)
 
     def _now(self) -> dict[str, int]:
         """Width of the docks per side; sides with docks next to each other have none."""

@@ -33,6 +33,14 @@ def underline_current_tab(bar: QTabBar) -> None:
     bar.setStyleSheet(_TABS.format(**{role: palette.color(QPalette.ColorRole[role]).name() for role in _ROLES}))
 
 
+def is_behind_another(widget: QWidget) -> bool:
+    """Whether a widget belongs to a dock that is behind another one; Qt treats such docks as visible."""
+    parent: QWidget | None = widget
+    while parent is not None and not isinstance(parent, QDockWidget):
+        parent = parent.parentWidget()
+    return parent is not None and parent.visibleRegion().isEmpty()
+
+
 class Dock(QDockWidget):
     """Dock whose title buttons have the text colour; Qt's own icons are made for light themes."""
 

@@ -1,4 +1,4 @@
-"""Message bar above the picture for errors, notices and offers."""
+"""Message bar for errors, notices and offers."""
 
 from __future__ import annotations
 
@@ -11,18 +11,25 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyle, QToolButton, QWidget
 
+from scstream_app.ui.qt.contrast import mix
+
 _NOTICE_MILLISECONDS = 8000
 #: Tints of errors and notices, and their share in the background colour.
 _ERROR, _NOTICE, _TINT = QColor(213, 60, 40), QColor(60, 130, 200), 0.22
 
+#: Text of a button, and what it does.
+Offer = tuple[str, Callable[[], object]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Message:
-    """Text of a message, its kind, and an optional offer: button text and callback."""
+    """Text of a message, its kind, up to two offers, and whether it outlives its clip."""
 
     text: str
     error: bool
-    offer: tuple[str, Callable[[], object]] | None
+    offer: Offer | None
+    other: Offer | None
+    kept: bool
 
     @property
     def lasting(self) -> bool:
@@ -46,8 +53,9 @@ class MessageBar(QWidget):
         self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._copy = self._button("Copy", "Copy the message")
         self._copy.clicked.connect(self._copy_text)
-        self._offer = self._button("", "")
-        self._offer.clicked.connect(self._take_offer)
+        self._offer, self._other = self._button("", ""), self._button("", "")
+        self._offer.clicked.connect(lambda: self._take(lambda message: message.offer))
+        self._other.clicked.connect(lambda: self._take(lambda message: message.other))
         self._shown: _Message | None = None
         self._offers: deque[_Message] = deque()
         self._notice: _Message | None = None
@@ -58,6 +66,7 @@ class MessageBar(QWidget):
         layout.addWidget(self._icon)
         layout.addWidget(self._text, 1)
         layout.addWidget(self._offer)
+        layout.addWidget(self._other)
         layout.addWidget(self._copy)
         layout.addWidget(close)
         self._timer = QTimer(self)
@@ -78,10 +87,26 @@ class MessageBar(QWidget):
         return self._text.text()
 
     def show_message(
-        self, text: str, kind: Literal["error", "notice"], offer: tuple[str, Callable[[], object]] | None = None
+        self,
+        text: str,
+        kind: Literal["error", "notice"],
+        offer: Offer | None = None,
+        other: Offer | None = None,
+        *,
+        kept: bool = False,
     ) -> None:
-        """Show or queue a message. Only an error replaces a lasting message; a replaced offer is shown again later."""
-        message, shown = _Message(text, kind == "error", offer), self._shown
+        """Show or queue a message. Only an error replaces a lasting message; a replaced offer is shown again later.
+
+        Parameters
+        ----------
+        text : str
+        kind : {"error", "notice"}
+        offer, other : tuple of str and callable, optional
+            Text of a button, and what it does.
+        kept : bool
+            Whether an offer stays when another clip is opened.
+        """
+        message, shown = _Message(text, kind == "error", offer, other, kept), self._shown
         if shown is None or not shown.lasting:
             self._put(message)
         elif message.error:
@@ -94,9 +119,16 @@ class MessageBar(QWidget):
             self._notice = message
 
     def clear(self) -> None:
-        """Remove errors and notices when their document is closed; offers stay."""
+        """Remove the messages of a clip when it is closed; kept offers stay."""
         self._notice = None
-        if self._shown is not None and self._shown.offer is None:
+        self._offers = deque(offer for offer in self._offers if offer.kept)
+        if self._shown is not None and not (self._shown.offer is not None and self._shown.kept):
+            self._show_next()
+
+    def withdraw(self, title: str) -> None:
+        """Remove the offers with this text on their button."""
+        self._offers = deque(message for message in self._offers if message.offer and message.offer[0] != title)
+        if self._shown is not None and self._shown.offer is not None and self._shown.offer[0] == title:
             self._show_next()
 
     def _put(self, message: _Message) -> None:
@@ -107,10 +139,11 @@ class MessageBar(QWidget):
         self._icon.setPixmap(self.style().standardIcon(pixmap).pixmap(18, 18))
         self._text.setText(message.text)
         self._copy.setVisible(error)
-        title = "" if message.offer is None else message.offer[0]
-        self._offer.setText(title)
-        self._offer.setAccessibleName(title)
-        self._offer.setVisible(message.offer is not None)
+        for button, offer in ((self._offer, message.offer), (self._other, message.other)):
+            title = "" if offer is None else offer[0]
+            button.setText(title)
+            button.setAccessibleName(title)
+            button.setVisible(offer is not None)
         self._timer.stop()
         if not message.lasting:
             self._timer.start(_NOTICE_MILLISECONDS)
@@ -133,22 +166,20 @@ class MessageBar(QWidget):
         """Tint the background by the kind of message, in light and dark themes."""
         ground = QGuiApplication.palette().color(QPalette.ColorRole.Window)
         tint = _ERROR if self._shown is not None and self._shown.error else _NOTICE
-        pairs = ((ground.red(), tint.red()), (ground.green(), tint.green()), (ground.blue(), tint.blue()))
         colours = self.palette()
-        mixed = QColor(*(round((1.0 - _TINT) * a + _TINT * b) for a, b in pairs))
-        colours.setColor(QPalette.ColorRole.Window, mixed)
+        colours.setColor(QPalette.ColorRole.Window, mix(ground, tint, _TINT))
         self.setPalette(colours)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.ApplicationPaletteChange:
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
             self._tint()
 
-    def _take_offer(self) -> None:
-        shown = self._shown
+    def _take(self, which: Callable[[_Message], Offer | None]) -> None:
+        offer = None if self._shown is None else which(self._shown)
         self._show_next()
-        if shown is not None and shown.offer is not None:
-            shown.offer[1]()
+        if offer is not None:
+            offer[1]()
 
     def _copy_text(self) -> None:
         QGuiApplication.clipboard().setText(self._text.text())

@@ -8,6 +8,9 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
+from scstream_app.ui.qt.contrast import make_readable
+from scstream_app.ui.qt.focus_ring import FocusRing
+
 Theme = Literal["system", "light", "dark"]
 
 _SCHEMES = {
@@ -37,9 +40,10 @@ _DARK = {
     QPalette.ColorRole.Shadow: "#000000",
 }
 _FAINT = "#7b8087"
+_WINDOW = QPalette.ColorRole.Window
 #: Input fields, and the palette colour that Qt's style derives their frames from: in a dark theme the default is too
 #: dark to be visible.
-_FIELDS = ("QLineEdit", "QAbstractSpinBox", "QRadioButton")
+_FIELDS = ("QLineEdit", "QAbstractSpinBox", "QRadioButton", "QCheckBox")
 _FRAME = "#9aa0a8"
 _MIDDLE_GREY = 128
 
@@ -53,7 +57,9 @@ def apply(app: QApplication, theme: Theme) -> None:
     # Without a desktop environment Qt stays light whatever scheme is requested.
     if theme == "dark" and app.palette().color(QPalette.ColorRole.Window).lightness() > _MIDDLE_GREY:
         app.setPalette(_dark())
+    _raise_contrast(app)
     _frame_fields(app)
+    FocusRing.install(app)
 
 
 class _Follower(QObject):
@@ -69,6 +75,17 @@ class _Follower(QObject):
     def _follow(self) -> None:
         if self.theme == "system":
             apply(self._app, "system")
+
+
+def _raise_contrast(app: QApplication) -> None:
+    """Change the colours of the palette whose texts are hard to read; disabled texts stay faint."""
+    changed = make_readable(app.palette())
+    palette = _dark() if app.palette().color(QPalette.ColorRole.Window) == QColor(_DARK[_WINDOW]) else QPalette()
+    for role, colour in changed.items():
+        for group in (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive):
+            palette.setColor(group, role, colour)
+    if changed:
+        app.setPalette(palette)
 
 
 def _frame_fields(app: QApplication) -> None:

@@ -9,10 +9,11 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from scstream_app.plural import counted
 from scstream_app.session import PICTURES
 from scstream_app.session.library import Library, discard
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.qt.threads.job_queue import JobQueue
 
 _DELETING, _COUNTING = "Deleting unsaved sessions", "Looking for unsaved sessions"
 
@@ -45,7 +46,7 @@ class Cleanup(QObject):
         self._jobs.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
 
     def _ask_to_clear(self, count: int) -> None:
-        question = f"Delete {_unsaved(count)} with all marks? The open session is kept."
+        question = f"Delete {counted(count, 'unsaved session')} with all marks? The open session is kept."
         if not count:
             self.message.emit("There are no unsaved sessions to delete.", "notice")
         elif confirm(self._window, question, "Delete"):
@@ -63,7 +64,7 @@ class Cleanup(QObject):
         which = f"'{name}' ({', '.join(more.splitlines())})" if more else f"'{name}'"
         content = "its recorded pictures, which exist nowhere else" if recorded else "its marks"
         if confirm(self._window, f"Delete the unsaved session of {which} and {content}?", "Delete"):
-            self._jobs.do(partial(_delete, path), partial(self._report_one, name), what=_DELETING)
+            self._jobs.do(partial(discard, path), partial(self._report_one, name), what=_DELETING)
 
     def _report_one(self, name: str, gone: bool) -> None:
         if gone:
@@ -73,15 +74,5 @@ class Cleanup(QObject):
         self.done.emit()
 
     def _report(self, count: int) -> None:
-        self.message.emit(f"Deleted {_unsaved(count)}.", "notice")
+        self.message.emit(f"Deleted {counted(count, 'unsaved session')}.", "notice")
         self.done.emit()
-
-
-def _delete(path: Path) -> bool:
-    """Delete a session and return whether it is gone."""
-    discard(path)
-    return not path.exists()
-
-
-def _unsaved(count: int) -> str:
-    return "1 unsaved session" if count == 1 else f"{count} unsaved sessions"

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from scstream_app.errors import StudioError
 from scstream_app.session import model_transfer
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.sessions.open_dialogs import VIDEO_FILTER
+from scstream_app.ui.sessions.opening.clip_chooser import VIDEO_FILTER
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter

@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from scstream_app.errors import StudioError
+from scstream_app.plural import counted
 from scstream_app.session import RecordingResult
 from scstream_app.session.library import Library
 from scstream_app.ui.document.document import Document
@@ -62,13 +63,16 @@ class RecordingControl(QObject):
 
     @Slot(object)
     def _on_recorded(self, recorded: RecordingResult) -> None:
-        skipped = f" {recorded.dropped} frames came too fast to be written and were skipped." * bool(recorded.dropped)
+        dropped = counted(recorded.dropped, "frame")
+        skipped = f" Skipped {dropped} that came too fast to be written." * bool(recorded.dropped)
         open_ = ("Open Recording", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
         if recorded.failure:
-            kept = f" The {recorded.frames} recorded frames are kept." * bool(recorded.frames)
-            self._message.show_message(f"Recording stopped. {recorded.failure}{kept}{skipped}", "error", open_)
+            kept = f" {counted(recorded.frames, 'recorded frame')} kept." * bool(recorded.frames)
+            self._message.show_message(
+                f"Recording stopped. {recorded.failure}{kept}{skipped}", "error", open_, kept=True
+            )
         elif open_ is None:
             self._message.show_message("Nothing was recorded because no frame arrived.", "notice")
         else:
-            text = f"Recorded {recorded.frames} frames in '{recorded.path}'.{skipped}"
-            self._message.show_message(text, "notice", open_)
+            text = f"Recorded {counted(recorded.frames, 'frame')} in '{recorded.path}'.{skipped}"
+            self._message.show_message(text, "notice", open_, kept=True)

@@ -16,9 +16,9 @@ from scstream_app.session.library import is_unsaved, mark_saved, move_session
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.folders import own_folder, usable
-from scstream_app.ui.qt.job_queue import JobQueue
-from scstream_app.ui.sessions.document_opener import DocumentOpener
-from scstream_app.ui.sessions.recent_files import RecentFiles
+from scstream_app.ui.qt.threads.job_queue import JobQueue
+from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
+from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
 #: Time stamp that the library appends to the clip's name.
 _STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d( \(\d+\))?$")

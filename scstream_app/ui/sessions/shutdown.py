@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import ceil
 from time import monotonic
+from typing import Any
 
 from PySide6.QtCore import QEvent, QEventLoop, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QDialog, QLabel, QProgressBar, QVBoxLayout, QWidget
 
+from scstream_app.plural import counted
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import LiveFeed
-from scstream_app.ui.qt.job_queue import JobQueue
-from scstream_app.ui.sessions.document_opener import DocumentOpener
+from scstream_app.ui.qt.threads.background import BackgroundWorker
+from scstream_app.ui.qt.threads.job_queue import JobQueue
+from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
 
 #: Total seconds to wait for sources and disks that do not respond. Files that are being moved are waited for without
 #: limit.
@@ -50,7 +53,12 @@ class Shutdown:
     ) -> None:
         self._document, self._opening, self._feed, self._window = document, opening, feed, window
         self._files, self._lists = files, lists
+        self._others: list[tuple[BackgroundWorker[Any], str]] = []
         self._begin = 0.0
+
+    def end_as_well(self, worker: BackgroundWorker[Any], what: str) -> None:
+        """End another thread with the window; what it does, described by ``what``, need not be finished."""
+        self._others.append((worker, what))
 
     def finish(self) -> bool:
         """Wait until everything has ended or the time is up; returns whether everything has ended.
@@ -58,6 +66,8 @@ class Shutdown:
         The window keeps painting meanwhile but takes no input.
         """
         self._begin = monotonic()
+        for worker, _ in self._others:
+            worker.cancel()
         self._opening.close()
         self._feed.stop()
         ShutdownDialog(self.left, self._window).wait()
@@ -69,6 +79,8 @@ class Shutdown:
             QApplication.sendPostedEvents(receiver, QEvent.Type.MetaCall.value)
         self._opening.clear_up()
         ended &= self._feed.shut_down(rest)
+        # A list: each thread is asked to end, however late another one is.
+        ended &= all([worker.shut_down(round(1000.0 * rest)) for worker, _ in self._others])
         listed = not self._lists.under_way
         self._lists.shut_down(wait=listed)
         self._files.shut_down()
@@ -78,7 +90,8 @@ class Shutdown:
         """Descriptions of the pending work."""
         hanging = self._document.at_work()
         if self._feed.recorder is not None:
-            hanging.append(f"Writing the recording: {self._feed.recorder.waiting} frames left")
+            hanging.append(f"Writing the recording: {counted(self._feed.recorder.waiting, 'frame')} left")
+        hanging += [what for worker, what in self._others if worker.busy]
         hanging += self._lists.under_way
         rest = self._rest()
         if rest <= 0.0:

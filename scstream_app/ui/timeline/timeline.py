@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_left, bisect_right
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QColor,
     QContextMenuEvent,
     QHelpEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
     QPixmap,
-    QPolygonF,
     QResizeEvent,
 )
 from PySide6.QtWidgets import QApplication, QSizePolicy, QToolTip, QWidget
 
-from scstream import Event
 from scstream.sampler.genealogy import Kind
+from scstream_app.plural import counted
 from scstream_app.session.run_summary import RunSummary
-from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.event_text import TITLES
-from scstream_app.ui.document.frame_times import timecode
-from scstream_app.ui.document.player import Player
+from scstream_app.ui.document.events.event_text import TITLES
+from scstream_app.ui.document.playback.frame_range import is_part, is_planned, showable_frames
+from scstream_app.ui.document.playback.frame_times import timecode
+from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
-from scstream_app.ui.timeline.timeline_painting import BAR, CELL, LANE, LANES, TOP, StaticLayer, Ticks
+from scstream_app.ui.timeline.event_marks import LANES, EventMarks, nearest
+from scstream_app.ui.timeline.filter_chip import FilterChip
+from scstream_app.ui.timeline.playhead_painting import paint_playhead, paint_range
+from scstream_app.ui.timeline.scroll_bar import ScrollBar
+from scstream_app.ui.timeline.time_scale import TimeScale
+from scstream_app.ui.timeline.time_view import TimeView
+from scstream_app.ui.timeline.timeline_painting import BAR, CELL, LANE, TOP, StaticLayer
 
 _RIGHT = 10
 #: Ratio of the curve's scale to its largest value.
@@ -44,14 +45,14 @@ _HEAD = 7
 _ROOM, _GROWTH = 250, 1.25
 #: Seconds between two updates with new frames.
 _PAUSE = 0.1
-_LINES_IN_TIP = 6
 
 
-class Timeline(QWidget):
-    """Timeline of a whole run. A click or drag seeks; a click on an event mark selects the event's segments.
+class Timeline(TimeView):
+    """Timeline of a run. A click or drag seeks; a click on an event mark selects the event's segments; the wheel zooms.
 
     A cached pixmap holds everything except playhead and in/out points; new frames are appended to it.
-    ``menu_requested`` carries the screen position of a right click, after seeking to its frame.
+    ``menu_requested`` carries the screen position of a right click, after seeking to its frame. ``scale_changed`` is
+    emitted when frames are at other positions: after zooming and scrolling, for another clip, and for another width.
     """
 
     menu_requested = Signal(QPoint)
@@ -61,10 +62,15 @@ class Timeline(QWidget):
         self._document, self._player = document, player
         self._layer: QPixmap | None = None
         self._outgrown = self._fresh = False
+        self._bar = ScrollBar(self)
+        self._bar.scrolled.connect(self.scroll_frames)
         self._panel_refresh = PanelRefresh(document, _PAUSE, self)
         self._panel_refresh.come.connect(self._draw_new_frames)
+        self.marks = EventMarks(document)
+        self._chip = FilterChip(document.event_filter, self)
         self._reset()
         self._head: float | None = None
+        self._here = document.display.index
         self._pressed: QPointF | None = None
         self._scrubbing = self._resume = False
         self.setAccessibleName("Timeline")
@@ -77,18 +83,24 @@ class Timeline(QWidget):
         document.progressed.connect(self._on_progress)
         document.state_changed.connect(self._on_progress)
         document.display.shown_changed.connect(self._on_shown)
+        document.event_filter.changed.connect(self._on_filter)
         player.changed.connect(self.update)
 
     def _reset(self) -> None:
-        self.ticks = {kind: Ticks() for kind in LANES}
-        self._taken = self._measured = self._drawn = 0
+        self.marks.reset()
+        self._measured = self._drawn = 0
+        self._of = self.summary
         self.peak = 0.0
-        self._domain = (0, 1)
 
     @property
     def summary(self) -> RunSummary:
         """Numbers and events per frame."""
         return self._document.summary
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Kinds of events that are shown."""
+        return self._document.event_filter.kinds
 
     def sizeHint(self) -> QSize:
         """Height of the lanes and the curve."""
@@ -100,32 +112,24 @@ class Timeline(QWidget):
 
     # --- geometry
 
-    def track(self) -> QRect:
-        """Rectangle right of the lane names."""
-        left = self.gutter()
-        return QRect(left, 0, max(self.width() - left - _RIGHT, 1), self.height())
-
     def gutter(self) -> int:
         """Width of the lane names in pixels."""
         metrics = self.fontMetrics()
         return 28 + max(metrics.horizontalAdvance(word) for word in (*TITLES.values(), "Segments"))
 
+    def bottom(self) -> int:
+        """Lower edge of the progress bar in pixels; the scroll bar is below it."""
+        return self.height() - (self._bar.height() if self.scale.zoomed else 0)
+
     def curve(self) -> tuple[int, int]:
         """Top and bottom of the curve in pixels."""
-        return TOP + len(LANES) * LANE + 4, self.height() - BAR - 4
+        return TOP + len(LANES) * LANE + 4, self.bottom() - BAR - 4
 
-    def x_of(self, index: float) -> float:
-        """Horizontal centre of a frame in pixels."""
-        first, last = self._domain
-        track = self.track()
-        return track.left() + track.width() * (index + 0.5 - first) / (last - first)
-
-    def index_at(self, x: float) -> int:
-        """Index of the frame at a horizontal position in pixels."""
-        first, last = self._domain
-        track = self.track()
-        index = first + math.floor((x - track.left()) / track.width() * (last - first))
-        return min(max(index, first), last - 1)
+    def scale_moved(self) -> None:
+        """Redraw for another scale."""
+        self._bar.follow(self.scale, self.track())
+        self._chip.follow()
+        self._redraw()
 
     def y_of(self, kind: Kind) -> float:
         """Vertical centre of an event lane in pixels."""
@@ -133,40 +137,46 @@ class Timeline(QWidget):
 
     def _frame_range(self) -> tuple[int, int]:
         """First frame of the timeline and one past the last: the length of the source if known."""
-        summary, facts = self.summary, self._document.facts
-        if not len(summary):
-            return 0, max(1, (facts.length if facts is not None else None) or 1)
-        first, end = summary.frames[0], summary.frames[-1] + 1
-        length = None if facts is None else facts.length
-        if self._document.state is State.DONE:
-            return first, end
-        if length is not None:
-            return first, max(end, length)
+        frames, facts = showable_frames(self._document), self._document.facts
+        if not len(frames):
+            return 0, 1
+        if self._document.state is State.DONE or (facts is not None and facts.length is not None):
+            return frames.start, frames.stop
         room = _ROOM
-        while room < end - first:
+        while room < len(frames):
             room = math.ceil(room * _GROWTH)
-        return first, first + room
+        return frames.start, frames.start + room
 
     # --- document signals
 
     @Slot()
     def _on_opened(self) -> None:
         self._reset()
+        self.scale = TimeScale()
+        self._here = self._document.display.index
         self._on_progress()
-        self._redraw()
+        if is_part(self._document) and len(self.summary):
+            self.scale.see(self.summary.frames[0], self.summary.frames[-1] + 1)
+        self.place(self.gutter(), _RIGHT)
 
     @Slot()
     def _on_progress(self) -> None:
         """Take new frames and events; the next refresh draws them."""
-        if self._taken and self._frame_range()[0] != self._domain[0]:
-            # The summary of an endless source has dropped its oldest frames.
+        clip, peak = self._frame_range(), self.peak
+        if self.summary is not self._of or (self.marks and clip[0] != self.scale.first):
+            # Segments were merged in the result, or the summary of an endless source has dropped its oldest frames.
             self._reset()
-        before = self._domain, self.peak
-        self._domain = self._frame_range()
-        self._take_events()
+            self._outgrown = True
+        grown = clip != (self.scale.first, self.scale.last)
+        moved = self.scale.set_clip(*clip)
+        self.marks.take()
         self._take_peak()
-        self._outgrown |= (self._domain, self.peak) != before
+        self._outgrown |= grown or self.peak != peak
         self._panel_refresh.ask()
+        if grown:
+            self._bar.follow(self.scale, self.track())
+        if moved:
+            self.scale_changed.emit()
 
     @Slot()
     def _draw_new_frames(self) -> None:
@@ -176,15 +186,7 @@ class Timeline(QWidget):
         elif len(self.summary) > self._drawn:
             self._fresh = True
             left = self._left_of_new_frames()
-            self.update(left, 0, self.width() - left, self.height())
-
-    def _take_events(self) -> None:
-        log = self.summary.events
-        for place in range(self._taken, len(log)):
-            ticks = self.ticks[log.kind(place)]
-            ticks.frames.append(log.frames[place])
-            ticks.places.append(place)
-        self._taken = len(log)
+            self.update(left, 0, max(self.width() - left, 0), self.height())
 
     def _take_peak(self) -> None:
         """Set the curve's scale, a round number at least as large as any value."""
@@ -196,74 +198,93 @@ class Timeline(QWidget):
     @Slot()
     def _on_shown(self) -> None:
         index = self._document.display.index
+        if index is not None and index != self._here:
+            self._follow(self._here, index)
+        self._here = index
         before, self._head = self._head, None if index is None else self.x_of(index)
         for x in {before, self._head} - {None}:
             assert x is not None
             self.update(round(x) - _HEAD, 0, 2 * _HEAD, self.height())
 
+    def _follow(self, before: int | None, index: int) -> None:
+        """Keep the playhead in view, unless the user has scrolled away from it while frames go by."""
+        going = self._player.playing or self._document.display.follow_newest
+        if going and before is not None and not self.scale.shows(before):
+            return
+        moved = self.scale.reveal(index, 0.0) if self._scrubbing else self.scale.reveal(index)
+        if moved:
+            self.rescale()
+
     # --- events and scene cuts
+
+    @Slot()
+    def _on_filter(self) -> None:
+        self.marks.reset()
+        self.marks.take()
+        self._redraw()
+
+    def _lane_at(self, point: QPointF) -> Kind | None:
+        """Kind of the events of the lane at this point."""
+        lane = math.floor((point.y() - TOP) / LANE)
+        return LANES[lane] if 0 <= lane < len(LANES) else None
 
     def _tick_at(self, point: QPointF) -> tuple[Kind, int] | None:
         """Kind and frame of the event mark at this point."""
-        lane = math.floor((point.y() - TOP) / LANE)
-        if not 0 <= lane < len(LANES):
+        kind = self._lane_at(point)
+        frame = None if kind is None else self.marks.nearest(kind, self.index_at(point.x()))
+        if kind is None or frame is None or abs(self.x_of(frame) - point.x()) > _REACH:
             return None
-        kind = LANES[lane]
-        frame = _nearest(self.ticks[kind].frames, self.index_at(point.x()))
-        return None if frame is None or abs(self.x_of(frame) - point.x()) > _REACH else (kind, frame)
+        return kind, frame
 
     def _cut_at(self, point: QPointF) -> int | None:
-        cut = _nearest(self.summary.cuts, self.index_at(point.x()))
+        cut = nearest(self.summary.cuts, self.index_at(point.x()))
         return None if cut is None or abs(self.x_of(cut) - point.x()) > _CUT_REACH else cut
-
-    def _events(self, kind: Kind, frame: int) -> list[Event]:
-        ticks = self.ticks[kind]
-        places = ticks.places[bisect_left(ticks.frames, frame) : bisect_right(ticks.frames, frame)]
-        return [self.summary.events[place][1] for place in places]
 
     def text_at(self, point: QPointF) -> str:
         """Tooltip text for a point of the timeline."""
-        summary = self.summary
-        if not len(summary) or point.x() < self.track().left():
+        if not len(showable_frames(self._document)):
             return ""
-        tick = self._tick_at(point)
+        if point.x() < self.track().left():
+            return self._name_text(self._lane_at(point))
+        tick, cut = self._tick_at(point), self._cut_at(point)
         if tick is not None:
-            lines = [self._event_text(event) for event in self._events(*tick)]
-            more = [f"and {len(lines) - _LINES_IN_TIP} more"] if len(lines) > _LINES_IN_TIP else []
-            return "\n".join([self._frame_text(tick[1]), *lines[:_LINES_IN_TIP], *more])
-        cut = self._cut_at(point)
+            return "\n".join([self._frame_text(tick[1]), *self.marks.describe(*tick)])
         if cut is not None:
             return f"{self._frame_text(cut)}\nScene cut"
         index = self.index_at(point.x())
-        place = summary.place(index)
+        place = self.summary.place(index)
         if place is None:
-            return f"Frame {index}: not segmented" + (" yet" if index > summary.frames[-1] else "")
-        return f"{self._frame_text(index)}\n{summary.value('segments', place):.0f} segments"
+            return f"Frame {index}: not segmented" + (" yet" if is_planned(self._document, index) else "")
+        return f"{self._frame_text(index)}\n{counted(self.summary.value('segments', place), 'segment')}"
+
+    def _name_text(self, kind: Kind | None) -> str:
+        if kind is None:
+            return ""
+        return f"Click to {'hide' if kind in self.kinds else 'show'} {TITLES[kind].lower()}"
 
     def _frame_text(self, frame: int) -> str:
         return f"Frame {frame} · {timecode(self._player.time_of(frame))}"
 
-    def _event_text(self, event: Event) -> str:
-        ratio = event_text.describe_ratio(event)
-        return event_text.describe(event, self._document.names.names) + (
-            f" (log Hastings ratio {ratio})" if ratio else ""
-        )
-
     # --- mouse
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Seek to the frame; a click on an event or scene cut seeks to its frame."""
-        if event.button() != Qt.MouseButton.LeftButton or event.position().x() < self.track().left() - _REACH:
+        """Seek to the frame; a click on an event or scene cut seeks to its frame, one on a name hides its events."""
+        point = event.position()
+        if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        point = event.position()
+        if point.x() < self.track().left() - _REACH:
+            kind = self._lane_at(point)
+            if kind is not None:
+                self._document.event_filter.toggle_kind(kind)
+            return
         self._pressed, self._scrubbing = point, False
         self._resume = self._player.playing
         self._player.pause()
         tick, cut = self._tick_at(point), self._cut_at(point)
         if tick is not None:
             # Select before seeking: selecting redraws the current frame, which would replace the pending seek.
-            self._document.display.select(id for happened in self._events(*tick) for id in happened.ids)
+            self._document.display.select(id for happened in self.marks.events(*tick) for id in happened.ids)
             self._player.seek(tick[1])
         else:
             self._player.seek(self.index_at(point.x()) if cut is None else cut)
@@ -272,7 +293,8 @@ class Timeline(QWidget):
         """Scrub while the button is down."""
         point = event.position()
         if self._pressed is None:
-            on_mark = self._tick_at(point) is not None
+            name = point.x() < self.track().left() and self._lane_at(point) is not None
+            on_mark = name or self._tick_at(point) is not None
             self.setCursor(Qt.CursorShape.PointingHandCursor if on_mark else Qt.CursorShape.ArrowCursor)
             return
         # Small movements during a click on a mark must not seek.
@@ -284,12 +306,21 @@ class Timeline(QWidget):
         """Resume playback if it was running."""
         if self._pressed is not None and event.button() == Qt.MouseButton.LeftButton:
             self._pressed, self._scrubbing = None, False
-            if self._resume:
+            # A frame that is not segmented stays, rather than playing from the start.
+            if self._resume and self.summary.place(self.index_at(event.position().x())) is not None:
                 self._player.play()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Show the whole clip."""
+        on_track = event.position().x() >= self.track().left()
+        if event.button() == Qt.MouseButton.LeftButton and self.scale.zoomed and on_track:
+            self.fit()
+        else:
+            self.mousePressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Seek to the frame and request the context menu."""
-        if len(self.summary) and event.pos().x() >= self.track().left():
+        if len(showable_frames(self._document)) and event.pos().x() >= self.track().left():
             self._player.pause()
             self._player.seek(self.index_at(event.pos().x()))
             self.menu_requested.emit(event.globalPos())
@@ -306,12 +337,14 @@ class Timeline(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Redraw at the new size."""
-        self._redraw()
+        self.place(self.gutter(), _RIGHT)
 
     def changeEvent(self, event: QEvent) -> None:
         """Redraw after a change of palette, font or style."""
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange, QEvent.Type.StyleChange):
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self.place(self.gutter(), _RIGHT)
+        elif event.type() == QEvent.Type.PaletteChange:
             self._redraw()
 
     def _redraw(self) -> None:
@@ -326,9 +359,13 @@ class Timeline(QWidget):
         painter.setClipRect(event.rect())
         if self._layer is not None:
             painter.drawPixmap(0, 0, self._layer)
-        if len(self.summary):
-            self._paint_range(painter)
-            self._paint_head(painter)
+        if self._document.is_open or len(self.summary):
+            # Half a playhead is beside the track if it is on the first or last frame of the view.
+            painter.setClipRect(self.track().adjusted(-_HEAD, 0, _HEAD, 0), Qt.ClipOperation.IntersectClip)
+            area = QRect(self.track().topLeft(), QSize(self.track().width(), self.bottom()))
+            paint_range(painter, self.palette(), self.scale, area, (self._player.in_point, self._player.out_point))
+            if self._head is not None and self._here is not None and self.scale.shows(self._here):
+                paint_playhead(painter, self.palette(), self._head, self.bottom())
         painter.end()
 
     def _update_layer(self) -> None:
@@ -352,45 +389,7 @@ class Timeline(QWidget):
         frames = self.summary.frames
         last = frames[max(self._drawn - 1, 0)]
         left = self.track().left()
-        return max(left, left + (int(self.x_of(last) - left) // CELL - 1) * CELL)
-
-    def _paint_range(self, painter: QPainter) -> None:
-        begin, out = self._player.in_point, self._player.out_point
-        if begin is None and out is None:
-            return
-        track, half = self.track(), (self.x_of(1) - self.x_of(0)) / 2.0
-        shade = QColor(self.palette().color(QPalette.ColorRole.Window))
-        shade.setAlpha(175)
-        mark = self.palette().color(QPalette.ColorRole.Highlight)
-        bottom = self.height()
-        left = float(track.left()) if begin is None else self.x_of(begin) - half
-        right = float(track.right() + 1) if out is None else self.x_of(out) + half
-        painter.fillRect(QRectF(track.left(), TOP, left - track.left(), bottom - TOP), shade)
-        painter.fillRect(QRectF(right, TOP, track.right() + 1 - right, bottom - TOP), shade)
-        for there, x, side in ((begin, left, 1.0), (out, right, -1.0)):
-            if there is not None:
-                painter.fillRect(QRectF(x - (side < 0) * 2.0, 2.0, 2.0, bottom - 2.0), mark)
-                painter.fillRect(QRectF(min(x, x + 6.0 * side), 2.0, 6.0, 2.0), mark)
-                painter.fillRect(QRectF(min(x, x + 6.0 * side), bottom - 2.0, 6.0, 2.0), mark)
-
-    def _paint_head(self, painter: QPainter) -> None:
-        if self._head is None:
-            return
-        x = self._head
-        colour = self.palette().color(QPalette.ColorRole.WindowText)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
-        tip = [QPointF(x - 5.0, 1.0), QPointF(x + 5.0, 1.0), QPointF(x + 5.0, 5.0), QPointF(x, 11.0)]
-        painter.drawPolygon(QPolygonF([*tip, QPointF(x - 5.0, 5.0)]))
-        painter.fillRect(QRectF(x - 0.75, 8.0, 1.5, self.height() - 8.0), colour)
-
-
-def _nearest(frames: array[int] | list[int], index: int) -> int | None:
-    """Frame of a sorted sequence nearest to ``index``."""
-    place = bisect_left(frames, index)
-    near = frames[max(place - 1, 0) : place + 1]
-    return min(near, key=lambda frame: abs(frame - index), default=None)
+        return min(max(left, left + (int(self.x_of(last) - left) // CELL - 1) * CELL), self.width())
 
 
 def _round_up(value: float) -> float:

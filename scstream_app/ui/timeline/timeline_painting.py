@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
@@ -17,10 +15,13 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter, QPalette, QPen, QP
 
 from scstream.sampler.genealogy import Kind
 from scstream_app.session.run_summary import RunSummary
-from scstream_app.ui.document.event_text import TITLES
+from scstream_app.ui.document.events.event_text import TITLES
+from scstream_app.ui.qt.contrast import mix
+from scstream_app.ui.timeline.event_marks import LANES, EventMarks
+from scstream_app.ui.timeline.time_scale import TimeScale
 
-LANES = (Kind.BIRTH, Kind.SPLIT, Kind.MERGE, Kind.DEATH)
-TOP, LANE, BAR = 12, 13, 5
+#: Heights in pixels of the ruler, of a lane of events, and of the progress bar.
+TOP, LANE, BAR = 16, 13, 5
 #: Width in pixels of a cell; the events of one cell share a mark.
 CELL = 8
 #: Colours on light and dark background, based on the colour-blind safe palette of Okabe and Ito.
@@ -33,29 +34,31 @@ _COLOURS: Mapping[Kind, tuple[QColor, QColor]] = MappingProxyType(
     }
 )
 _SMALL = 0.88
-
-
-@dataclass(slots=True)
-class Ticks:
-    """Frames of the events of one kind, and the position of each event in the event log."""
-
-    frames: array[int] = field(default_factory=lambda: array("q"))
-    places: array[int] = field(default_factory=lambda: array("q"))
+#: Space between two numbers of the ruler, and width of a frame from which on frames are divided, in pixels.
+_BETWEEN, _DIVIDED_FROM = 28, 12.0
+#: Opacity of the name of a kind of events that is hidden.
+_HIDDEN = 0.35
+#: Pixels by which marks may extend beyond the track.
+_BESIDE = 5
 
 
 class DrawnTimeline(Protocol):
     """What the layer needs of the timeline: the run, its ticks, and where they are in pixels."""
 
-    ticks: dict[Kind, Ticks]
+    marks: EventMarks
     peak: float
+    scale: TimeScale
 
     @property
     def summary(self) -> RunSummary: ...
+    @property
+    def kinds(self) -> frozenset[Kind]: ...
     def palette(self) -> QPalette: ...
     def font(self) -> QFont: ...
     def width(self) -> int: ...
     def height(self) -> int: ...
     def gutter(self) -> int: ...
+    def bottom(self) -> int: ...
     def track(self) -> QRect: ...
     def curve(self) -> tuple[int, int]: ...
     def x_of(self, index: float, /) -> float: ...
@@ -79,39 +82,46 @@ class StaticLayer:
         """Draw everything right of ``left``, in pixels."""
         line = self._line
         self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._background)
+        small = line.font()
+        small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
+        self._painter.setFont(small)
         if left < line.track().left():
             self._draw_names()
+        self._painter.setClipRect(line.track().adjusted(-_BESIDE, 0, _BESIDE, 0), Qt.ClipOperation.IntersectClip)
         self._draw_lanes()
+        self._draw_ruler()
         if not len(self._summary):
             return
         # Marks and lines left of ``left`` extend beyond it.
-        first = line.index_at(left - 2 * CELL)
+        seen = range(line.index_at(left - 2 * CELL), line.index_at(line.track().right() + CELL) + 1)
         self._painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self._draw_curve(first)
-        self._draw_cuts(first)
+        self._painter.save()
+        self._painter.setClipRect(line.track(), Qt.ClipOperation.IntersectClip)
+        self._draw_curve(seen)
+        self._painter.restore()
+        self._draw_cuts(seen)
         for kind in LANES:
-            self._draw_ticks(kind, first)
+            self._draw_ticks(kind, seen)
 
     def _draw_names(self) -> None:
         line, painter = self._line, self._painter
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        small = line.font()
-        small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
-        painter.setFont(small)
         width = line.gutter() - 8
-        faint = _mix(self._background, self._text, 0.7)
+        faint = mix(self._background, self._text, 0.7)
         for kind in LANES:
             y = line.y_of(kind)
+            painter.setOpacity(1.0 if kind in line.kinds else _HIDDEN)
             self._draw_mark(kind, 10.0, y)
             painter.setPen(faint)
             box = QRectF(20.0, y - 10.0, width - 20.0, 20.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, TITLES[kind])
+        painter.setOpacity(1.0)
         top, bottom = line.curve()
         box = QRectF(4.0, top, width - 4.0, bottom - top)
         painter.setPen(faint)
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, "Segments")
         if line.peak:
-            painter.setPen(_mix(self._background, self._text, 0.5))
+            painter.setPen(mix(self._background, self._text, 0.65))
             painter.drawText(box, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight, f"{line.peak:.0f}")
             painter.drawText(box, Qt.AlignmentFlag.AlignBottom | Qt.AlignmentFlag.AlignRight, "0")
 
@@ -119,31 +129,65 @@ class StaticLayer:
         """Draw lanes, the background of the curve, and the progress bar of segmentation."""
         line, painter, track = self._line, self._painter, self._line.track()
         top, bottom = line.curve()
-        bar = QRectF(track.left(), line.height() - BAR, track.width(), BAR - 1.0)
-        painter.fillRect(bar, _mix(self._background, self._text, 0.13))
+        bar = QRectF(track.left(), line.bottom() - BAR, track.width(), BAR - 1.0)
+        painter.fillRect(bar, mix(self._background, self._text, 0.13))
         field = QRectF(track.left(), TOP, track.width(), bottom - TOP)
-        painter.fillRect(field, _mix(self._background, self._text, 0.04))
+        painter.fillRect(field, mix(self._background, self._text, 0.04))
         if len(self._summary):
-            right = line.x_of(self._summary.frames[-1] + 0.5)
-            painter.fillRect(QRectF(bar.left(), bar.top(), right - bar.left(), bar.height()), self._accent)
-            painter.fillRect(QRectF(field.left(), field.top(), right - field.left(), field.height()), self._paper())
-        rule = _mix(self._background, self._text, 0.12)
+            left, right = self._segmented()
+            painter.fillRect(QRectF(left, bar.top(), right - left, bar.height()), self._accent)
+            painter.fillRect(QRectF(left, field.top(), right - left, field.height()), self._paper())
+        rule = mix(self._background, self._text, 0.12)
         for lane in range(1, len(LANES)):
             painter.fillRect(QRectF(track.left(), TOP + lane * LANE, track.width(), 1.0), rule)
         painter.fillRect(QRectF(track.left(), top - 2, track.width(), 1.0), rule)
 
-    def _paper(self) -> QColor:
-        return _mix(self._background, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
+    def _segmented(self) -> tuple[float, float]:
+        """Return where the segmented frames in view begin and end, in pixels."""
+        frames, track = self._summary.frames, self._line.track()
+        left, right = self._line.x_of(frames[0] - 0.5), self._line.x_of(frames[-1] + 0.5)
+        low, high = float(track.left()), float(track.left() + track.width())
+        return min(max(left, low), high), min(max(right, low), high)
 
-    def _draw_curve(self, first: int) -> None:
+    def _draw_ruler(self) -> None:
+        """Draw frame numbers and, where frames are wide, lines between frames."""
+        line, painter, track = self._line, self._painter, self._line.track()
+        scale = line.scale
+        metrics = painter.fontMetrics()
+        step, frames = scale.ruler(metrics.horizontalAdvance(str(scale.last)) + _BETWEEN)
+        faint, text = mix(self._background, self._text, 0.3), mix(self._background, self._text, 0.62)
+        if scale.frame_width >= _DIVIDED_FROM:
+            rule = mix(self._background, self._text, 0.09)
+            for frame in range(math.ceil(scale.begin), math.floor(scale.end) + 1):
+                x = line.x_of(frame - 0.5)
+                painter.fillRect(QRectF(round(x), TOP, 1.0, line.curve()[1] - TOP), rule)
+        for frame in frames:
+            x = round(line.x_of(frame))
+            painter.fillRect(QRectF(x, TOP - 5.0, 1.0, 5.0), faint)
+            painter.setPen(text)
+            box = QRectF(x + 4.0, 0.0, metrics.horizontalAdvance(str(frame)) + 2.0, TOP - 1.0)
+            if box.right() <= track.right() + _BESIDE:
+                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, str(frame))
+        half = step // 2 if step % 2 == 0 else step // 5
+        for frame in range(math.ceil(scale.begin / half) * half, math.ceil(scale.end), half) if half else ():
+            painter.fillRect(QRectF(round(line.x_of(frame)), TOP - 2.0, 1.0, 2.0), faint)
+
+    def _paper(self) -> QColor:
+        return mix(self._background, QColor(255, 255, 255), 0.07 if self._dark else 0.75)
+
+    def _draw_curve(self, seen: range) -> None:
         line, painter = self._line, self._painter
-        place = max(bisect_left(self._summary.frames, first) - 1, 0)
-        frames = np.array(self._summary.frames[place:])
-        xs, values = _condense(self._xs(frames), self._summary.tail("segments", place))
+        # One more on each side: the line goes on beyond the edges.
+        start = max(bisect_left(self._summary.frames, seen.start) - 1, 0)
+        stop = bisect_left(self._summary.frames, seen.stop) + 1
+        frames = np.array(self._summary.frames[start:stop], np.int64)
+        if not len(frames):
+            return
+        xs, values = _condense(self._xs(frames), self._summary.between("segments", start, stop))
         top, bottom = line.curve()
         ys = bottom - (bottom - top) * values / max(line.peak, 1.0)
         # Extend the curve to the outer edges of the first and last frame.
-        half = (line.x_of(1) - line.x_of(0)) / 2.0
+        half = line.scale.frame_width / 2.0
         points = [QPointF(x, y) for x, y in zip(xs.tolist(), ys.tolist(), strict=True)]
         points = [points[0] - QPointF(half, 0.0), *points, points[-1] + QPointF(half, 0.0)]
         area = QColor(self._accent)
@@ -152,19 +196,19 @@ class StaticLayer:
         painter.setBrush(area)
         painter.drawPolygon(QPolygonF([QPointF(points[0].x(), bottom), *points, QPointF(points[-1].x(), bottom)]))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(_mix(self._accent, self._text, 0.25), 1.25))
+        painter.setPen(QPen(mix(self._accent, self._text, 0.25), 1.25))
         painter.drawPolyline(QPolygonF(points))
 
-    def _draw_cuts(self, first: int) -> None:
+    def _draw_cuts(self, seen: range) -> None:
         line, cuts = self._line, self._summary.cuts
-        frames = np.array(cuts[bisect_left(cuts, first) :], np.int64)
-        colour = _mix(self._background, self._text, 0.6)
+        frames = np.array(cuts[bisect_left(cuts, seen.start) : bisect_left(cuts, seen.stop)], np.int64)
+        colour = mix(self._background, self._text, 0.6)
         for x in np.unique(np.rint(self._xs(frames))).tolist():
             self._painter.fillRect(QRectF(x - 0.5, TOP, 1.0, line.curve()[1] - TOP), colour)
 
-    def _draw_ticks(self, kind: Kind, first: int) -> None:
-        frames = self._line.ticks[kind].frames
-        xs = self._xs(np.array(frames[bisect_left(frames, first) :], np.int64))
+    def _draw_ticks(self, kind: Kind, seen: range) -> None:
+        frames = self._line.marks.ticks[kind].frames
+        xs = self._xs(np.array(frames[bisect_left(frames, seen.start) : bisect_left(frames, seen.stop)], np.int64))
         if not len(xs):
             return
         left = self._line.track().left()
@@ -199,8 +243,7 @@ class StaticLayer:
 
     def _xs(self, frames: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
         """Vectorised `Timeline.x_of`."""
-        begin, step = self._line.x_of(0), self._line.x_of(1) - self._line.x_of(0)
-        return np.asarray(begin + step * frames, np.float64)
+        return np.asarray(self._line.x_of(0) + self._line.scale.frame_width * frames, np.float64)
 
 
 def _condense(
@@ -212,9 +255,3 @@ def _condense(
     if len(starts) == len(xs):
         return xs, values
     return columns[starts] + 0.5, np.maximum.reduceat(values, starts)
-
-
-def _mix(a: QColor, b: QColor, share: float) -> QColor:
-    """Blend two colours; ``share`` is the weight of ``b``."""
-    pairs = ((a.redF(), b.redF()), (a.greenF(), b.greenF()), (a.blueF(), b.blueF()))
-    return QColor.fromRgbF(*(x + share * (y - x) for x, y in pairs))

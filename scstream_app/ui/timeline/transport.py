@@ -12,16 +12,20 @@ from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QLabel, QSizePolic
 
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.frame_times import timecode
-from scstream_app.ui.document.player import SPEEDS, Player
+from scstream_app.ui.document.playback.frame_range import showable_frames
+from scstream_app.ui.document.playback.frame_times import timecode
+from scstream_app.ui.document.playback.player import SPEEDS, Player
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.icons import draw_icon
+from scstream_app.ui.qt.narrow_row import NarrowRow
 from scstream_app.ui.qt.readout import Readout
 
 _ICON = 18
 _FADED = 0.35
 #: Buttons that step through frames.
 _STEPS = ("start", "back", "previous", "next", "forward", "end")
+#: Buttons that set the range, also before any frame is segmented.
+_RANGE = ("in", "out", "clear")
 _LOOK_BACK = "Pause (Space) to step through the last seconds"
 #: Action with the same function, by button; its shortcut appears in the tooltip.
 _ACTIONS: Mapping[str, str] = MappingProxyType(
@@ -103,6 +107,7 @@ class Transport(QWidget):
         layout.addWidget(self._frame)
         layout.addSpacing(4)
         layout.addWidget(self._last)
+        NarrowRow(self, (self._last, self._time, word, self._speed))
 
     def _make_button(self, name: str, tip: str, act: Callable[[], object]) -> QToolButton:
         button = QToolButton(self)
@@ -233,17 +238,19 @@ class Transport(QWidget):
 
     def _enable(self, index: int | None) -> None:
         facts, live, state = self._document.facts, self._document.live, self._document.state
-        usable = len(self._document.summary) > 0 and index is not None
-        if (usable, facts, live, state) == self._usable:
+        usable = index is not None
+        any_segmented = len(self._document.summary) > 0
+        if (usable, any_segmented, facts, live, state) == self._usable:
             # Unchanged for nearly every frame.
             return
-        self._usable = usable, facts, live, state
+        self._usable = usable, any_segmented, facts, live, state
         still = state in (State.PAUSED, State.STOPPED)
         # A session of a live source without pictures cannot be shown; a live source only has its last seconds.
-        plays = usable and not (facts is not None and facts.live)
-        steps = plays or (usable and live and still)
+        moves = usable and not (facts is not None and facts.live)
+        plays = moves and any_segmented
+        steps = moves or (usable and live and still)
         for name, button in self._buttons.items():
-            button.setEnabled(steps if name in _STEPS else plays)
+            button.setEnabled(steps if name in _STEPS else moves if name in _RANGE else plays)
             if name in _STEPS:
                 button.setToolTip(self._tips[name] if steps or not live else _LOOK_BACK)
         self._buttons["play"].setEnabled(plays or (usable and live and state is not State.STOPPED))
@@ -252,11 +259,11 @@ class Transport(QWidget):
         self._on_player()
 
     def _show_frame(self, index: int | None) -> None:
-        frames, shown = self._document.summary.frames, index or 0
+        frames, shown = showable_frames(self._document), index or 0
         self._frame.blockSignals(True)
         # The first frame is shown before it is in the summary.
-        last = max(frames[-1] if len(frames) else shown, shown)
-        self._frame.setRange(frames[0] if len(frames) else shown, last)
+        last = max(frames.stop - 1, shown)
+        self._frame.setRange(min(frames.start, shown), last)
         if len(str(last)) != self._digits:
             # Otherwise each new frame would trigger a layout of the window, see `Readout`.
             self._digits = len(str(last))
@@ -265,17 +272,16 @@ class Transport(QWidget):
         self._frame.blockSignals(False)
 
     def _show_time(self, index: int | None) -> None:
-        summary, facts = self._document.summary, self._document.facts
-        if index is None or not len(summary):
+        frames = showable_frames(self._document)
+        if index is None or not len(frames):
             self._time.setText("")
             self._last.setText("")
             return
         now, end = timecode(self._player.time_of(index)), timecode(self._player.duration)
         self._time.setText(f"{now} / {end}")
-        known = 0 if facts is None or self._document.state is State.DONE else facts.length or 0
-        last = max(summary.frames[-1], index, known - 1)
+        last = max(frames.stop - 1, index)
         # A live source has no last frame.
-        self._last.setText("" if self._document.live else f"of {summary.frames[0]} – {last}")
+        self._last.setText("" if self._document.live else f"of {frames.start} – {last}")
 
 
 def _line(parent: QWidget) -> QFrame:

@@ -15,6 +15,7 @@ from scstream.pixels.colour import from_rgb
 from scstream.pixels.statistics import scale_covariance
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.palette import RGB
+from scstream_app.ui.document.document import Document
 
 _CHANNELS = ("red", "green", "blue")
 _MARGIN = 8
@@ -119,6 +120,35 @@ def measure(result: FrameResult, id: int) -> tuple[int, RGB]:
     return pixels, (red, green, blue)
 
 
+class HoverFinder:
+    """Finds what is under the mouse; what concerns the whole frame or segment is computed once."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._last: Hover | None = None
+        self._membership: Membership | None = None
+
+    def clear(self) -> None:
+        """Forget the last frame."""
+        self._last = self._membership = None
+
+    def at(self, result: FrameResult, x: int, y: int) -> Hover | None:
+        """Describe a pixel and its segment; None if it has none."""
+        id = int(result.ids[y, x])
+        if id < 0:
+            return None
+        known, member = self._last, self._membership
+        if member is None or member.result is not result:
+            known, member = None, Membership(result, self._document.colour_at(result.index))
+        if known is None or known.id != id:
+            pixels, colour = measure(result, id)
+        else:
+            pixels, colour = known.pixels, known.colour
+        name = self._document.names.names.get(id, "")
+        self._membership, self._last = member, Hover(id, name, pixels, colour, x, y, member.probability(x, y))
+        return self._last
+
+
 class HoverLabel(QLabel):
     """Label over the picture that describes the hovered segment, in a corner away from the mouse."""
 
@@ -143,11 +173,13 @@ class HoverLabel(QLabel):
         self.move_away(mouse)
 
     def move_away(self, mouse: QPointF | None) -> None:
-        """Move to the lower left corner, or to the upper one if the mouse is there."""
+        """Move to the lower left corner, or to the upper one if the mouse or another label is there."""
         self.adjustSize()
         around = self.parentWidget()
         assert around is not None
         place = QRect(QPoint(_MARGIN, around.height() - self.height() - _MARGIN), self.size())
-        if mouse is not None and place.adjusted(-16, -16, 16, 16).contains(mouse.toPoint()):
+        others = [one for one in around.children() if isinstance(one, QWidget) and one is not self and one.isVisible()]
+        below_mouse = mouse is not None and place.adjusted(-16, -16, 16, 16).contains(mouse.toPoint())
+        if below_mouse or any(place.intersects(one.geometry()) for one in others):
             place.moveTop(_MARGIN)
         self.setGeometry(place)

@@ -1,53 +1,44 @@
-"""Viewer of the current frame: zoom, pan, selection with the mouse, drag and drop of files."""
+"""Viewer of the current frame: zoom, pan, tools for the mouse, drag and drop of files."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
-    QImage,
+    QFocusEvent,
+    QHideEvent,
+    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPalette,
-    QPen,
     QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.actions.actions import BY_ID
-from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Shown
 from scstream_app.ui.document.split_line import Mask
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.toast import Toast
-from scstream_app.ui.qt.widgets import paint_checkers
-from scstream_app.ui.viewer.hover import Hover, HoverLabel, Membership, measure
+from scstream_app.ui.viewer.divider import WIPE, WipeDivider
+from scstream_app.ui.viewer.file_drop import FileDrop
+from scstream_app.ui.viewer.frame_map import FrameMap
+from scstream_app.ui.viewer.hover import Hover, HoverFinder, HoverLabel
+from scstream_app.ui.viewer.panning import Panning
+from scstream_app.ui.viewer.picture_painter import PicturePainter, PicturePlace
+from scstream_app.ui.viewer.select_tool import SelectTool
+from scstream_app.ui.viewer.selection_outline import SelectionOutline
 from scstream_app.ui.viewer.split_preview import SplitPreview
-from scstream_app.ui.viewer.viewer_painting import (
-    as_image,
-    average,
-    background,
-    dashed,
-    paint_divider,
-    paint_note,
-    paint_text,
-)
+from scstream_app.ui.viewer.stacked_layout import StackedLayout
+from scstream_app.ui.viewer.unsegmented_label import UnsegmentedLabel
+from scstream_app.ui.viewer.viewer_painting import as_image, background, dashed, paint_note, paint_text
+from scstream_app.ui.viewer.viewer_tool import ViewerTool
 from scstream_app.ui.viewer.zoom_view import ZoomView
 from scstream_app.warmup_messages import PREPARING
-
-#: From this zoom on pixels are drawn as squares; below it squares would have uneven widths.
-_PIXELATED_FROM = 2.0
-#: Below this zoom QPainter's smoothing skips pixels.
-_AVERAGED_BELOW = 0.5
-#: Distance from the divider within which it can be dragged, in logical pixels.
-_GRIP = 6.0
-_WIPE = "wipe"
 
 _NO_OBJECT = f"No objects yet. Select segments in another view and choose {BY_ID['group'].menu_path}"
 _TEXTS = {
@@ -59,40 +50,48 @@ _TEXTS = {
 }
 
 
-class Viewer(ZoomView):
-    """Shows the document's current frame. A click selects a segment, Ctrl+click toggles it, a double click isolates it.
+class Viewer(FileDrop, ZoomView):
+    """Shows the document's current frame. What the left mouse button does depends on the tool, by default `SelectTool`.
 
-    ``hovered`` carries a `Hover`, or None when the mouse is not on a segment; ``dropped`` a list of paths and URLs;
-    ``menu_requested`` the screen position of a right click, after selecting the segment there. ``painted`` is emitted
-    when a new frame is on the screen.
+    ``hovered`` carries a `Hover`, or None when the mouse is not on a segment; ``menu_requested`` the screen position of
+    a right click, after selecting the segment there. ``painted`` is emitted when a new frame is on the screen,
+    ``escaped`` when the user presses Esc and the tool has nothing to give up.
+
+    Attributes
+    ----------
+    panning : Panning
+    tool : ViewerTool
     """
 
     hovered = Signal(object)
-    dropped = Signal(object)
     menu_requested = Signal(QPoint)
     painted = Signal()
+    escaped = Signal()
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document = document
         self._shown: Shown | None = None
-        self._averaged: tuple[Picture, QImage] | None = None
+        self._picture = PicturePainter()
+        self._outline = SelectionOutline(self)
+        self._marched = False
         self._split = SplitPreview(document, self)
+        StackedLayout(self, document.display)
         self._dashes: tuple[Mask, Picture] | None = None
         self._mouse: QPointF | None = None
-        self._pressed: QPointF | None = None
-        self._panning = False
-        self._dividing = False
-        self._dropping = False
+        self.panning = Panning(self)
+        self._divider = WipeDivider(document.display)
+        self.tool: ViewerTool = SelectTool(self)
+        self._menu_requested: QContextMenuEvent | None = None
         self._hover: Hover | None = None
-        self._membership: Membership | None = None
+        self._hover_finder = HoverFinder(document)
         self._label = HoverLabel(self)
         self._toast = Toast(self)
+        UnsegmentedLabel(document, self)
         self._start = self._make_start()
         self.setAccessibleName("Viewer")
         self.setAccessibleDescription("The current frame. Click a segment to select it.")
         self.setMouseTracking(True)
-        self.setAcceptDrops(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.setMinimumSize(160, 120)
@@ -101,9 +100,11 @@ class Viewer(ZoomView):
         document.opened.connect(self._on_opened)
         document.closed.connect(self._take_shown)
         document.state_changed.connect(self._on_state)
+        document.run.frames_changed.connect(self._put_start)
         document.display.look_changed.connect(self._on_look)
         document.marks_changed.connect(self._follow_mouse)
         self._split.changed.connect(self.update)
+        self._outline.stepped.connect(self._on_marched)
         self._take_shown()
 
     def _make_start(self) -> QPushButton:
@@ -145,16 +146,19 @@ class Viewer(ZoomView):
     @Slot()
     def _take_shown(self) -> None:
         self._shown = self._document.display.shown
-        self._averaged = None
+        self._picture.clear()
+        self._marched = False
         # The image shares the memory of the picture, which `_shown` keeps alive.
         self.set_image(None if self._shown is None else as_image(self._shown.picture))
+        self._outline.set_lines(None if self._shown is None else self._shown.outline)
+        self.tool.frame_changed()
         self._put_start()
         self.update()
         self._follow_mouse()
 
     @Slot()
     def _on_opened(self) -> None:
-        self._membership = None
+        self._hover_finder.clear()
         self._toast.show_text("")
         self.fit()
 
@@ -164,37 +168,50 @@ class Viewer(ZoomView):
         if self._shown is None:
             self.update()
 
+    @Slot()
     def _put_start(self) -> None:
         self._start.setVisible(not len(self._document.summary) and self._document.state is State.PAUSED)
         if not self._start.isHidden():
+            self._start.setText(_start_text(*self._document.run.frames))
             self._start.adjustSize()
             self._start.move(self.rect().center() - self._start.rect().center())
 
     @Slot()
     def _on_look(self) -> None:
-        if self._document.display.look.view == _WIPE:
+        if self._document.display.look.view == WIPE:
             self.update()
 
     # --- pixels and segments
 
     def id_at(self, point: QPoint) -> int | None:
         """Id of the segment at a point of the viewer; None outside of segments."""
-        found = self._pixel(QPointF(point))
+        return self.segment_at(QPointF(point))
+
+    def segment_at(self, point: QPointF) -> int | None:
+        """Id of the segment at a point of the viewer; None outside of segments."""
+        found = self._pixel(point)
         return None if found is None else self._id(*found)
 
-    def _pixel(self, point: QPointF) -> tuple[int, int] | None:
-        """Column and row in the frame; both halves of "side by side" map to the same pixels."""
+    def frame_map(self) -> FrameMap | None:
+        """Where the pixels of the frame are in the viewer; None while no frame is shown."""
         if self._shown is None or self._image is None:
             return None
-        place = self.image_point(point)
-        x, y = int(place.x() // 1), int(place.y() // 1)
-        if not (0 <= x < self._image.width() and 0 <= y < self._image.height()):
+        ratio, corner = self.devicePixelRatioF(), self.image_rect().topLeft()
+        height, width = self._shown.result.ids.shape
+        picture = self._image.width(), self._image.height()
+        return FrameMap(width, height, picture, corner.x() / ratio, corner.y() / ratio, self.scale / ratio)
+
+    def _pixel(self, point: QPointF) -> tuple[int, int] | None:
+        """Column and row in the frame; all copies of the frame map to the same pixels."""
+        placed = self.frame_map()
+        if placed is None:
             return None
-        return x % self._shown.result.ids.shape[1], y
+        place = placed.to_frame(point, placed.tile_at(point))
+        x, y = int(place.x() // 1), int(place.y() // 1)
+        return (x, y) if 0 <= x < placed.width and 0 <= y < placed.height else None
 
     def viewport_changed(self) -> None:
         """Update the segment under the mouse."""
-        self._averaged = None
         self._follow_mouse()
 
     def _id(self, x: int, y: int) -> int | None:
@@ -205,111 +222,69 @@ class Viewer(ZoomView):
     @Slot()
     def _follow_mouse(self) -> None:
         """Update the hover information; the picture may move under a resting mouse."""
-        found = None if self._mouse is None or self._panning or self._dividing else self._hover_at(self._mouse)
+        busy = self.panning.moving or self._divider.dragged or not self.tool.describes
+        pixel = None if self._mouse is None or busy else self._pixel(self._mouse)
+        found = None if pixel is None or self._shown is None else self._hover_finder.at(self._shown.result, *pixel)
         if found != self._hover:
             self._hover = found
             self._label.show_hover(found, self._mouse)
             self.hovered.emit(found)
 
-    def _hover_at(self, point: QPointF) -> Hover | None:
-        found = self._pixel(point)
-        id = None if found is None else self._id(*found)
-        if found is None or id is None or self._shown is None:
-            return None
-        known, member = self._hover, self._membership
-        if known is not None and known.id == id and member is not None and member.result is self._shown.result:
-            pixels, colour = known.pixels, known.colour
-        else:
-            pixels, colour = measure(self._shown.result, id)
-        sure = self._member(self._shown).probability(*found)
-        return Hover(id, self._document.names.names.get(id, ""), pixels, colour, *found, sure)
+    # --- mouse and keys
 
-    def _member(self, shown: Shown) -> Membership:
-        """Membership probabilities of the shown frame, computed once per frame."""
-        if self._membership is None or self._membership.result is not shown.result:
-            self._membership = Membership(shown.result, self._document.colour_at(shown.result.index))
-        return self._membership
-
-    # --- divider of the wipe
-
-    def _wiping(self) -> bool:
-        return self._shown is not None and self._shown.look.view == _WIPE == self._document.display.look.view
-
-    def _divider(self) -> float:
-        """Horizontal position of the divider in logical pixels."""
-        assert self._image is not None
-        edge = round(self._document.display.look.divider * self._image.width())
-        return (self.image_rect().left() + edge * self.scale) / self.devicePixelRatioF()
-
-    def _on_divider(self, point: QPointF) -> bool:
-        return self._wiping() and self._image is not None and abs(point.x() - self._divider()) <= _GRIP
-
-    def _divide(self, point: QPointF) -> None:
-        if self._image is None:
-            return
-        place = self.image_point(point)
-        divider = min(max(place.x() / self._image.width(), 0.0), 1.0)
-        if divider != self._document.display.look.divider:
-            self._document.display.set_look(divider=divider)
-
-    # --- mouse
+    def set_tool(self, tool: ViewerTool) -> None:
+        """Use another tool; what the one before has begun is given up."""
+        self.tool.cancel()
+        self.tool = tool
+        self._follow_mouse()
+        self._set_cursor()
+        self.update()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        if event.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
-            event.ignore()
+        if self.panning.press(event):
             return
-        self._pressed, self._panning = event.position(), False
-        self._dividing = event.button() == Qt.MouseButton.LeftButton and self._on_divider(event.position())
+        if self._divider.is_at(event.position(), self.frame_map()):
+            self._divider.dragged = True
+        else:
+            self.tool.press(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        before, self._mouse = self._mouse, event.position()
-        if self._dividing:
-            self._divide(event.position())
-        elif self._pressed is not None and event.buttons() != Qt.MouseButton.NoButton:
-            self._pan(before, event.position())
+        self._mouse = event.position()
+        if self._divider.dragged:
+            self._divider.drag(event.position(), self.frame_map())
+        elif not self.panning.move(event):
+            self.tool.move(event)
         self._follow_mouse()
         self._set_cursor()
-
-    def _pan(self, before: QPointF | None, now: QPointF) -> None:
-        assert self._pressed is not None
-        if not self._panning:
-            if (now - self._pressed).manhattanLength() < QApplication.startDragDistance():
-                return
-            self._panning, before = True, self._pressed
-        if before is not None:
-            self.pan(now - before)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        clicked = self._pressed is not None and not self._panning and not self._dividing
-        self._pressed, self._panning, self._dividing = None, False, False
-        if clicked and event.button() == Qt.MouseButton.LeftButton:
-            toggle = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-            self._click(self.id_at(event.position().toPoint()), toggle)
+        if self.panning.release(event):
+            menu, self._menu_requested = self._menu_requested, None
+            if menu is not None and not self.panning.dragged_right:
+                self._request_menu(menu)
+        elif self._divider.dragged:
+            self._divider.dragged = False
+        elif event.button() == Qt.MouseButton.LeftButton:
+            self.tool.release(event)
         self._follow_mouse()
         self._set_cursor()
 
-    def _click(self, id: int | None, toggle: bool) -> None:
-        if not self._final():
-            return
-        chosen = frozenset() if id is None else frozenset({id})
-        if not toggle:
-            self._document.display.select(chosen)
-        elif id is not None:
-            self._document.display.select(self._document.display.selection ^ chosen)
-
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or self._on_divider(event.position()):
+        left = event.button() == Qt.MouseButton.LeftButton and not self.panning.space
+        if left and not self._divider.is_at(event.position(), self.frame_map()):
+            self.tool.double_click(event)
+        else:
             self.mousePressEvent(event)
-            return
-        # `_pressed` stays None, so that the following release does not count as a click.
-        if not self._final():
-            return
-        id = self.id_at(event.position().toPoint())
-        chosen = frozenset() if id is None else frozenset({id})
-        undo_commands.isolate(self._document, chosen)
 
-    def _final(self) -> bool:
-        """Whether segments can be selected: the ids of a draft are not final."""
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Zoom, unless the tool uses the wheel."""
+        if self.tool.wheel(event):
+            event.accept()
+        else:
+            super().wheelEvent(event)
+
+    def is_final(self) -> bool:
+        """Whether segments can be selected; if not, show why: the ids of a draft are not final."""
         shown = self._shown
         draft = shown is not None and not len(shown.result.statistics) and bool((shown.result.ids >= 0).any())
         if draft:
@@ -317,8 +292,17 @@ class Viewer(ZoomView):
         return not draft
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Request the menu, with the mouse when the right button is released without having moved the picture."""
+        by_mouse = event.reason() is QContextMenuEvent.Reason.Mouse
+        if by_mouse and self.panning.holds_right:
+            # Some systems send this when the button is pressed; the event does not outlive this call.
+            self._menu_requested = QContextMenuEvent(event.reason(), event.pos(), event.globalPos())
+        elif not (by_mouse and self.panning.dragged_right):
+            self._request_menu(event)
+
+    def _request_menu(self, event: QContextMenuEvent) -> None:
         """Select the segment under the mouse, unless it is selected already, and request the menu."""
-        if not self._final():
+        if not self.is_final():
             return
         id = self.id_at(event.pos())
         if id is not None and id not in self._document.display.selection:
@@ -326,42 +310,56 @@ class Viewer(ZoomView):
         if self._shown is not None:
             self.menu_requested.emit(event.globalPos())
 
+    def event(self, event: QEvent) -> bool:
+        """Reserve Space while the mouse is over the picture: held down, it makes a drag move the picture."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if self._shown is not None and self.panning.takes_key(event):
+                event.accept()
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        escaped = event.key() == Qt.Key.Key_Escape and self._escape()
+        if not (escaped or self.panning.press_key(event)):
+            super().keyPressEvent(event)
+        self._set_cursor()
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        if not self.panning.release_key(event):
+            super().keyReleaseEvent(event)
+        self._set_cursor()
+
+    def _escape(self) -> bool:
+        """Give up what the tool has begun, or leave the tool; returns False if there is neither."""
+        if self.tool.cancel():
+            return True
+        leaves = not isinstance(self.tool, SelectTool)
+        if leaves:
+            self.escaped.emit()
+        return leaves
+
     def leaveEvent(self, event: QEvent) -> None:
         self._mouse = None
+        self.tool.leave()
         self._follow_mouse()
 
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Forget that Space is held down: another widget gets its release."""
+        super().focusOutEvent(event)
+        self.panning.space = False
+
     def _set_cursor(self) -> None:
-        if self._panning:
+        at_divider = self._mouse is not None and self._divider.is_at(self._mouse, self.frame_map())
+        if self.panning.moving:
             shape = Qt.CursorShape.ClosedHandCursor
-        elif self._dividing or (self._mouse is not None and self._on_divider(self._mouse)):
+        elif self.panning.space:
+            shape = Qt.CursorShape.OpenHandCursor
+        elif self._divider.dragged or at_divider:
             shape = Qt.CursorShape.SplitHCursor
         else:
-            shape = Qt.CursorShape.ArrowCursor
+            shape = self.tool.cursor
         if self.cursor().shape() != shape:
             self.setCursor(shape)
-
-    # --- drag and drop
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        if _dropped_addresses(event.mimeData()):
-            event.setDropAction(Qt.DropAction.CopyAction)
-            event.accept()
-            self._set_dropping(True)
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self._set_dropping(False)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        self._set_dropping(False)
-        addresses = _dropped_addresses(event.mimeData())
-        if addresses:
-            event.setDropAction(Qt.DropAction.CopyAction)
-            event.accept()
-            self.dropped.emit(addresses)
-
-    def _set_dropping(self, dropping: bool) -> None:
-        self._dropping = dropping
-        self.update()
 
     # --- painting
 
@@ -377,54 +375,66 @@ class Viewer(ZoomView):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange):
             self.update()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._outline.set_visible(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._outline.set_visible(False)
+
+    @Slot()
+    def _on_marched(self) -> None:
+        """Repaint the outline of the selection; the picture under it is kept from now on."""
+        self._marched = True
+        placed = self.frame_map()
+        if placed is not None:
+            for rect in placed.rects(self._outline.bounds):
+                self.update(rect.toAlignedRect().adjusted(-1, -1, 1, 1))
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(event.rect(), background(self.palette()))
-        if self._image is None:
+        painter.setClipRegion(event.region())
+        placed = self.frame_map()
+        if placed is None:
+            painter.fillRect(event.rect(), background(self.palette()))
             paint_text(painter, self.rect(), self.palette(), _TEXTS.get(self._document.state, ""))
         else:
-            painter.save()
-            ratio = self.devicePixelRatioF()
-            # Paint in screen pixels, whatever the size of a logical pixel.
-            painter.scale(1.0 / ratio, 1.0 / ratio)
-            self._paint_picture(painter, self._image)
-            self._paint_split(painter, self._image)
-            painter.restore()
+            self._paint_frame(painter, event.rect())
+            self._outline.paint(painter, placed)
+            self.tool.paint(painter)
             if self._lacks_object():
                 paint_note(painter, self.rect(), _NO_OBJECT)
-            if self._wiping():
-                target = self.image_rect()
-                top, bottom = target.top() / ratio, target.bottom() / ratio
-                paint_divider(painter, self._divider(), top, bottom, float(self.height()))
-        if self._dropping:
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 3))
-            painter.drawRect(self.rect().adjusted(1, 1, -2, -2))
+            self._divider.paint(painter, placed, float(self.height()))
+        self.paint_drop_frame(painter)
         painter.end()
+
+    def _paint_frame(self, painter: QPainter, area: QRect) -> None:
+        """Paint the picture, what is around it, and the line of a split."""
+        assert self._shown is not None
+        ratio, around = self.devicePixelRatioF(), background(self.palette())
+        place = PicturePlace(self.image_rect(), self.scale, ratio)
+        painter.save()
+        if not self._marched:
+            painter.fillRect(area, around)
+        # Paint in screen pixels, whatever the size of a logical pixel.
+        painter.scale(1.0 / ratio, 1.0 / ratio)
+        if self._marched:
+            self._picture.paint_kept(painter, self._shown.picture, place, self._screen_size(), around)
+        else:
+            self._picture.paint(painter, self._shown.picture, place)
+        self._paint_split(painter, self._shown.picture)
+        painter.restore()
 
     def _lacks_object(self) -> bool:
         """Whether the picture is empty because the view shows objects and there are none."""
         shows_objects = self._shown is not None and "mask" in self._shown.look.drawn_view.needs
         return shows_objects and not self._document.objects
 
-    def _paint_picture(self, painter: QPainter, image: QImage) -> None:
-        target = self.image_rect()
-        if image.hasAlphaChannel():
-            paint_checkers(painter, target, self.devicePixelRatioF())
-        scale = self.scale
-        if scale < _AVERAGED_BELOW and self._shown is not None:
-            if self._averaged is None:
-                smaller = average(self._shown.picture, scale)
-                self._averaged = smaller, as_image(smaller)
-            painter.drawImage(target.topLeft(), self._averaged[1])
-            return
-        smooth = scale < _PIXELATED_FROM and scale != 1.0
-        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
-        painter.drawImage(target, image)
-
-    def _paint_split(self, painter: QPainter, image: QImage) -> None:
-        """Paint the line along which the selected segment would divide, in views that outline it too."""
+    def _paint_split(self, painter: QPainter, picture: Picture) -> None:
+        """Paint the line along which the selected segment would divide, in views of a single opaque frame."""
         line = self.split_line
-        if line is None or image.hasAlphaChannel() or line.shape != (image.height(), image.width()):
+        if line is None or line.shape != picture.shape[:2] or picture.shape[2] == 4:
             return
         if self._dashes is None or self._dashes[0] is not line:
             self._dashes = line, dashed(line)
@@ -432,6 +442,12 @@ class Viewer(ZoomView):
         painter.drawImage(self.image_rect(), as_image(self._dashes[1]))
 
 
-def _dropped_addresses(data: QMimeData) -> list[str]:
-    """Paths of the dragged files and folders, and URLs of streams."""
-    return [url.toLocalFile() if url.isLocalFile() else url.toString() for url in data.urls() if url.isValid()]
+def _start_text(start: int, stop: int | None) -> str:
+    """Text of the button that starts the segmentation of frames start, ..., stop - 1.
+
+    >>> _start_text(0, None), _start_text(4, 9)
+    ('Start Segmentation', 'Segment Frames 4 to 8')
+    """
+    if stop is not None:
+        return f"Segment Frames {start} to {stop - 1}"
+    return f"Segment from Frame {start}" if start else "Start Segmentation"

@@ -48,7 +48,7 @@ def background(palette: QPalette) -> QColor:
 def paint_text(painter: QPainter, rect: QRect, palette: QPalette, text: str) -> None:
     """Paint a text in the centre of the empty viewer."""
     colour = QColor(palette.color(QPalette.ColorRole.WindowText))
-    colour.setAlphaF(0.55)
+    colour.setAlphaF(0.75)
     painter.setPen(colour)
     painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, text)
 

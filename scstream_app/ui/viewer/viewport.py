@@ -63,8 +63,9 @@ class Viewport:
         )
 
     def target(self, picture: QSize) -> QRectF:
-        """Rectangle of the picture. Its corner is on a whole screen pixel, so that 100 % is exact."""
-        return QRectF(round(self.left), round(self.top), self.scale * picture.width(), self.scale * picture.height())
+        """Rectangle of the picture. Its edges are on whole screen pixels: 100 % is exact, and backgrounds fit."""
+        width, height = round(self.scale * picture.width()), round(self.scale * picture.height())
+        return QRectF(round(self.left), round(self.top), width, height)
 
     def inverse(self, at: QPointF) -> QPointF:
         """Convert a screen point to picture pixels."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QSettings, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QWidget
 
+from scstream_app.ui.actions.actions import Actions
 from scstream_app.ui.qt.dock_widths import DockWidths
 from scstream_app.ui.qt.docks import Dock, underline_current_tab
+from scstream_app.ui.qt.screen_fit import cascade, keep_on_screen
 
 #: Share of the window's height for the bottom panel.
 _BELOW_SHARE = 0.46
@@ -33,7 +34,9 @@ class DockLayout(QObject):
         self._docks = {name: self._dock(name.capitalize(), widget) for name, widget in widgets.items()}
         self._front, self._below = self._docks[next(iter(widgets))], self._docks[below]
         self._open: dict[str, bool] = {}
-        self._shown = True
+        self._shown = self._wanted = True
+        # Panels in front of the others before the window became full screen; None if it is not.
+        self._before_full_screen: list[Dock] | None = None
         # Panels get their default sizes when they are first shown, unless the user has changed the layout.
         self._default_sizes = True
         for dock in self._docks.values():
@@ -48,8 +51,14 @@ class DockLayout(QObject):
         dock = Dock(title, self._window)
         dock.setObjectName(f"dock_{title.lower()}")
         dock.setWidget(widget)
+        dock.topLevelChanged.connect(lambda floating: self._cascade(dock) if floating else None)
         self._window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         return dock
+
+    def _cascade(self, dock: Dock) -> None:
+        """Move a panel that has just been detached away from others at the same place, unless the user drags it."""
+        if not QApplication.mouseButtons():
+            cascade(dock, [other for other in self._docks.values() if other is not dock and other.isFloating()])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         # QMainWindow creates tab bars when panels are tabbed.
@@ -66,15 +75,35 @@ class DockLayout(QObject):
     def __getitem__(self, name: str) -> Dock:
         return self._docks[name]
 
-    def actions(self) -> Iterable[QAction]:
-        """Actions that show and hide each panel."""
-        return [dock.toggleViewAction() for dock in self._docks.values()]
+    def bind(self, actions: Actions) -> None:
+        """Let the actions of the View menu show and hide the panels."""
+        for name, dock in self._docks.items():
+            action, toggle = actions[f"panel_{name}"], dock.toggleViewAction()
+            action.triggered.connect(toggle.trigger)
+            toggle.toggled.connect(action.setChecked)
+            action.setChecked(toggle.isChecked())
 
     def show(self, shown: bool, share: bool = False) -> None:
         """Show or hide the panels; panels closed by the user stay closed.
 
-        With ``share`` they get their default sizes, unless the user has changed the layout.
+        With ``share`` they get their default sizes, unless the user has changed the layout. They stay hidden
+        while the window is full screen.
         """
+        self._wanted = shown
+        self._put(shown and self._before_full_screen is None, share)
+
+    def set_full_screen(self, full: bool) -> None:
+        """Hide the panels in a full screen window, and show them as they were afterwards."""
+        if full == (self._before_full_screen is not None):
+            return
+        front = self._before_full_screen or []
+        docks = self._docks.values()
+        self._before_full_screen = [dock for dock in docks if not dock.visibleRegion().isEmpty()] if full else None
+        self._put(self._wanted and not full)
+        for dock in front:
+            dock.raise_()
+
+    def _put(self, shown: bool, share: bool = False) -> None:
         for name, dock in self._docks.items():
             if not shown and self._shown:
                 self._open[name] = not dock.isHidden()
@@ -108,10 +137,12 @@ class DockLayout(QObject):
         self.show(False)
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
+            keep_on_screen(self._window)
 
     def keep(self, settings: QSettings) -> None:
         """Save window and panels to the settings."""
         settings.setValue("window/geometry", self._window.saveGeometry())
+        self.set_full_screen(False)
         self.show(True)
         settings.setValue("window/state", self._window.saveState())
         settings.setValue("window/widths", self._widths.text())

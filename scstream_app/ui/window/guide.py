@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from scstream_app.assets import page
+from scstream_app.ui.qt.screen_fit import fit_dialog
 
 #: Maximum width of pictures and width of the chapter list, in pixels.
 _PICTURE_WIDTH, _CHAPTERS_WIDTH = 640, 190
@@ -25,7 +26,7 @@ class GuideDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("guide")
         self.setWindowTitle("Guide")
-        self.resize(_SIZE)
+        fit_dialog(self, _SIZE)
         self.text = _Page(page("guide.md"))
         self.chapters = QListWidget()
         self.chapters.setAccessibleName("Chapters")

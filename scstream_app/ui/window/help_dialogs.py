@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -20,8 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app import __version__, system_info
-from scstream_app.ui.actions.actions import MENU_ACTIONS, Actions
+from scstream_app.ui.actions.actions import KEY_ACTIONS, Actions
 from scstream_app.ui.actions.gestures import MOUSE
+from scstream_app.ui.qt.screen_fit import fit_dialog
 
 _PAPER = (
     "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "
@@ -29,6 +30,9 @@ _PAPER = (
 )
 #: Pixels: the longest key with the button that clears it.
 _KEY_WIDTH = 150
+_KEYS_SIZE = QSize(600, 620)
+#: Panels of the actions that are in no menu, by what they need.
+_PANELS = {"segments": "Segments", "object": "Objects"}
 
 
 class KeysDialog(QDialog):
@@ -37,14 +41,15 @@ class KeysDialog(QDialog):
     def __init__(self, parent: QWidget, actions: Actions) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keys and Mouse")
-        self.resize(600, 620)
+        fit_dialog(self, _KEYS_SIZE)
         self._actions = actions
-        self.table = QTableWidget(len(MENU_ACTIONS), 2)
+        self.table = QTableWidget(len(KEY_ACTIONS), 2)
         self.table.setHorizontalHeaderLabels(["Action", "Keys"])
         self.table.verticalHeader().hide()
         self.table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.table.setColumnWidth(1, _KEY_WIDTH)
         self.table.setAccessibleName("Keys")
+        self.table.setTabKeyNavigation(False)
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         reset = QPushButton("Restore Default Keys")
         reset.setAutoDefault(False)
@@ -69,8 +74,8 @@ class KeysDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
 
     def _fill(self) -> None:
-        for row, spec in enumerate(MENU_ACTIONS):
-            item = QTableWidgetItem(f"{spec.menu}: {spec.title.rstrip('…')}")
+        for row, spec in enumerate(KEY_ACTIONS):
+            item = QTableWidgetItem(f"{spec.menu or _PANELS[spec.needs]}: {spec.title.rstrip('…')}")
             item.setFlags(Qt.ItemFlag.ItemIsEnabled)
             self.table.setItem(row, 0, item)
             edit = QKeySequenceEdit(self._actions[spec.id].shortcut())
@@ -101,6 +106,7 @@ def _mouse_table() -> QTableWidget:
     table.setEditTriggers(QTableWidget.EditTrigger.NoEditTriggers)
     table.setSelectionMode(QTableWidget.SelectionMode.NoSelection)
     table.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    table.setTabKeyNavigation(False)
     for place, gestures in MOUSE.items():
         row = table.rowCount()
         table.insertRow(row)

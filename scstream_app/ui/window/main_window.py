@@ -6,17 +6,20 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QSettings, Qt, Slot
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtCore import QEvent, QPoint, QSettings, QSize, Qt, Slot
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeyEvent
 from PySide6.QtWidgets import QMainWindow
 
 from scstream_app.pipeline.run import Notice
-from scstream_app.session.library import Library, is_unsaved
-from scstream_app.ui.actions.actions import SPECS, Actions
+from scstream_app.session.library import Library
+from scstream_app.ui.actions.actions import KEY_ACTIONS, SPECS, Actions
+from scstream_app.ui.compare.compare_runs import CompareRuns
 from scstream_app.ui.document.action_availability import why_disabled
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
-from scstream_app.ui.document.player import Player
+from scstream_app.ui.document.live_feed import LiveFeed
+from scstream_app.ui.document.objects.low_confidence import LowConfidence
+from scstream_app.ui.document.playback.player import Player
+from scstream_app.ui.document.playback.run_range import RunRange
 from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.panels.controls import ControlsPanel
@@ -24,38 +27,53 @@ from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.statistics import StatisticsPanel
 from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.qt.docks import is_behind_another
 from scstream_app.ui.qt.message_bar import MessageBar
+from scstream_app.ui.qt.screen_fit import place_on_screen
+from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.cleanup import Cleanup
-from scstream_app.ui.sessions.document_opener import DocumentOpener
 from scstream_app.ui.sessions.model_files import ModelFiles
-from scstream_app.ui.sessions.open_dialogs import OpenDialogs
-from scstream_app.ui.sessions.open_menus import RecentMenu, SamplesMenu
-from scstream_app.ui.sessions.recent_files import RecentFiles
+from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
+from scstream_app.ui.sessions.opening.open_dialogs import OpenDialogs
+from scstream_app.ui.sessions.opening.open_menus import RecentMenu, SamplesMenu
+from scstream_app.ui.sessions.opening.recent_files import RecentFiles
+from scstream_app.ui.sessions.opening.recent_sessions import RecentSessions
 from scstream_app.ui.sessions.recording_control import RecordingControl
-from scstream_app.ui.sessions.rerun import Rerun
+from scstream_app.ui.sessions.rerun.late_edits import LateEdits
+from scstream_app.ui.sessions.rerun.mark_transfer import MarkTransfer
+from scstream_app.ui.sessions.rerun.rerun import Rerun
+from scstream_app.ui.sessions.rerun.result_merging import ResultMerging
 from scstream_app.ui.sessions.session_saver import SessionSaver
 from scstream_app.ui.sessions.shutdown import Shutdown
-from scstream_app.ui.sessions.unsaved_sessions import describe_unsaved
+from scstream_app.ui.timeline.timeline_actions import timeline_handlers
 from scstream_app.ui.window import help_dialogs
-from scstream_app.ui.window.apply_preferences import PreferenceApplier
 from scstream_app.ui.window.central_area import CentralArea
+from scstream_app.ui.window.disabled_keys import DisabledKeys
 from scstream_app.ui.window.dock_layout import DockLayout
+from scstream_app.ui.window.drawing import Drawing
 from scstream_app.ui.window.guide import show_guide
+from scstream_app.ui.window.live_control import LiveControl, stored_target
 from scstream_app.ui.window.menus import (
     build_menus,
     playback_handlers,
     segment_handlers,
+    segmentation_handlers,
     timeline_menu,
     viewer_menu,
     zoom_handlers,
 )
-from scstream_app.ui.window.preferences import Preferences
-from scstream_app.ui.window.preferences_dialog import PreferencesDialog
-from scstream_app.ui.window.status_bar import StatusBar
+from scstream_app.ui.window.next_step_hint import NextStepHint
+from scstream_app.ui.window.object_wiring import connect_objects
+from scstream_app.ui.window.preferences.apply_preferences import PreferenceApplier
+from scstream_app.ui.window.preferences.preferences import Preferences
+from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
+from scstream_app.ui.window.status.opening_status import OpeningStatus
+from scstream_app.ui.window.status.status_bar import StatusBar
+from scstream_app.ui.window.welcome.welcome_lists import WelcomeLists
+from scstream_app.ui.window.window_title import WindowTitle
 
-#: Default target of a live source, in frames a second.
-_DEFAULT_TARGET = 20.0
+_SIZE = QSize(1280, 800)
+_SELECTION_ACTIONS = tuple(spec.id for spec in KEY_ACTIONS if spec.needs in ("segments", "object"))
 
 
 class MainWindow(QMainWindow):
@@ -70,35 +88,50 @@ class MainWindow(QMainWindow):
     def __init__(self, settings: QSettings, library: Library | None = None) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
-        self.setWindowTitle("ScStream Studio")
-        self.resize(1280, 800)
+        self.setAcceptDrops(True)
+        place_on_screen(self, _SIZE)
         self._settings = settings
         self.preferences = Preferences(settings, self)
         self._own_library = library or Library()
         self.library = self._own_library
         self.document = Document(self)
         self.player = Player(self.document)
-        self.feed = LiveFeed(self.document, _target(settings), self)
+        self.run_range = RunRange(self.document, self.player, self)
+        self.feed = LiveFeed(self.document, stored_target(settings), self)
         self.actions_ = Actions(self, settings)
         self.models = ModelFiles(self.document, self)
         self.addresses = RecentFiles(settings)
         # Two queues: listing sessions does not wait until a large one has been moved.
         self._files, self._lists = JobQueue(self), JobQueue(self)
+        self.recent_sessions = RecentSessions(self.addresses, lambda: self.library, self._lists, self)
         self.message = MessageBar()
         self.recording = RecordingControl(self.document, self.feed, lambda: self.library, self.message, self)
         may_leave = partial(self.recording.may_end, "Open")
         self.opening = DocumentOpener(self.document, self.addresses, lambda: self.library, self._files, may_leave, self)
         self.open_dialogs = OpenDialogs(self.document, self.addresses, self.opening, self.recording, self)
-        self.rerun = Rerun(self.document, self.opening, self)
+        self.compare = CompareRuns(
+            self.document, self.player, self.opening, self.addresses, lambda: self.library, self.message, self
+        )
+        compare = self.compare.compare_with
+        self.rerun = Rerun(self.document, self.opening, compare, self._files, self.message, self)
+        self.merging = ResultMerging(self.document, self._lists, self)
+        self.late_edits = LateEdits(self.document, self.rerun, self.merging, settings, self)
+        self.mark_transfer = MarkTransfer(self.document, self._lists, self)
         self.cleanup = Cleanup(lambda: self.library, self._files, self)
         self.shutdown = Shutdown(self.document, self.opening, self.feed, self._files, self._lists, self)
         self._is_closing = False
         self.ended = True
         self.saving = SessionSaver(self.document, self.addresses, self.opening, self._files, self)
+        self._title = WindowTitle(self.document, self)
         self._build_centre()
         self._build_panels()
         self._build_menus()
-        self.status = StatusBar(self.document, self.statusBar())
+        self._live = LiveControl(self.document, self.player, self.recording, self.feed, self.actions_, settings)
+        self.drawing = Drawing(self._centre, self.objects, self.player, self.actions_, self._lists, self)
+        self.status = StatusBar(self.document, self.statusBar(), self.actions_["pause_segmenting"])
+        self.statusBar().addPermanentWidget(OpeningStatus(self.opening.preparer))
+        NextStepHint(self.document, self.actions_, settings, self.viewer)
+        self._disabled_keys = DisabledKeys(self.actions_, self._why_disabled, self.viewer.show_toast)
         self._bind_actions()
         self._connect()
         self._connect_sessions()
@@ -110,15 +143,15 @@ class MainWindow(QMainWindow):
     # --- building
 
     def _build_centre(self) -> None:
-        record = self.actions_["record"]
-        self._centre = centre = CentralArea(self.document, self.player, self.feed, self.message, record)
+        self._centre = centre = CentralArea(self.document, self.player, self.feed, self.message, self.actions_)
         self.welcome, self.viewer, self.live_bar = centre.welcome, centre.viewer, centre.live_bar
-        self.transport, self.timeline = centre.transport, centre.timeline
+        self.transport, self.timeline, self.lanes = centre.transport, centre.timeline, centre.lanes
         self.setCentralWidget(centre)
 
     def _build_panels(self) -> None:
         self.segments = SegmentsPanel(self.document)
         self.objects = ObjectsPanel(self.document)
+        self.objects.remember(self._settings)
         self.segments.more = (self.objects.removal,)
         self.statistics = StatisticsPanel(self.document)
         self.controls = ControlsPanel(self.document)
@@ -131,11 +164,12 @@ class MainWindow(QMainWindow):
         self.panels = DockLayout(self, widgets, below="statistics")
 
     def _build_menus(self) -> None:
-        recent, samples = RecentMenu(self.addresses, self), SamplesMenu(self)
+        recent, samples = RecentMenu(self.addresses, self.recent_sessions, self), SamplesMenu(self)
         recent.cleared.connect(self.welcome.refresh)
         for menu in (recent, samples):
             menu.chosen.connect(self.opening.open_address)
-        build_menus(self, self.actions_, (recent, samples), self.panels.actions())
+        build_menus(self, self.actions_, (recent, samples))
+        self.panels.bind(self.actions_)
 
     # --- connections
 
@@ -146,6 +180,7 @@ class MainWindow(QMainWindow):
                 "open": self.open_dialogs.video,
                 "open_folder": self.open_dialogs.images,
                 "open_camera": self.open_dialogs.camera,
+                "open_clip_as_camera": self.open_dialogs.clip_as_camera,
                 "open_url": self.open_dialogs.url,
                 "open_session": self.open_dialogs.session,
                 "save": self.saving.save,
@@ -160,18 +195,23 @@ class MainWindow(QMainWindow):
                 "redo": self.document.undo.redo,
                 "preferences": self.show_preferences,
                 "full_screen": self._toggle_full_screen,
-                "play": self._toggle_play,
+                "reset_layout": self._reset_layout,
                 "next_uncertain": partial(self._go_uncertain, player.next_uncertain),
                 "previous_uncertain": partial(self._go_uncertain, player.previous_uncertain),
                 "pause_segmenting": lambda: self.document.pause(self.actions_["pause_segmenting"].isChecked()),
-                "record": self._toggle_recording,
-                "restart": lambda: self.rerun.again(self.document.settings),
+                "segment_rest": self.run_range.segment_rest,
+                **segmentation_handlers(self.document, self.rerun),
                 "guide": lambda: show_guide(self),
                 "shortcuts": lambda: help_dialogs.show_keys(self, self.actions_),
                 "about": lambda: help_dialogs.show_about(self),
+                **self._live.handlers(),
+                **self.drawing.handlers(),
+                **self.compare.handlers(),
                 **segment_handlers(self.segments, self.objects),
+                **LowConfidence(self.document, player, lambda: self.objects.current, self.viewer.show_toast).handlers(),
                 **playback_handlers(player, self.actions_),
                 **zoom_handlers(self.viewer),
+                **timeline_handlers(self.timeline, self.document, self.viewer.show_toast),
                 **{spec.id: partial(self._show_view, spec.id) for spec in SPECS if spec.group == "view"},
                 **{spec.id: partial(self._set_theme, spec.id) for spec in SPECS if spec.group == "theme"},
             }
@@ -189,26 +229,31 @@ class MainWindow(QMainWindow):
         document.closed.connect(self._on_closed)
         document.state_changed.connect(self._refresh)
         document.display.look_changed.connect(self._on_look)
-        document.display.selection_changed.connect(self._update_isolate)
+        document.display.selection_changed.connect(self._update_selection)
+        document.display.shown_changed.connect(self._update_selection)
+        document.marks_changed.connect(self._update_selection)
         document.failed.connect(self._on_failed)
         document.noticed.connect(self._on_notice)
         self.viewer.dropped.connect(self.opening.open_dropped)
         self.viewer.menu_requested.connect(self._show_viewer_menu)
         for panel in (self.segments, self.objects):
             panel.message.connect(self.viewer.show_toast)
+        connect_objects(self.objects, self.lanes, self.viewer)
         self.timeline.menu_requested.connect(self._show_timeline_menu)
         self.actions_.keys_changed.connect(self._update_keys)
         document.undo.undoTextChanged.connect(self._update_undo)
         document.undo.redoTextChanged.connect(self._update_undo)
         self._update_keys()
         self.controls.restart_requested.connect(self.rerun.again)
+        self.controls.apply_requested.connect(self.rerun.change_settings)
+        self.segments.edit_requested.connect(self.late_edits.edit)
         self.preferences.changed.connect(self._on_preference)
-        self.feed.changed.connect(self._on_feed)
         self.feed.recorded.connect(self._on_recorded)
 
     def _connect_sessions(self) -> None:
         self.models.wanted.connect(self.opening.open_with_model)
-        for part in (self.models, self.opening, self.saving, self.cleanup):
+        parts = (self.models, self.opening, self.saving, self.cleanup, self.run_range, self.mark_transfer, self.merging)
+        for part in parts:
             part.message.connect(self.message.show_message)
         self.opening.leaving.connect(self.message.clear)
         self.opening.leaving.connect(self.segments.finish_typing)
@@ -216,19 +261,22 @@ class MainWindow(QMainWindow):
         self.recording.wanted.connect(self.opening.open_session)
         self.saving.began.connect(self.message.clear)
         self.saving.began.connect(self.segments.finish_typing)
-        self.saving.saved.connect(self._update_title)
+        self.saving.saved.connect(self._title.update)
         self.saving.saved.connect(self.welcome.refresh)
         self.opening.began.connect(self._on_began)
         self.opening.discarded.connect(self.welcome.refresh)
         self.cleanup.done.connect(self.welcome.refresh)
+        self.compare.deleted.connect(self.welcome.refresh)
 
     def _connect_welcome(self) -> None:
         self.welcome.dropped.connect(self.opening.open_dropped)
         self.welcome.chosen.connect(self.opening.open_address)
         self.welcome.session_chosen.connect(self.opening.open_session_text)
         self.welcome.deletion_requested.connect(self.cleanup.ask_about)
-        self.welcome.stale.connect(self._fill_welcome)
         self.welcome.action_requested.connect(self._trigger)
+        WelcomeLists(self.welcome, self.addresses, self.recent_sessions, lambda: self.library, self._lists)
+        self.shutdown.end_as_well(self._centre.thumbnails, "Reading pictures of clips")
+        self.shutdown.end_as_well(self.drawing.carry_back.worker, "Carrying an object back")
 
     # --- preferences
 
@@ -264,9 +312,12 @@ class MainWindow(QMainWindow):
             case "keys":
                 help_dialogs.show_keys(self, self.actions_)
             case "layout":
-                self.panels.reset(self._settings, share=self.document.is_open)
+                self._reset_layout()
             case "clear":
                 self.cleanup.ask()
+
+    def _reset_layout(self) -> None:
+        self.panels.reset(self._settings, share=self.document.is_open)
 
     @Slot()
     def _update_keys(self) -> None:
@@ -289,7 +340,7 @@ class MainWindow(QMainWindow):
 
     @Slot(QPoint)
     def _show_timeline_menu(self, where: QPoint) -> None:
-        timeline_menu(self, self.actions_).popup(where)
+        timeline_menu(self, self.actions_, self.document).popup(where)
 
     def _go_uncertain(self, go: Callable[[], None]) -> None:
         if self.document.summary.uncertain_frames():
@@ -349,37 +400,23 @@ class MainWindow(QMainWindow):
         self._update_undo()
         self.actions_["pause_segmenting"].setChecked(self.document.state is State.PAUSED)
         self._on_look()
-        self._update_title()
+        self._title.update()
 
     def _why_disabled(self, action: str) -> str:
-        return why_disabled(self.document, action, recording=self.feed.recorder is not None)
+        recording, highlighted = self.feed.recorder is not None, self.objects.current
+        return why_disabled(self.document, action, recording=recording, highlighted=highlighted)
 
     @Slot()
-    def _update_title(self) -> None:
-        """Show the name of the session, if it is saved, and of the clip; an asterisk marks an unsaved session."""
-        facts, session = self.document.facts, self.document.session
-        if self.document.saving:
-            return
-        unsaved = session is not None and is_unsaved(session.path)
-        saved_as = [session.path.stem] if session is not None and not unsaved else []
-        names = [] if facts is None else [" – ".join([*saved_as, facts.name]) + "[*]"]
-        self.setWindowTitle(" – ".join([*names, "ScStream Studio"]))
-        self.setWindowModified(unsaved)
-
-    @Slot()
-    def _fill_welcome(self) -> None:
-        self.welcome.set_recent(self.addresses.recent())
-        self._lists.do(partial(describe_unsaved, self.library), self.welcome.set_unsaved, what="Looking for sessions")
+    def _update_selection(self) -> None:
+        """Enable the actions on segments and objects that fit the selection."""
+        self.actions_.enable(self._why_disabled, _SELECTION_ACTIONS)
+        self.actions_["isolate"].setText(self.segments.isolate_text)
 
     @Slot()
     def _on_look(self) -> None:
         action = f"view_{self.document.display.look.view}"
         self.actions_[action].setChecked(True)
-        self._update_isolate()
-
-    @Slot()
-    def _update_isolate(self) -> None:
-        self.actions_["isolate"].setText(self.segments.isolate_text)
+        self._update_selection()
 
     @Slot(str)
     def _on_failed(self, message: str) -> None:
@@ -391,28 +428,12 @@ class MainWindow(QMainWindow):
     def _on_notice(self, notice: Notice) -> None:
         self.message.show_message(notice.text, "notice")
 
-    # --- live
-
-    def _toggle_play(self) -> None:
-        if self.document.live:
-            self.document.pause(self.document.state is not State.PAUSED)
-        else:
-            self.player.toggle()
-
-    def _toggle_recording(self) -> None:
-        self.recording.toggle()
-        # The action has checked itself, even if no recording was started.
-        self._on_feed()
-
-    @Slot()
-    def _on_feed(self) -> None:
-        self.actions_["record"].setChecked(self.feed.recorder is not None)
-        self._settings.setValue("live/target", self.feed.target or 0)
-
     @Slot()
     def _on_recorded(self) -> None:
         self._refresh()
         self.welcome.refresh()
+
+    # --- full screen
 
     def _toggle_full_screen(self) -> None:
         # Keeps the flag of a maximized window, which is maximized again afterwards.
@@ -423,13 +444,33 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
             self.actions_["full_screen"].setChecked(self.isFullScreen())
+            self.panels.set_full_screen(self.isFullScreen())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave full screen on Esc, unless a widget uses the key: a shortcut would take it from all widgets."""
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
             self._toggle_full_screen()
-        else:
+        elif not (self.document.is_open and self._disabled_keys.press(event)):
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Move the focus with Tab, but not into a panel that is behind another one."""
+        start = self.focusWidget()
+        while super().focusNextPrevChild(next):
+            moved = self.focusWidget()
+            if moved is None or moved is start or not is_behind_another(moved):
+                return True
+        return False
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        self.viewer.dragEnterEvent(event)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.viewer.dragLeaveEvent(event)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Open files that are dropped on a panel or a bar, as those on the picture."""
+        self.viewer.dropEvent(event)
 
     # --- closing
 
@@ -442,6 +483,8 @@ class MainWindow(QMainWindow):
         self.panels.keep(self._settings)
         self.player.pause()
         self.ended = self.shutdown.finish()
+        self.drawing.shut_down()
+        self.ended &= self.compare.shut_down()
         self._is_closing = False
         event.accept()
 
@@ -450,9 +493,3 @@ class MainWindow(QMainWindow):
         if self.document.exporting and not confirm(self, question, "Stop and Close"):
             return False
         return self.recording.may_end("Close")
-
-
-def _target(settings: QSettings) -> float | None:
-    """Return the stored target rate of live sources; None: a fixed processing size."""
-    value = float(str(settings.value("live/target", _DEFAULT_TARGET)))
-    return value if value in TARGETS else None

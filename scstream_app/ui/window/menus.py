@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMainWindow, QMenu, QWidget
 
-from scstream_app.ui.actions.actions import SPECS, Actions
-from scstream_app.ui.document.player import Player
+from scstream_app.ui.actions.actions import KEY_ACTIONS, SPECS, Actions
+from scstream_app.ui.actions.mnemonics import mark_while_open, with_mnemonics
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
+from scstream_app.ui.sessions.rerun.rerun import Rerun
+from scstream_app.ui.timeline.filter_menu import filter_menu
 from scstream_app.ui.viewer.viewer import Viewer
 
 _VIEWER_MENU = ("fit", "actual_size", "view_original", "view_overlay")
@@ -23,9 +27,7 @@ _TIMELINE_MENU = (
 Handlers = dict[str, Callable[[], object]]
 
 
-def build_menus(
-    window: QMainWindow, actions: Actions, open_menus: Iterable[QMenu], panel_actions: Iterable[QAction]
-) -> None:
+def build_menus(window: QMainWindow, actions: Actions, open_menus: Iterable[QMenu]) -> None:
     """Fill the window's menu bar.
 
     Parameters
@@ -34,11 +36,14 @@ def build_menus(
     actions : Actions
     open_menus : iterable of QMenu
         Submenus for the File menu, behind the entries that ask what to open.
-    panel_actions : iterable of QAction
-        Entries for the View menu that show or hide the panels.
     """
     specs = [spec for spec in SPECS if spec.menu]
-    menus = {name: window.menuBar().addMenu(name) for name in dict.fromkeys(spec.menu for spec in specs)}
+    names = list(dict.fromkeys(spec.menu for spec in specs))
+    titles = zip(names, with_mnemonics(names), strict=True)
+    menus = {name: window.menuBar().addMenu(title) for name, title in titles}
+    for menu in menus.values():
+        menu.setToolTipsVisible(True)
+        mark_while_open(menu)
     groups = {name: QActionGroup(window) for name in dict.fromkeys(spec.group for spec in specs if spec.group)}
     for spec in specs:
         if not spec.title:
@@ -53,8 +58,7 @@ def build_menus(
     behind = entries[entries.index(actions["open_session"]) + 1]
     for menu in open_menus:
         menus["File"].insertMenu(behind, menu)
-    menus["View"].addSeparator()
-    menus["View"].addActions(list(panel_actions))
+    window.addActions([actions[spec.id] for spec in KEY_ACTIONS if not spec.menu])
 
 
 def viewer_menu(segments_menu: QMenu, actions: Actions) -> QMenu:
@@ -64,12 +68,13 @@ def viewer_menu(segments_menu: QMenu, actions: Actions) -> QMenu:
     return segments_menu
 
 
-def timeline_menu(parent: QWidget, actions: Actions) -> QMenu:
+def timeline_menu(parent: QWidget, actions: Actions, document: Document) -> QMenu:
     """Make the timeline's context menu."""
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     go, play = _TIMELINE_MENU
     menu.addActions([actions[id] for id in go])
+    menu.addMenu(filter_menu(document, menu))
     menu.addSeparator()
     menu.addActions([actions[id] for id in play])
     return menu
@@ -91,8 +96,12 @@ def segment_handlers(segments: SegmentsPanel, objects: ObjectsPanel) -> Handlers
         "merge": segments.merge_selected,
         "split": segments.split_selected,
         "lock": segments.toggle_locked,
+        "recolour": segments.recolour_selected,
+        "palette_colour": segments.use_palette_colour,
         "group": objects.add_selected,
         "ungroup": objects.remove_selected,
+        "recolour_object": objects.recolour_current,
+        "delete_object": objects.delete_current,
     }
 
 
@@ -114,6 +123,20 @@ def playback_handlers(player: Player, actions: Actions) -> Handlers:
         "set_in": player.set_in,
         "set_out": player.set_out,
         "clear_range": player.clear_range,
+    }
+
+
+def segmentation_handlers(document: Document, rerun: Rerun) -> Handlers:
+    """Return what the Segmentation actions do that start or step the run."""
+
+    def segment_one() -> None:
+        document.display.follow_newest = True
+        document.run.step()
+
+    return {
+        "segment_one": segment_one,
+        "restart": lambda: rerun.again(document.settings),
+        "restart_here": rerun.again_from_here,
     }
 
 

@@ -15,7 +15,7 @@ from scstream import metrics
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.session import Session
-from scstream_app.session.mask_updates import MaskUpdates
+from scstream_app.session.objects.mask_updates import MaskUpdates
 from scstream_app.settings import Settings
 
 RESULTS = unseparated(120)

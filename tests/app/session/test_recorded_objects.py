@@ -13,7 +13,7 @@ from scstream import Event
 from scstream.sampler.genealogy import Kind
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png, members_by_frame
 from scstream_app.session import FrameRecord
-from scstream_app.session.recorded_objects import RecordedObjects
+from scstream_app.session.objects.recorded_objects import RecordedObjects
 from scstream_app.session.run_summary import RunSummary
 
 FRAMES = 30

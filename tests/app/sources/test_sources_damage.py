@@ -213,6 +213,16 @@ def test_an_unreadable_file_raises(tmp_path, monkeypatch):
         open_source(str(path))
 
 
+# --- texts
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "poem.ans", "notes"])
+def test_a_text_is_not_a_video(tmp_path, name):
+    (tmp_path / name).write_text("These are notes.\n" * 100)
+    with pytest.raises(SourceError, match=r"^Cannot open '.*': it is not a video|Is it a video\?"):
+        open_source(str(tmp_path / name))
+
+
 # --- playlists
 
 
@@ -240,7 +250,7 @@ def test_an_unrecognised_playlist_is_rejected_by_its_format(tmp_path, monkeypatc
     (tmp_path / "a.m3u8").write_text("#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nsecret.ts\n#EXT-X-ENDLIST\n")
     (tmp_path / "a.ffconcat").write_text("ffconcat version 1.0\nfile secret.ts\n")
     for name in ("a.m3u8", "a.ffconcat"):
-        with pytest.raises(SourceError, match="Invalid argument"):
+        with pytest.raises(SourceError, match="it is not a video or an image"):
             open_source(str(tmp_path / name))
 
 

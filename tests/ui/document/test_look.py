@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from helpers.export_scenes import story
+from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render import views
+from scstream_app.render.image_types import Picture
+from scstream_app.render.palette import RGB
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.look import Look, draw
+from scstream_app.ui.document.look import Look, ObjectLook, draw
 
 
 def add(monkeypatch: pytest.MonkeyPatch, view: views.View) -> None:
@@ -41,3 +46,72 @@ def test_the_wipe_draws_the_overlay_right_of_its_divider() -> None:
     wiped, whole = (draw(result, Look(view=view)).picture for view in ("wipe", "overlay"))
     np.testing.assert_array_equal(wiped[:, :half], result.rgb[:, :half])
     np.testing.assert_array_equal(wiped[:, half:], whole[:, half:])
+
+
+RED, GREEN = (255, 0, 0), (0, 255, 0)
+
+
+def masked_story() -> tuple[FrameResult, npt.NDArray[np.uint8]]:
+    """A frame with masks of two objects that follow no segment."""
+    result = story((48, 64))[0]
+    numbers = np.zeros((48, 64), np.uint8)
+    numbers[10:30, 8:24], numbers[20:40, 36:60] = 1, 2
+    return replace(result, objects=ObjectMasks(numbers, (1.0, 1.0))), numbers
+
+
+def towards(picture: Picture, plain: Picture, colour: RGB) -> npt.NDArray[np.bool_]:
+    """Where a picture is nearer to a colour than another one."""
+    near, far = (np.abs(one.astype(int) - colour).sum(axis=2) for one in (picture, plain))
+    return near < far
+
+
+@pytest.mark.parametrize(
+    "view", ["original", "overlay", "mean_colour", "boundaries", "uncertainty", "wipe", "side_by_side"]
+)
+def test_objects_have_their_colours_in_every_view(view: str) -> None:
+    result, numbers = masked_story()
+    look = Look(view=view, objects=(ObjectLook(RED, frozenset()), ObjectLook(GREEN, frozenset())))
+    doubt = np.zeros(result.ids.shape, np.float32)
+    shown = draw(result, look, doubt).picture
+    plain = draw(result, replace(look, show_objects=False), doubt).picture
+    for left in range(0, shown.shape[1], 64):
+        tinted, bare = shown[:, left : left + 64], plain[:, left : left + 64]
+        for number, colour in ((1, RED), (2, GREEN)):
+            assert towards(tinted, bare, colour)[numbers == number].all()
+            # The outline has the very colour.
+            assert (tinted[numbers == number] == colour).all(axis=1).sum() > 50
+        far = np.ones((48, 64), bool)
+        far[8:42, 6:62] = False
+        np.testing.assert_array_equal(tinted[far], bare[far])
+
+
+def test_objects_without_masks_are_their_segments() -> None:
+    result = story((48, 64))[0]
+    look = Look(view="original", objects=(ObjectLook(GREEN, frozenset({1})),))
+    shown = draw(result, look).picture
+    assert towards(shown, result.picture, GREEN)[result.ids == 1].all()
+    assert look.members == {1}
+
+
+def test_the_matte_shows_no_tint() -> None:
+    result, numbers = masked_story()
+    look = Look(view="matte", objects=(ObjectLook(RED, frozenset()), ObjectLook(GREEN, frozenset())))
+    shown = draw(result, look).picture
+    np.testing.assert_array_equal(shown[..., 3] > 0, numbers > 0)
+    np.testing.assert_array_equal(shown[numbers > 0, :3], result.picture[numbers > 0])
+
+
+@pytest.mark.parametrize("view", ["original", "matte", "side_by_side"])
+def test_selected_segments_are_tinted(view: str) -> None:
+    result, _ = masked_story()
+    look = Look(view=view, selected=frozenset({1}))
+    shown, plain = draw(result, look), draw(result, replace(look, selected=frozenset()))
+    changed = (shown.picture != plain.picture).any(axis=2)
+    for left in range(0, changed.shape[1], 64):
+        np.testing.assert_array_equal(changed[:, left : left + 64], result.ids == 1)
+    assert shown.outline is not None
+    rows, columns = np.nonzero(result.ids == 1)
+    points = shown.outline[0]
+    assert np.abs(points.min(axis=0) - (columns.min(), rows.min())).max() <= 0.5
+    assert np.abs(points.max(axis=0) - (columns.max() + 1, rows.max() + 1)).max() <= 0.5
+    assert plain.outline is None

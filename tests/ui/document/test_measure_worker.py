@@ -26,7 +26,7 @@ from scstream_app.sources import open_source
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import measure_worker
-from scstream_app.ui.window.status_bar_widgets import SettledLight
+from scstream_app.ui.window.status.status_bar_widgets import SettledLight
 
 LONG = 20_000
 

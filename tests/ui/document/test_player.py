@@ -8,8 +8,8 @@ import pytest
 from helpers.export_scenes import merge, result, split
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.frame_times import FrameTimes
-from scstream_app.ui.document.player import SPEEDS, Player
+from scstream_app.ui.document.playback.frame_times import FrameTimes
+from scstream_app.ui.document.playback.player import SPEEDS, Player
 from scstream_app.ui.document.state import State
 
 RATE = 25.0

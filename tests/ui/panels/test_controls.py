@@ -253,11 +253,14 @@ def test_an_invalid_number_is_explained(running: Document, make: Made, qtbot: Qt
     assert not button(panel, "Restart").isEnabled()
 
 
-def test_when_all_is_segmented_only_a_restart_helps(story_document: Document, make: Made, qtbot: QtBot) -> None:
+def test_when_all_is_segmented_applying_segments_again(story_document: Document, make: Made, qtbot: QtBot) -> None:
     panel = make(story_document)
     box = control(panel, QAbstractSpinBox, "Sweeps")
     box.selectAll()
     qtbot.keyClicks(box, "3")
-    assert not button(panel, "Apply from this frame on").isEnabled()
     assert button(panel, "Restart").isEnabled()
-    assert "press Restart" in panel.findChild(QLabel, "message").text()
+    assert "segments this frame and all later ones again" in panel.findChild(QLabel, "message").text()
+    with qtbot.waitSignal(panel.apply_requested) as caught:
+        press(qtbot, panel, "Apply from this frame on")
+    assert caught.args == [Edit("change", values={"sweeps": 3})]
+    assert story_document.pending.take() == ()

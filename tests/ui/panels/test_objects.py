@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QColorDialog, QDialogButtonBox, QLineEdit, QTreeWidget
+from PySide6.QtGui import QColor, QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QColorDialog, QDialogButtonBox, QLineEdit, QMenu, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from scstream_app.pipeline.run import Notice
@@ -194,6 +194,7 @@ def test_segments_are_taken_out_of_all_their_objects_at_once(
     panel.message.connect(said.append)
     undo_commands.make_object(story_document, "kite", [0])
     undo_commands.make_object(story_document, "sail", [1])
+    panel.highlight(None)
     story_document.display.select([0, 1])
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset(), "sail": frozenset()}
@@ -299,3 +300,60 @@ def test_edits_are_read_from_the_session(story_document: Document, qtbot: QtBot)
     with qtbot.waitSignal(story_document.display.shown_changed):
         story_document.open_session(story_document.session.path)
     assert all_members(story_document, qtbot) == before
+
+
+# --- a narrow list
+
+
+@pytest.mark.usefixtures("kite")
+def test_a_narrow_list_keeps_names_readable(panel: ObjectsPanel, story_document: Document, qtbot: QtBot) -> None:
+    tree = panel.findChild(QTreeWidget)
+
+    def shown(width: int) -> list[str]:
+        panel.resize(width, 300)
+        qtbot.waitUntil(lambda: panel.width() == width)
+        header = tree.header()
+        assert header.sectionSize(0) >= 100
+        assert header.length() <= tree.viewport().width()
+        return [tree.headerItem().text(column) for column in range(6) if not tree.isColumnHidden(column)]
+
+    assert shown(600) == ["Object", "Segments", "Area", "Confidence", "Since", "Edits"]
+    assert shown(340) in (
+        ["Object", "Area", "Confidence", "Edits"],
+        ["Object", "Segments", "Area", "Confidence", "Edits"],
+    )
+    assert shown(220) == ["Object", "Confidence"]
+    assert tree.topLevelItem(0).toolTip(0).startswith("kite\nOn this frame: 1 segment")
+    assert shown(600) == ["Object", "Segments", "Area", "Confidence", "Since", "Edits"]
+
+
+@pytest.mark.usefixtures("kite")
+def test_the_menu_of_an_object_renames_recolours_and_deletes_it(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    tree = panel.findChild(QTreeWidget)
+    where = tree.visualItemRect(tree.topLevelItem(0)).center()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(tree.viewport(), QContextMenuEvent(reason, where, tree.viewport().mapToGlobal(where)))
+    (menu,) = (found for found in panel.findChildren(QMenu) if found.isVisible())
+    titles = [action.text().partition("\t")[0] for action in menu.actions()]
+    assert titles == ["Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"]
+    qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(menu.actions()[-1]).center())
+    assert story_document.session.objects == ()
+
+
+def test_a_segment_leaves_the_object_that_has_it_and_no_neighbour_whose_mask_touches_it(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    undo_commands.make_object(story_document, "kite", [1])
+    undo_commands.make_object(story_document, "sea", [0])
+    session, objects = story_document.session, story_document.objects
+    qtbot.waitUntil(lambda: all(session.read_object_masks(index, objects) for index in range(5)), timeout=20_000)
+    touching = session.read_object_masks(1, objects)
+    touching.numbers[session.ids(1) == 1] = [2, 2, *[1] * (int((session.ids(1) == 1).sum()) - 2)]
+    session.store_object_masks(1, touching, objects)
+    go_on(story_document, qtbot, 1)
+    qtbot.waitUntil(lambda: story_document.display.masks().areas == touching.areas, timeout=20_000)
+    story_document.display.select([1])
+    panel.remove_selected()
+    assert [len(one.edits) for one in story_document.objects] == [2, 1]

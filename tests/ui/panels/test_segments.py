@@ -399,11 +399,14 @@ def test_a_name_that_makes_no_sense_is_refused(panel: SegmentsPanel, story_docum
     assert story_document.undo.count() == 0
 
 
-def test_a_finished_model_cannot_be_edited(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+def test_edits_of_a_finished_model_are_requested(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
+    requested: list[str] = []
+    panel.edit_requested.connect(requested.append)
     story_document.display.select([0, 1])
     qtbot.keyClick(table(panel), Qt.Key.Key_M)
     panel.split_selected()
     panel.toggle_locked()
+    assert requested == ["merge", "split", "lock"]
     assert story_document.undo.count() == 0
     assert story_document.pending.locked == set()
 
@@ -417,21 +420,19 @@ def tips(panel: QWidget) -> dict[str, str]:
 
 
 def test_tips_say_what_is_missing(panel: SegmentsPanel, objects: ObjectsPanel, story_document: Document) -> None:
-    ended = "only while frames are being segmented"
-    again = "choose Segmentation > Segment Again and pause it"
     assert tips(panel) == {
         "Hide": "Select segments to hide them",
         "Isolate": "Select segments to isolate them",
-        "Merge": f"Segments can be merged {ended}: add them to an object, or {again}",
-        "Split": f"Segments can be split {ended}: {again}",
+        "Merge": "Select two segments or more to merge them (Ctrl+click adds one)",
+        "Split": "Select one segment to split it",
         "Add to Object…": "Select segments to add them to an object",
         "Colour…": "Select segments to choose their colour",
         "Rename": "Select one segment to rename it",
-        "Lock": f"Segments can be locked {ended}: {again}",
+        "Lock": "Select segments to lock them",
     }
     assert tips(objects)["Rename…"] == "Highlight an object in the list to rename it"
     story_document.display.select([0, 1])
-    assert set(tips(panel)) == {"Merge", "Split", "Lock", "Rename"}
+    assert set(tips(panel)) == {"Rename"}
     assert tips(objects)["Remove from Object"] == "There is no object yet"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QColor, QPalette, QWheelEvent
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QGraphicsView, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
 
@@ -21,6 +22,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.panels.plots.lifetimes import longest_lives
 from scstream_app.ui.panels.plots.min_max_pyramid import MinMaxPyramid
+from scstream_app.ui.panels.plots.plot_helpers import ShortAxis
 from scstream_app.ui.panels.statistics import StatisticsPanel
 
 
@@ -37,7 +39,9 @@ def panel(story_document: Document, qtbot: QtBot) -> StatisticsPanel:
 def turn_to(panel: StatisticsPanel, title: str) -> None:
     tabs = panel.findChild(QTabWidget)
     tabs.setCurrentIndex([tabs.tabText(n) for n in range(tabs.count())].index(title))
-    QApplication.processEvents()
+    # A new page is laid out first, then its plot.
+    for _ in range(3):
+        QApplication.processEvents()
 
 
 def click(qtbot: QtBot, plot: Any, x: float, y: float) -> None:
@@ -322,10 +326,31 @@ def test_events_are_listed_with_their_ratios_and_one_click_away(
     assert story_document.display.selection == {0, 2}
 
 
+@pytest.mark.parametrize("page", ["time", "lives"])
+def test_frame_numbers_are_whole_however_far_one_zooms(panel: StatisticsPanel, page: str) -> None:
+    """Both plots over frames count in frames, and have no ticks between them."""
+    turn_to(panel, {"time": "Over time", "lives": "Lifetimes"}[page])
+    plot = panel.lives.plot if page == "lives" else panel.time.plots["uncertainty"]
+    plot.setXRange(1.2, 3.1, padding=0.0)
+    axis = plot.getAxis("bottom")
+    QApplication.processEvents()
+    assert axis.labelText == "frame"
+    (spacing, values), *_ = axis.tickValues(*plot.viewRange()[0], plot.getViewBox().width())
+    assert spacing == 1.0
+    assert axis.tickStrings(values, 1.0, spacing) == ["2", "3"]
+
+
+def test_the_numbers_of_an_axis_have_one_unit() -> None:
+    axis = ShortAxis("left")
+    assert axis.tickStrings([8e5, 1e6, 1.2e6], 1.0, 2e5) == ["0.8M", "1.0M", "1.2M"]
+    assert axis.tickStrings([0.0, 5e3, 1e4], 1.0, 5e3) == ["0", "5k", "10k"]
+    assert axis.tickStrings([0.0, 0.5, 1.0], 1.0, 0.5) == ["0", "0.5", "1.0"]
+
+
 def test_events_of_one_kind(panel: StatisticsPanel, story_document: Document) -> None:
     panel.events.refresh()
     kinds = panel.events.findChild(QComboBox)
-    kinds.setCurrentIndex(kinds.findText("Merges"))
+    QTest.keyClicks(kinds, "Merges")
     model = panel.events.model
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["4"]
 

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.model_edits import ModelEditCommand
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
-from scstream_app.ui.qt.background import BackgroundWorker
 from scstream_app.ui.qt.form_fields import Field
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from scstream_app.errors import SessionError
-from scstream_app.ui.qt.background import BackgroundWorker
-from scstream_app.ui.qt.job_queue import JobQueue
+from scstream_app.ui.qt.threads.background import BackgroundWorker
+from scstream_app.ui.qt.threads.job_queue import JobQueue
 
 LONG = 20_000
 
@@ -144,3 +144,14 @@ def test_a_job_queue_that_ends_waits_for_its_jobs_or_drops_queued_ones(wait: boo
     jobs.do(lambda: done.append(3), what="Third")
     jobs.shut_down()
     assert done == expected
+
+
+def test_a_fault_in_a_job_is_reported_and_raised(qtbot: QtBot) -> None:
+    jobs, reasons = JobQueue(), list[str]()
+    with qtbot.captureExceptions() as raised:
+        jobs.do(lambda: 1 // 0, failed=reasons.append, what="Dividing")
+        qtbot.waitUntil(lambda: not jobs.under_way)
+    jobs.shut_down()
+    assert len(reasons) == 1
+    assert reasons[0].startswith("ZeroDivisionError: ")
+    assert [kind for kind, _, _ in raised] == [ZeroDivisionError]

@@ -75,14 +75,21 @@ def test_a_message_of_an_offer_is_shown(bar: MessageBar, qtbot: QtBot) -> None:
     assert bar.text == "opened"
 
 
-def test_clearing_leaves_offers(bar: MessageBar) -> None:
-    bar.show_message("recorded", "notice", ("Open Recording", bool))
+def test_clearing_leaves_offers_that_are_kept(bar: MessageBar) -> None:
+    bar.show_message("recorded", "notice", ("Open Recording", bool), kept=True)
     bar.show_message("by the way", "notice")
     bar.show_message("broken", "error")
     bar.clear()
     assert bar.text == "recorded"
     bar.clear()
     assert bar.isVisible()
+
+
+def test_clearing_takes_offers_of_the_clip(bar: MessageBar) -> None:
+    bar.show_message("segmented again", "notice", ("Back to the Run Before", bool))
+    bar.show_message("merged", "notice", ("Undo", bool))
+    bar.clear()
+    assert bar.isHidden()
 
 
 def test_clearing_takes_errors_and_notices(bar: MessageBar) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 from scstream_app.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="niceness of threads is Linux's")

@@ -16,8 +16,8 @@ from helpers.compiling import Compiling, said_below
 from helpers.held_worker import Holding
 from scstream_app.session import Session
 from scstream_app.ui.document.state import State
-from scstream_app.ui.window import status_bar
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.status import status_bar
 
 LONG = 20_000
 
@@ -203,7 +203,8 @@ def test_a_clip_that_has_to_wait_for_a_frame_is_being_opened(
     Holding(window.document.run.worker, 2)
     window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
     qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
-    window.open_address(str(other))
+    with qtbot.waitSignal(window.opening.began, timeout=LONG):
+        window.open_address(str(other))
     assert window.document.run.busy
     assert window.document.state is State.OPENING
     assert "Opening…" in said_below(window)

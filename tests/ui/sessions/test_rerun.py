@@ -15,7 +15,7 @@ from helpers.held_worker import Holding
 from scstream_app.session import Names, Session
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
-from scstream_app.ui.sessions import rerun
+from scstream_app.ui.sessions.rerun import rerun
 from scstream_app.ui.window.main_window import MainWindow
 
 LONG = 20_000

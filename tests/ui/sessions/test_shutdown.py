@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from PySide6.QtCore import QTimer
@@ -12,6 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from helpers.held_worker import Holding
+from scstream_app import thumbnails
 from scstream_app.session import Session
 from scstream_app.session.storage import measures
 from scstream_app.sources import Source, open_source
@@ -20,8 +22,8 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import renderer, segmentation_worker
 from scstream_app.ui.sessions import shutdown
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
-from scstream_app.ui.window import main_window
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.welcome import welcome_lists
 
 LONG = 20_000
 
@@ -88,7 +90,14 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
     lines: set[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(segmentation_worker, "open_source", hanging)
+    real = segmentation_worker.resume
+
+    def resume(*given: Any) -> Any:
+        hanging.begun.set()
+        assert hanging.go.wait(LONG / 1000)
+        return real(*given)
+
+    monkeypatch.setattr(segmentation_worker, "resume", resume)
     window.open_address(str(session))
     qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.summary) >= 3, timeout=LONG)
     frames = len(window.document.summary)
@@ -104,6 +113,17 @@ def test_segmentation_that_hangs_is_given_up_and_what_was_written_kept(
         assert len(kept) == frames
         assert [thing.name for thing in kept.objects] == ["kite"]
         assert kept.bookmark is not None
+
+
+def test_closing_does_not_wait_for_a_source_that_hangs(
+    window: MainWindow, qtbot: QtBot, session: Path, hanging: Hanging, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segmentation_worker, "open_source", hanging)
+    window.open_address(str(session))
+    qtbot.waitUntil(lambda: hanging.begun.is_set() and len(window.document.summary) >= 3, timeout=LONG)
+    assert window.close()
+    assert window.ended
+    assert not hanging.go.is_set()
 
 
 def test_closing_does_not_wait_for_an_unreadable_frame(
@@ -126,12 +146,29 @@ def test_closing_does_not_wait_for_an_unreadable_frame(
 def test_closing_does_not_wait_for_a_hanging_folder_listing(
     window: MainWindow, qtbot: QtBot, hanging: Hanging, lines: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(main_window, "describe_unsaved", lambda _library: hanging(""))
+    monkeypatch.setattr(welcome_lists, "describe_unsaved", lambda _library: hanging(""))
     window.welcome.refresh()
     qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
     assert window.close()
     assert not window.ended
     assert "Looking for sessions" in lines
+
+
+def test_closing_does_not_wait_for_the_picture_of_a_clip_that_hangs(
+    window: MainWindow, qtbot: QtBot, hanging: Hanging, lines: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def thumbnail(address: str) -> None:
+        hanging.begun.set()
+        hanging.go.wait(LONG / 1000)
+
+    monkeypatch.setattr(thumbnails, "thumbnail", thumbnail)
+    window._centre.thumbnails.load("clip.mp4")
+    qtbot.waitUntil(hanging.begun.is_set, timeout=LONG)
+    assert window.close()
+    assert not window.ended
+    assert "Reading pictures of clips" in lines
+    hanging.go.set()
+    assert window._centre.thumbnails.stop(LONG)
 
 
 @pytest.fixture
@@ -169,7 +206,8 @@ def test_closing_does_not_wait_for_a_locked_session(window: MainWindow, held: Ha
 def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
     window: MainWindow, qtbot: QtBot, session: Path, held: Hanging, tmp_path: Path
 ) -> None:
-    window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
+    with qtbot.waitSignal(window.opening.began, timeout=LONG):
+        window.open_address(str(write_video(tmp_path / "other.mp4", moving_square(4))))
     assert not held.go.is_set()
     assert window.document.state is State.OPENING
     held.go.set()

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QSpinBox, QToolBu
 from helpers.export_scenes import birth, death, merge, split
 from scstream.sampler.genealogy import Kind
 from scstream_app.session import FrameRecord, Names
-from scstream_app.ui.document.player import Player
+from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.timeline import timeline as timeline_module

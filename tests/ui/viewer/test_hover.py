@@ -7,10 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square
+from helpers.mouse import move
 from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream.pixels.uncertainty import uncertainty
@@ -59,3 +61,19 @@ def test_the_label_shows_the_probability(story_document: Document, qtbot: QtBot)
     assert 0.0 <= heard[-1].probability <= 1.0
     assert "% sure" in viewer.findChild(QLabel, "hover").text()
     assert "sure" not in str(replace(heard[-1], probability=math.nan))
+
+
+def test_the_label_covers_no_other_one(story_document: Document, qtbot: QtBot) -> None:
+    viewer = Viewer(story_document)
+    qtbot.addWidget(viewer)
+    viewer.resize(400, 300)
+    with qtbot.waitExposed(viewer):
+        viewer.show()
+    hint = QLabel("A hint", viewer)
+    hint.setGeometry(100, 260, 200, 30)
+    hint.show()
+    move(viewer, viewer.rect().center(), Qt.MouseButton.NoButton)
+    label = viewer.findChild(QLabel, "hover")
+    assert label.isVisible()
+    assert not label.geometry().intersects(hint.geometry())
+    assert viewer.rect().contains(label.geometry().topLeft())

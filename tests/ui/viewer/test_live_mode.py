@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from helpers.counting import Counter
 from helpers.dialogs import answering
-from helpers.export_scenes import split
+from helpers.export_scenes import split, story
 from helpers.fake_camera import CameraRig, FakeDevice
 from scstream import VideoSegmenter
 from scstream_app.pipeline.edits import Edit
@@ -33,12 +33,12 @@ from scstream_app.ui.document import document, live_feed, undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.export.export_dialog import ExportDialog
-from scstream_app.ui.sessions import camera_dialog
-from scstream_app.ui.sessions.camera_dialog import CameraDialog
+from scstream_app.ui.sessions.opening import camera_dialog, document_opener
+from scstream_app.ui.sessions.opening.camera_dialog import CameraDialog
 from scstream_app.ui.timeline.transport import Transport
-from scstream_app.ui.viewer.live_bar import LatencyMeter
+from scstream_app.ui.viewer.bars.live_bar import LatencyMeter
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.status_bar_widgets import SettledLight
+from scstream_app.ui.window.status.status_bar_widgets import SettledLight
 
 LONG = 20_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
@@ -136,6 +136,15 @@ def main_id(result: FrameResult) -> int:
     return int(result.ids[0, 0])
 
 
+def test_frames_of_a_live_source_are_not_segmented_again(scene: Scene) -> None:
+    scene.show(1)
+    again, one = (scene.window.actions_[id] for id in ("restart_here", "segment_one"))
+    assert not again.isEnabled()
+    assert again.statusTip() == "Frames of a live source cannot be segmented again: its pictures are not stored"
+    scene.key(Qt.Key.Key_Space)
+    assert (one.isEnabled(), one.statusTip()) == (False, "Not available for a live source")
+
+
 # --- showing
 
 
@@ -169,7 +178,7 @@ def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
     assert sessions(window) == []
     assert not window.actions_["save"].isEnabled()
     assert not window.actions_["export"].isEnabled()
-    assert window.actions_["hide"].isEnabled()
+    assert window.actions_["hide"].statusTip() == "Select segments to hide them"
     scene.wait(lambda: window.live_bar.latency.split()[1].isdecimal())
 
 
@@ -253,7 +262,7 @@ def test_numbers_of_an_endless_stream_are_bounded(scene: Scene, monkeypatch: pyt
     assert frames[-1] == 12
     corner = main_id(scene.results[-1])
     assert scene.window.document.summary.lives[corner].born == 0
-    ticks = [frame for ticks in scene.window.timeline.ticks.values() for frame in ticks.frames]
+    ticks = [frame for ticks in scene.window.timeline.marks.ticks.values() for frame in ticks.frames]
     assert sorted(ticks) == [frame for frame, _ in scene.window.document.summary.events]
 
 
@@ -351,7 +360,7 @@ def test_the_size_adapts_and_ids_are_kept(scene: Scene, monkeypatch: pytest.Monk
     before = main_id(scene.results[-1])
     choose(scene, "Hold 30 fps")
     wishes = iter([0.5])
-    monkeypatch.setattr(live_feed.AdaptiveScale, "note", lambda pace, milliseconds: next(wishes, None))
+    monkeypatch.setattr(live_feed.AdaptiveScale, "note", lambda pace, *frame: next(wishes, None))
     scene.show(4)
     assert shown_size(scene) == "size 50 %"
     assert main_id(scene.results[-1]) == before
@@ -622,9 +631,12 @@ def test_closing_the_window_asks_before_it_ends_the_recording(scene: Scene) -> N
 
 
 @pytest.mark.parametrize("way", ["dropped", "recent", "session", "restart"])
-def test_opening_something_asks_before_it_ends_a_recording(scene: Scene, tmp_path: Path, way: str) -> None:
+def test_opening_something_asks_before_it_ends_a_recording(
+    scene: Scene, tmp_path: Path, finished_session: Callable[..., Path], way: str
+) -> None:
     window = scene.window
     clip = write_video(tmp_path / "clip.mp4", moving_square(4))
+    session = finished_session(story((48, 64)))
 
     def open_it() -> None:
         match way:
@@ -636,7 +648,7 @@ def test_opening_something_asks_before_it_ends_a_recording(scene: Scene, tmp_pat
             case "recent":
                 window.welcome.chosen.emit(str(clip))
             case "session":
-                window.welcome.session_chosen.emit(str(tmp_path / "a.scstream"))
+                window.welcome.session_chosen.emit(str(session))
             case "restart":
                 window.actions_["restart"].trigger()
 
@@ -658,6 +670,37 @@ def test_opening_something_asks_before_it_ends_a_recording(scene: Scene, tmp_pat
     if way in ("dropped", "recent"):
         scene.wait(lambda: window.document.state is State.DONE)
         assert window.document.facts.name == "clip.mp4"
+
+
+def test_a_file_that_cannot_be_opened_does_not_end_a_recording(scene: Scene, tmp_path: Path) -> None:
+    window = scene.window
+    (tmp_path / "notes.txt").write_text("These are notes.")
+    scene.key(Qt.Key.Key_R)
+    scene.show(2)
+    with answering(scene.qtbot, "Stop Recording and Open"):
+        window.open_address(str(tmp_path / "notes.txt"))
+    scene.wait(lambda: "notes.txt" in window.message.text)
+    scene.show(2)
+    assert window.live_bar.state.startswith("recording")
+    with scene.qtbot.waitActive(window, timeout=LONG):
+        window.activateWindow()
+    check(stop_recording(scene), scene.results)
+
+
+def test_another_camera_is_opened_before_this_one_is_closed(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    window = scene.window
+    monkeypatch.setattr(document_opener, "open_source", scene.rig.open)
+    window.open_address("camera:1")
+    scene.wait(lambda: window.message.text == "Cannot open camera 0: no such camera is connected.")
+    scene.show(2)
+    assert not scene.device.released
+    before = scene.device
+    scene.replug()
+    window.open_address("camera:1")
+    scene.wait(lambda: window.document.display.index == 0)
+    before.feed(None)
+    scene.wait(lambda: before.released)
+    assert window.live_bar.state == "live"
 
 
 def test_closing_the_camera_asks_before_it_ends_the_recording(scene: Scene) -> None:
@@ -808,7 +851,7 @@ def test_the_menu_opens_what_was_chosen(
     qtbot: QtBot, window: MainWindow, rig: CameraRig, dialog: CameraDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     qtbot.waitUntil(lambda: has_picture(dialog), timeout=LONG)
-    monkeypatch.setattr(camera_dialog, "CameraDialog", lambda parent, fallback: dialog)
+    monkeypatch.setattr(camera_dialog, "CameraDialog", lambda parent, fallback, folder: dialog)
     dialog.chosen.connect(lambda address: rig.plug_in(PICTURES_OF_CAMERA[9]))
     window.actions_["open_camera"].trigger()
     dialog.buttons.button(QDialogButtonBox.StandardButton.Open).click()

@@ -11,15 +11,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 
 from helpers.export_scenes import result
+from helpers.mouse import turn_wheel
 from scstream_app.session import MarkedObject, Names
 from scstream_app.ui.viewer.viewer import Viewer
 
-LEFT, MIDDLE, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.KeyboardModifier.NoModifier
+LEFT, MIDDLE, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton, Qt.MouseButton.RightButton
+NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 
@@ -59,20 +61,6 @@ def shown_at(viewer, x, y):
     scale = min(viewer.width() / picture.shape[1], viewer.height() / picture.shape[0])
     left, top = (viewer.width() - scale * picture.shape[1]) / 2, (viewer.height() - scale * picture.shape[0]) / 2
     return QPoint(int(left + scale * (x + 0.5)), int(top + scale * (y + 0.5)))
-
-
-def wheel(widget, at, notches):
-    event = QWheelEvent(
-        QPointF(at),
-        QPointF(widget.mapToGlobal(at)),
-        QPoint(),
-        QPoint(0, 120 * notches),
-        Qt.MouseButton.NoButton,
-        NONE,
-        Qt.ScrollPhase.NoScrollPhase,
-        False,
-    )
-    QApplication.sendEvent(widget, event)
 
 
 def drag(widget, button, begin, end):
@@ -184,7 +172,7 @@ def test_nothing_is_shown_when_nothing_is_open(qtbot, document):
     screen = pixels(viewer)
     assert (screen[0, 0] == screen[-1, -1]).all()
     assert viewer.id_at(QPoint(200, 150)) is None
-    wheel(viewer, QPoint(200, 150), 1)
+    turn_wheel(viewer, QPoint(200, 150), 1)
     QTest.mouseClick(viewer, LEFT, NONE, QPoint(200, 150))
     assert not document.display.selection
 
@@ -204,20 +192,20 @@ def test_the_wheel_zooms_at_the_cursor(viewer):
     before = place_at(viewer, at)
     scale = viewer.scale
     for notches in (1, 1, 1, -1):
-        wheel(viewer, at, notches)
+        turn_wheel(viewer, at, notches)
         assert (place_at(viewer, at) - before).manhattanLength() <= 1.0 / scale
     assert viewer.scale == pytest.approx(scale * 1.25**2)
     assert not viewer.fits
 
 
 def test_zoom_has_ends(viewer):
-    wheel(viewer, QPoint(200, 150), 100)
+    turn_wheel(viewer, QPoint(200, 150), 100)
     assert viewer.scale == 64.0
-    wheel(viewer, QPoint(200, 150), -200)
+    turn_wheel(viewer, QPoint(200, 150), -200)
     assert viewer.scale * 64 == 24.0
 
 
-@pytest.mark.parametrize("button", [LEFT, MIDDLE])
+@pytest.mark.parametrize("button", [MIDDLE, RIGHT])
 def test_a_drag_moves_the_picture_and_selects_nothing(viewer, button):
     viewer.zoom(2.0)
     before = pixels(viewer)
@@ -237,7 +225,7 @@ def test_a_trembling_click_is_a_click(viewer):
 
 def test_the_picture_cannot_get_lost(viewer):
     for _ in range(5):
-        drag(viewer, LEFT, QPoint(10, 10), QPoint(390, 290))
+        drag(viewer, MIDDLE, QPoint(10, 10), QPoint(390, 290))
     screen = pixels(viewer)
     assert len(np.unique(screen.reshape(-1, 3), axis=0)) > 2
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 
-from helpers.menus import menu_called
+from helpers.menus import entry_called, menu_called
 from helpers.paths import ROOT
 from scstream_app import assets
 from scstream_app.ui.window.guide import GuideDialog
@@ -29,7 +29,7 @@ def open_guide(window: MainWindow, qtbot: QtBot) -> GuideDialog:
     menu = menu_called(window, "Help")
     menu.popup(window.mapToGlobal(QPoint(20, 20)))
     qtbot.waitUntil(menu.isVisible)
-    entry = next(action for action in menu.actions() if action.text() == "Guide")
+    entry = entry_called(menu, "Guide")
     qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(entry).center())
     (dialog,) = window.findChildren(GuideDialog)
     qtbot.waitUntil(dialog.isVisible)

@@ -29,7 +29,7 @@ from scstream_app.session.library import Library
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.mailbox import Mailbox
+from scstream_app.ui.qt.threads.mailbox import Mailbox
 from scstream_app.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.slow
@@ -116,8 +116,12 @@ def close_clip(window: MainWindow, qtbot: QtBot) -> None:
 
 
 def open_clip(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    document = window.document
+    # The list of recent clips, with their sessions, grows up to its limit.
+    window.addresses.clear()
     window.open_address(str(clip))
-    qtbot.waitUntil(lambda: window.document.state is State.DONE and window.document.display.index == 7, timeout=LONG)
+    qtbot.waitUntil(lambda: document.facts is not None and document.facts.name == clip.name, timeout=LONG)
+    qtbot.waitUntil(lambda: document.state is State.DONE and document.display.index == 7, timeout=LONG)
 
 
 # --- clips

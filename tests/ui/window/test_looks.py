@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QDialogButtonBox,
-    QInputDialog,
     QKeySequenceEdit,
     QLineEdit,
     QMainWindow,
@@ -41,10 +40,10 @@ from scstream_app.ui.panels.statistics import StatisticsPanel
 from scstream_app.ui.qt import theme
 from scstream_app.ui.qt.docks import Dock
 from scstream_app.ui.qt.message_bar import MessageBar
-from scstream_app.ui.sessions import open_dialogs
+from scstream_app.ui.sessions.opening.url_dialog import UrlDialog, ask_url
 from scstream_app.ui.window.help_dialogs import KeysDialog
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.welcome import Welcome
+from scstream_app.ui.window.welcome.welcome import Welcome
 
 #: Buttons of a dock's title bar.
 BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
@@ -196,14 +195,14 @@ def test_there_is_room_for_an_address(qtbot: QtBot) -> None:
 
     def answer() -> None:
         dialog = QApplication.activeModalWidget()
-        assert isinstance(dialog, QInputDialog)
+        assert isinstance(dialog, UrlDialog)
         line = dialog.findChild(QLineEdit)
         widths.append(line.width())
         qtbot.keyClicks(line, " rtsp://camera/1 ")
         qtbot.keyClick(line, Qt.Key.Key_Return)
 
     QTimer.singleShot(0, answer)
-    assert open_dialogs.ask_url(parent) == "rtsp://camera/1"
+    assert ask_url(parent) == "rtsp://camera/1"
     assert widths[0] > 450
 
 

@@ -34,10 +34,12 @@ from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.qt import display
-from scstream_app.ui.sessions import document_opener, recording_control, session_saver
+from scstream_app.ui.sessions import recording_control, session_saver
+from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.shutdown import ShutdownDialog
-from scstream_app.ui.window import help_dialogs, status_bar
+from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.status import status_bar
 
 LONG = 20_000
 
@@ -101,6 +103,7 @@ def submenu(window: MainWindow, qtbot: QtBot, title: str) -> QMenu:
 
 
 def choose(qtbot: QtBot, menu: QMenu, text: str) -> None:
+    qtbot.waitUntil(lambda: text in texts(menu), timeout=LONG)
     action = next(action for action in menu.actions() if action.text() == text)
     qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
@@ -129,21 +132,23 @@ def test_the_file_menu_opens_what_was_opened_lately_and_forgets_it(
     opened(window, qtbot, clip)
     window.open_address(str(same))
     qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 3, timeout=LONG)
-    menu = submenu(window, qtbot, "Open Recent")
+    menu, session = submenu(window, qtbot, "Open Recent"), window.document.session.path
     older = f"clip.mp4 ({tmp_path.name})"
-    assert texts(menu) == ["clip.mp4 (b && c)", older, "Clear"]
-    assert [action.toolTip() for action in menu.actions()[:2]] == [str(same), str(clip)]
+    newer = [f"clip.mp4 (b && c): {offer}" for offer in ("continue (all 3 frames)", "segment again")]
+    qtbot.waitUntil(lambda: texts(menu) == [*newer, older, "Clear"], timeout=LONG)
+    assert [action.toolTip() for action in menu.actions()[:3]] == [str(session), str(same), str(clip)]
     choose(qtbot, menu, older)
     qtbot.waitUntil(lambda: len(window.document.summary) == 12, timeout=LONG)
     window.actions_["close"].trigger()
     recent = window.welcome.recent
-    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 2, timeout=LONG)
+    # Only the clip that was open has kept its session.
+    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 3, timeout=LONG)
     choose(qtbot, submenu(window, qtbot, "Open Recent"), "Clear")
     qtbot.waitUntil(lambda: not recent.isVisible(), timeout=LONG)
     assert window.addresses.recent() == []
 
 
-@pytest.mark.parametrize(("title", "entry"), [("Sample Clips", "Cut"), ("Open Recent", "clip.mp4")])
+@pytest.mark.parametrize(("title", "entry"), [("Sample Clips", "Cut"), ("Open Recent", "clip.mp4: segment again")])
 def test_the_file_menu_asks_while_a_recording_runs(
     window: MainWindow, qtbot: QtBot, clip: Path, monkeypatch: pytest.MonkeyPatch, title: str, entry: str
 ) -> None:
@@ -366,8 +371,8 @@ def test_f1_shows_every_key(window: MainWindow, qtbot: QtBot) -> None:
 
 def test_keys_can_be_changed(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     opened(window, qtbot, clip)
-    window.actions_.set_keys("view_original", ["Q"])
-    qtbot.keyClick(window, Qt.Key.Key_Q)
+    window.actions_.set_keys("view_original", ["Y"])
+    qtbot.keyClick(window, Qt.Key.Key_Y)
     qtbot.waitUntil(lambda: window.document.display.shown.look.view == "original", timeout=LONG)
     window.actions_.reset_keys()
 

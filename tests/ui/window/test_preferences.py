@@ -9,6 +9,7 @@ from time import time
 from typing import Any
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QSettings, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
@@ -35,8 +36,8 @@ from scstream_app.sources import open_source
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.help_dialogs import KeysDialog
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.preferences import PREFERENCES
-from scstream_app.ui.window.preferences_dialog import PreferencesDialog
+from scstream_app.ui.window.preferences.preferences import PREFERENCES
+from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
 
 LONG = 20_000
 MakeWindow = Callable[[], MainWindow]
@@ -61,8 +62,10 @@ def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MakeWind
 
     yield made
     for window in windows:
-        window.preferences["theme"] = "system"
-        window.close()
+        # Closing one window may delete the others, which are closed already.
+        if shiboken6.isValid(window):
+            window.preferences["theme"] = "system"
+            window.close()
 
 
 @pytest.fixture
@@ -79,7 +82,9 @@ def clip(tmp_path: Path) -> Path:
 
 
 def opened(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
-    window.open_address(str(clip))
+    # The clip before stays open, and done, until this one is.
+    with qtbot.waitSignal(window.document.opened, timeout=LONG):
+        window.open_address(str(clip))
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
 
 
@@ -164,8 +169,11 @@ def test_new_clips_begin_with_the_preset(window: MainWindow, qtbot: QtBot, clip:
     choose(dialog_of(window, qtbot), "Settings of new clips", "Coarse")
     opened(window, qtbot, clip)
     assert window.document.session.manifest.settings.detail == 0.1
-    choose(window.findChild(PreferencesDialog), "Settings of new clips", "Standard")
-    opened(window, qtbot, clip)
+    dialog, first = window.findChild(PreferencesDialog), window.document.session
+    choose(dialog, "Settings of new clips", "Standard")
+    dialog.close()
+    window.open_address(str(clip))
+    qtbot.waitUntil(lambda: window.document.session not in (None, first), timeout=LONG)
     assert window.document.session.manifest.settings.detail == 1.0
 
 

@@ -12,7 +12,7 @@ import pytest
 from helpers.menus import menu_called
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.status_bar_widgets import OpacitySlider
+from scstream_app.ui.window.status.status_bar_widgets import OpacitySlider
 
 VIEWS = [
     ["Original", "1"],
@@ -48,8 +48,8 @@ from scstream_app.ui.window.menus import build_menus
 app = application()
 window = QMainWindow()
 actions = Actions(window, QSettings(sys.argv[1], QSettings.Format.IniFormat))
-build_menus(window, actions, [], [])
-entries = next(menu for menu in window.findChildren(QMenu) if menu.title() == "View").actions()
+build_menus(window, actions, [])
+entries = next(menu for menu in window.findChildren(QMenu) if menu.title().replace("&", "") == "View").actions()
 ExportOptions(view="negative").check()
 print(json.dumps({"menu": [[entry.text(), entry.shortcut().toString()] for entry in entries], "movies": VIEWS}))
 """

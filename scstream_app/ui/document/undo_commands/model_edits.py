@@ -224,7 +224,7 @@ class _Split(ModelEditCommand):
         """Lock the new parts as well, once, when they exist."""
         if self._awaited and not self._failed and (pairs := self._parts()):
             self._awaited = False
-            if not _near_end(self._document):
+            if not near_end(self._document):
                 self._lock(part for _, part in pairs)
 
     def _parts(self) -> list[tuple[int, int]]:
@@ -259,7 +259,7 @@ def _pairs_text(pairs: Sequence[tuple[int, int]]) -> str:
     return "; ".join(f"{whole} and {part}" for whole, part in pairs)
 
 
-def _near_end(document: Document) -> bool:
+def near_end(document: Document) -> bool:
     """Return whether an edit now may come too late, because the last frame may be under way."""
     length = None if document.facts is None else document.facts.length
     return not can_edit(document) or (length is not None and _newest(document) + 2 >= length)

@@ -17,3 +17,12 @@ def segments_text(ids: Iterable[int]) -> str:
     if not ordered or len(ordered) > 4:
         return f"{len(ordered)} segments"
     return f"segments {', '.join(map(str, ordered[:-1]))} and {ordered[-1]}"
+
+
+def sentence(text: str) -> str:
+    """Write the message of an error as a sentence.
+
+    >>> sentence("frame 3 is not segmented")
+    'Frame 3 is not segmented.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from scstream_app.errors import StudioError
 from scstream_app.session import Bookmark, Session
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 #: Milliseconds to wait for a disk that hangs.
 _PATIENCE = 5_000

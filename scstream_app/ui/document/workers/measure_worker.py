@@ -12,7 +12,7 @@ from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.session.frame_measures import MeasureJob, measure_frames
 from scstream_app.session.run_summary import RunSummary
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 #: The compilation of a kernel cannot be interrupted.
 _STOP_MILLISECONDS = 60_000

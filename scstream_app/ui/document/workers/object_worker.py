@@ -14,9 +14,10 @@ from PySide6.QtCore import Signal
 
 from scstream_app.objects import MarkedObject
 from scstream_app.session import Session, check_source
-from scstream_app.session.mask_updates import MaskUpdates
+from scstream_app.session.objects.mask_updates import MaskUpdates
+from scstream_app.session.objects.object_curves import ObjectCurves
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 #: Opening the source of a long video may take a while.
 _STOP_MILLISECONDS = 30_000
@@ -39,6 +40,24 @@ class TrackTask:
     session: Session
     objects: tuple[MarkedObject, ...]
     updates: MaskUpdates
+
+
+@dataclass(frozen=True, slots=True)
+class TrackReport:
+    """What the worker has done.
+
+    Parameters
+    ----------
+    session : Session
+    frames : list of int
+        Frames whose masks were stored since the report before.
+    curves : ObjectCurves
+        Area and confidence of the objects on all frames that are tracked by now.
+    """
+
+    session: Session
+    frames: list[int]
+    curves: ObjectCurves
 
 
 class ObjectWorker(BackgroundWorker[TrackTask | None]):
@@ -65,7 +84,7 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
         self._arrivals = 0
         # The source stays open between tasks: to find the frames of a long video takes a while.
         self._source: tuple[Session, Source] | None = None
-        self._reports: deque[tuple[Session, list[int]]] = deque()
+        self._reports: deque[TrackReport] = deque()
         self._found: list[int] = []
         self._reported = 0.0
 
@@ -84,8 +103,8 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
             self._arrivals += 1
             self._news.notify_all()
 
-    def take_report(self) -> tuple[Session, list[int]]:
-        """Return the session and the frames whose masks were stored since the report before; once for ``reported``."""
+    def take_report(self) -> TrackReport:
+        """Return the next report; once for ``reported``."""
         return self._reports.popleft()
 
     def leave(self) -> None:
@@ -126,6 +145,9 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
             with self._news:
                 growing, arrivals = self._growing, self._arrivals
             missing = task.updates.missing(task.session, task.objects, start, cancel)
+            if missing and not start:
+                # At once: areas and confidences of the missing frames are no longer valid.
+                self._send([], task, cancel)
             if missing:
                 self._track(task, missing, cancel)
                 start = missing[-1] + 1
@@ -161,7 +183,11 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
         if not cancel.is_set():
             found, self._found = self._found, []
             self._reported = monotonic()
-            self._reports.append((task.session, found))
+            self._send(found, task, cancel)
+
+    def _send(self, found: list[int], task: TrackTask, cancel: threading.Event) -> None:
+        if not cancel.is_set():
+            self._reports.append(TrackReport(task.session, found, task.updates.log.curves(task.objects)))
             self.reported.emit()
 
     def _source_of(self, session: Session) -> Source:

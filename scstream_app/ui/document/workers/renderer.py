@@ -13,12 +13,12 @@ from PySide6.QtCore import Signal
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import StudioError
 from scstream_app.objects import MarkedObject
-from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
-from scstream_app.ui.document.look import NO_ID, Look, Shown, draw
-from scstream_app.ui.qt.background import BackgroundWorker
-from scstream_app.ui.qt.mailbox import Mailbox
+from scstream_app.ui.document.look import NO_ID, Look, Shown, draw, is_segmented
+from scstream_app.ui.qt.threads.background import BackgroundWorker
+from scstream_app.ui.qt.threads.mailbox import Mailbox
 
 _STOP_MILLISECONDS = 10_000
 
@@ -38,6 +38,8 @@ class DrawRequest:
         Whether requests for newer frames, with the same look, follow as soon as these are segmented.
     objects : tuple of MarkedObject
         The objects, whose masks are drawn if the session has them.
+    masks : ObjectMasks, optional
+        Masks to draw if the session has none.
     """
 
     frame: int | FrameResult
@@ -45,6 +47,7 @@ class DrawRequest:
     colour: str = "rgb"
     following: bool = False
     objects: tuple[MarkedObject, ...] = ()
+    masks: ObjectMasks | None = None
 
 
 class Renderer(BackgroundWorker[None]):
@@ -178,24 +181,26 @@ class Renderer(BackgroundWorker[None]):
         frame, before = request.frame, self._last
         if isinstance(frame, FrameResult):
             self._last = frame
-        elif self._last is None or self._last.index != frame:
+        elif self._last is None or self._last.index != frame or not is_segmented(self._last):
             self._last = self._read(frame, session)
         if self._last is not before:
             self._masked = None
         if self._last is not None and session is not None:
-            self._last = self._with_masks(self._last, request.objects, session)
+            self._last = self._with_masks(self._last, request, session)
         return self._last
 
-    def _with_masks(self, result: FrameResult, objects: tuple[MarkedObject, ...], session: Session) -> FrameResult:
-        """Return the result with the stored masks of the objects; without masks if there are none."""
-        if self._masked == objects and result.objects is not None:
+    def _with_masks(self, result: FrameResult, request: DrawRequest, session: Session) -> FrameResult:
+        """Return the result with the stored masks of the objects, else with those of the request, if any."""
+        if self._masked == request.objects and result.objects is not None:
             return result
-        self._masked = objects
         try:
-            masks = session.read_object_masks(result.index, objects)
+            masks = session.read_object_masks(result.index, request.objects)
         except StudioError:
             # The segments of the objects are shown instead.
             masks = None
+        # Masks of the request are replaced as soon as others are stored.
+        self._masked = None if masks is None else request.objects
+        masks = masks or request.masks
         return result if masks is result.objects else replace(result, objects=masks)
 
     def _read(self, index: int, session: Session | None) -> FrameResult | None:

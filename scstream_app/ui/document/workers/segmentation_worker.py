@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +18,19 @@ from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.pending_edits import ModelState, PendingEdits
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
-from scstream_app.pipeline.run import Notice, segment_frames
+from scstream_app.pipeline.run import EndOfRun, Notice, segment_frames
 from scstream_app.render.image_types import IdMap
 from scstream_app.session import Bookmark, FrameRecord, LiveRecorder, Session, SourceFacts, repair_recording, resume
 from scstream_app.session.frame_measures import MeasuringSession, measure_frame
 from scstream_app.session.model_transfer import transfer_model
+from scstream_app.session.resumption import planned_edits
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
-from scstream_app.ui.qt.background import BackgroundWorker
-from scstream_app.ui.qt.mailbox import Mailbox
+from scstream_app.ui.document.workers.open_clips import close_in_background, open_existing, open_unless_cancelled
+from scstream_app.ui.qt.threads.background import BackgroundWorker
+from scstream_app.ui.qt.threads.mailbox import Mailbox
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -56,6 +59,12 @@ class Task:
         Model of another clip with which a new session begins.
     moved : bool
         Whether the session is the one of the task before, at a new path; its pending edits stay.
+    frames : tuple of int and (int or None)
+        Range (start, stop) of the frames of a new session; see `Manifest`.
+    extended : Session, optional
+        An open session that goes on after its range.
+    ready : Source or Session, optional
+        The source of a new session or the existing session, if it is open already.
     """
 
     path: Path
@@ -63,6 +72,14 @@ class Task:
     settings: Settings = field(default_factory=Settings)
     model: VideoSegmenter | None = None
     moved: bool = False
+    frames: tuple[int, int | None] = (0, None)
+    extended: Session | None = None
+    ready: Source | Session | None = None
+
+    def release(self) -> None:
+        """Close what is open already, because the task is not done."""
+        if self.ready is not None:
+            close_in_background(self.ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +140,8 @@ class SegmentationWorker(BackgroundWorker[Task]):
         self.preview: Mailbox[Preview] = Mailbox()
         self.split_lines: Mailbox[PendingSplit] = Mailbox()
         self._split_watcher = SplitWatcher()
-        self._paused, self._aside = threading.Event(), False
+        self._paused, self._step, self._aside = threading.Event(), threading.Event(), False
+        self._range: tuple[int | None, int | None] | None = None
         self.recent = ReplayBuffer()
         self.on_newest: Callable[[FrameResult], None] | None = None
         self.recorder: LiveRecorder | None = None
@@ -134,8 +152,12 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def begin(self, task: Task) -> None:
         """Do a task after the one before."""
-        self._aside = False
+        self._aside, self._range = False, None
         self._add(task)
+
+    def limit(self, first: int | None, last: int | None) -> None:
+        """Segment only frames up to ``last``, and from ``first`` on if no frame is segmented yet; None: no limit."""
+        self._range = first, last
 
     def cancel(self, aside: bool = False) -> None:
         """Stop the task within a frame; ``finished`` follows.
@@ -152,10 +174,15 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def pause(self, paused: bool) -> None:
         """Wait before the next frame, or go on."""
+        self._step.clear()
         if paused:
             self._paused.set()
         else:
             self._paused.clear()
+
+    def step(self) -> None:
+        """Segment one frame during a pause, and wait again."""
+        self._step.set()
 
     @property
     def paused(self) -> bool:
@@ -170,6 +197,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def _work(self, task: Task, cancel: threading.Event) -> None:
         if cancel.is_set():
+            task.release()
             self.finished.emit(False)
             return
         ended = False
@@ -187,34 +215,54 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def _do(self, task: Task, cancel: threading.Event, stack: ExitStack) -> bool:
         """Do a task; return whether the session is complete."""
-        session, source = self._open(task, stack)
+        if task.extended is not None:
+            return self._extend(task.extended, task.settings.threads, cancel, stack)
+        session, source = self._open(task, cancel, stack)
         if session is None:
-            assert source is not None
-            self._segment_live(source, task, cancel)
+            if source is not None:
+                self._segment_live(source, task, cancel)
             return False
-        opened = _read(session, cancel)
+        opened = read_session(session, cancel)
         self._pending.set_model(_model_state(opened, task.settings.threads))
         self.opened.emit(opened)
         if source is None:
-            source = self._source_of(session, stack)
+            source = self._source_of(session, cancel, stack)
         if source is not None:
             scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
             self._segment(session, source, task.settings.threads, cancel)
         return session.manifest.complete
 
-    def _open(self, task: Task, stack: ExitStack) -> tuple[Session | None, Source | None]:
-        """Open the session, and the source of a new one; a live source has no session.
+    def _extend(self, session: Session, threads: int | None, cancel: threading.Event, stack: ExitStack) -> bool:
+        """Go on with a session after its range; return whether it is complete."""
+        source = open_unless_cancelled(partial(open_source, session.source_address), cancel)
+        if source is None:
+            return False
+        stack.enter_context(source)
+        last = None if self._range is None else self._range[1]
+        session.set_range(session.manifest.start, None if last is None else last + 1)
+        scstream.warm_up(lambda done, total, what: self.warming.emit(done, total))
+        self._segment(session, source, threads, cancel)
+        return session.manifest.complete
+
+    def _open(self, task: Task, cancel: threading.Event, stack: ExitStack) -> tuple[Session | None, Source | None]:
+        """Open the session, and the source of a new one; a live source has no session, a cancelled task neither.
 
         The session stays open after the task, because the user marks segments in it. The source of an existing session
         is opened later: the session is shown even if its source is gone.
         """
         if task.address is not None:
-            source = stack.enter_context(open_source(task.address))
+            ready = task.ready if isinstance(task.ready, Source) else None
+            source = ready or open_unless_cancelled(partial(open_source, task.address), cancel)
+            if source is None:
+                return None, None
+            stack.enter_context(source)
             if source.live:
                 return None, source
             model = None if task.model is None else transfer_model(task.model, 0, (source.height, source.width))
-            return MeasuringSession.create(task.path, source, task.settings, model=model, unsaved=True), source
-        session = MeasuringSession.open(task.path, writable=True)
+            start, stop = task.frames
+            create = partial(MeasuringSession.create, task.path, source, task.settings, start=start, stop=stop)
+            return create(model=model, unsaved=True), source
+        session = task.ready if isinstance(task.ready, Session) else open_existing(task.path)
         try:
             repair_recording(session)
             return session, None
@@ -222,28 +270,55 @@ class SegmentationWorker(BackgroundWorker[Task]):
             session.close()
             raise
 
-    def _source_of(self, session: Session, stack: ExitStack) -> Source | None:
+    def _source_of(self, session: Session, cancel: threading.Event, stack: ExitStack) -> Source | None:
         """Open the source of an existing session; return None if no more frames come from it."""
         if session.manifest.complete or session.manifest.source.live or session.recorded:
             return None
-        return stack.enter_context(open_source(session.source_address))
+        source = open_unless_cancelled(partial(open_source, session.source_address), cancel)
+        return None if source is None else stack.enter_context(source)
 
     def _segment(self, session: Session, source: Source, threads: int | None, cancel: threading.Event) -> None:
         def edits(index: int) -> Sequence[Edit]:
             # Called before every frame: the place to wait during a pause.
             self._wait_while_paused(cancel)
             # A run that ends here makes no edits.
-            return () if cancel.is_set() else self._pending.take()
+            if cancel.is_set():
+                return ()
+            self._update_range(session)
+            if session.manifest.stop is not None and index >= session.manifest.stop:
+                raise EndOfRun
+            return self._pending.take()
 
+        if not len(session):
+            # The user may still choose where to begin.
+            self._wait_while_paused(cancel)
+            if cancel.is_set():
+                return
+            self._update_range(session)
         resumption = resume(session, source, threads)
-        results = resumption.run(cancel=cancel, edits=edits, on_preview=self._show_preview, on_notice=self._on_notice)
+        results = resumption.run(
+            cancel=cancel, edits=edits, on_preview=self._show_preview, on_notice=self._on_notice, open_end=True
+        )
         with closing(results):
             for result in results:
                 self._pending.settle(result.edits)
                 self.noted.emit(session.record(result.index))
-                if self.newest.put(result):
+                if self.newest.put(session.relabelled(result)):
                     self.advanced.emit()
                 self._watch_split(result, resumption.segmenter)
+
+    def _update_range(self, session: Session) -> None:
+        """Write the range that the user has chosen since the run began."""
+        if self._range is None:
+            return
+        first, last = self._range
+        start = session.manifest.start if len(session) else first or 0
+        stop = None if last is None else last + 1
+        if len(session) and stop is not None:
+            # Frames beyond it are segmented already.
+            stop = max(stop, int(session.frames[-1]) + 1)
+        if (start, stop) != (session.manifest.start, session.manifest.stop):
+            session.set_range(start, stop)
 
     def _segment_live(self, source: Source, task: Task, cancel: threading.Event) -> None:
         self.recent.clear()
@@ -284,10 +359,11 @@ class SegmentationWorker(BackgroundWorker[Task]):
                 before = result.ids
 
     def _wait_while_paused(self, cancel: threading.Event) -> bool:
-        """Wait until a pause is over, finding split lines meanwhile; return whether there was one."""
+        """Wait until a pause is over or a step is wanted, finding split lines; return whether there was a pause."""
         paused = self._paused.is_set()
-        while self._paused.is_set() and not cancel.wait(_PAUSE_CHECK):
+        while self._paused.is_set() and not self._step.is_set() and not cancel.wait(_PAUSE_CHECK):
             self._find_split()
+        self._step.clear()
         return paused
 
     def _pass_on(self, result: FrameResult, before: IdMap | None, segmenter: VideoSegmenter) -> None:
@@ -343,11 +419,12 @@ def _record_of(result: FrameResult) -> FrameRecord:
 
 def _model_state(opened: Opened, threads: int | None) -> ModelState:
     """Return the state of a session's model after its last frame; the number of threads belongs to the machine."""
-    state = ModelState(opened.session.manifest.settings).after(opened.edits)
+    edits = (*opened.edits, *planned_edits(opened.session))
+    state = ModelState(opened.session.manifest.settings).after(edits)
     return replace(state, settings=replace(state.settings, threads=threads))
 
 
-def _read(session: Session, cancel: threading.Event) -> Opened:
+def read_session(session: Session, cancel: threading.Event) -> Opened:
     """Read the records of all frames, which takes seconds for hours of video."""
     summary, edits, problem = RunSummary(), list[Edit](), ""
     try:

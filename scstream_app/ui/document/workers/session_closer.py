@@ -9,7 +9,7 @@ from PySide6.QtCore import Signal
 
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
-from scstream_app.ui.qt.background import BackgroundWorker
+from scstream_app.ui.qt.threads.background import BackgroundWorker
 
 #: Seconds for which the window may wait without a noticeable delay.
 _MOMENT = 0.2

@@ -8,16 +8,15 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Slot
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QHeaderView,
     QTableView,
 )
 
-from scstream.sampler.genealogy import Kind
-from scstream_app.session.event_log import Entry, EventLog
+from scstream_app.session.event_log import Entry
 from scstream_app.session.run_summary import RunSummary
-from scstream_app.ui.document import event_text
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.events import event_text
+from scstream_app.ui.panels.plots.event_filter_bar import EventFilterBar
 from scstream_app.ui.panels.plots.statistics_page import StatisticsPage
 
 Index = QModelIndex | QPersistentModelIndex
@@ -35,15 +34,14 @@ class EventsModel(QAbstractTableModel):
     def __init__(self, document: Document, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._document = document
-        self._kind: Kind | None = None
         # Positions in the event log.
         self._rows = array("q")
         self._taken = self._forgotten = 0
         self._of: RunSummary | None = None
 
-    def choose(self, kind: Kind | None) -> None:
-        """List only events of this kind; None lists all."""
-        self._kind = kind
+    @Slot()
+    def start_again(self) -> None:
+        """List the events that pass the document's filter, which has changed."""
         self._of = None
         self.catch_up()
 
@@ -55,19 +53,18 @@ class EventsModel(QAbstractTableModel):
         if summary is not self._of or log.forgotten != self._forgotten:
             self.beginResetModel()
             self._of, self._taken, self._forgotten = summary, len(log), log.forgotten
-            self._rows = self._positions(log, 0)
+            self._rows = self._positions(0)
             self.endResetModel()
             return
-        new = self._positions(log, self._taken)
+        new = self._positions(self._taken)
         self._taken = len(log)
         if new:
             self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
             self._rows += new
             self.endInsertRows()
 
-    def _positions(self, log: EventLog, first: int) -> array[int]:
-        places = range(first, len(log))
-        return array("q", (n for n in places if self._kind is None or log.kind(n) is self._kind))
+    def _positions(self, first: int) -> array[int]:
+        return array("q", self._document.event_filter.places(first))
 
     def entry(self, row: int) -> Entry | None:
         """Frame and event of a row; None if the log has dropped it since the last `catch_up`."""
@@ -103,22 +100,18 @@ class EventsModel(QAbstractTableModel):
 
 
 class EventsTable(StatisticsPage):
-    """Table of events with a filter by kind. A click shows the frame and selects the segments of the event."""
+    """Table of the events that pass the document's filter. A click shows the frame and selects the event's segments."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document, _NOTHING)
         self.model = EventsModel(document, self)
-        self._kinds = QComboBox()
-        self._kinds.setAccessibleName("Kind of event")
-        self._kinds.addItem("All events", None)
-        for kind, title in event_text.TITLES.items():
-            self._kinds.addItem(title, kind)
-        self._kinds.currentIndexChanged.connect(self._on_kind)
         self.table = self._make_table()
-        self._set_content(self.table, choice=self._kinds)
+        self._set_content(self.table, choice=EventFilterBar(document))
+        document.event_filter.changed.connect(self.model.start_again)
 
     def _make_table(self) -> QTableView:
         table = QTableView()
+        table.setTabKeyNavigation(False)
         table.setAccessibleName("Events")
         table.setModel(self.model)
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
@@ -142,12 +135,6 @@ class EventsTable(StatisticsPage):
 
     def _has_content(self) -> bool:
         return bool(self._document.summary.events)
-
-    @Slot(int)
-    def _on_kind(self, place: int) -> None:
-        # Qt returns the enum's value as a plain string.
-        kind = self._kinds.itemData(place)
-        self.model.choose(None if kind is None else Kind(kind))
 
     @Slot(QModelIndex)
     def _go(self, index: QModelIndex) -> None:

@@ -15,6 +15,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.plot_helpers import (
     GREEN,
     RED,
+    FrameAxis,
     add_line,
     clicked,
     colour_of,
@@ -37,10 +38,7 @@ class LifetimesPlot(StatisticsPage):
         self.ids: list[int] = []
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Segment lifetimes")
-        self.plot = self._view.addPlot()
-        self.plot.setMenuEnabled(False)
-        self.plot.setLabel("bottom", "frame")
-        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.plot = self._view.addPlot(axisItems={"bottom": FrameAxis()}, enableMenu=False)
         self.plot.getAxis("left").setWidth(96)
         self.plot.invertY(True)
         self.plot.setLimits(yMin=-1.0, yMax=_MOST_LIVES + 1.0, minYRange=3.0, minXRange=2.0)

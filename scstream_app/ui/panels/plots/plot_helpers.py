@@ -16,6 +16,7 @@ from scstream.pixels.statistics import STATISTICS
 from scstream_app.render import palette
 from scstream_app.render.palette import RGB
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.qt.tick_steps import whole_step
 
 Array = npt.NDArray[np.float64]
 Rows = npt.NDArray[np.void]
@@ -31,6 +32,8 @@ LOWEST = 42
 _LIGHTER = 145
 #: Minimum distance between two numbers of an axis in pixels.
 _APART = 18.0
+#: Distance between two frame numbers of an axis in pixels.
+_FRAMES_APART = 70.0
 #: Pixels by which a number may extend beyond its axis: half its height.
 _OVERLAP = 10
 #: Smallest number written in a unit, the unit, and its letter.
@@ -45,10 +48,7 @@ def statistics_of(document: Document) -> Rows:
 def colour_of(document: Document, id: int) -> RGB:
     """Colour of a segment in the overlay."""
     own = document.names.colours.get(id)
-    if own is not None:
-        return own
-    red, green, blue = (int(level) for level in palette.colours(id + 1, document.display.look.palette)[id])
-    return red, green, blue
+    return palette.colour(id, document.display.look.palette) if own is None else own
 
 
 def add_curve(plot: Any, colour: RGB) -> Any:
@@ -96,7 +96,23 @@ class ShortAxis(pg.AxisItem):  # type: ignore[misc]
         return [(spacing, [value for value in values if value >= least]) for spacing, values in levels]
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
-        return [brief(value * scale, spacing * scale) for value in values]
+        largest = max((abs(value * scale) for value in values), default=0.0)
+        return [brief(value * scale, spacing * scale, largest) for value in values]
+
+
+class FrameAxis(pg.AxisItem):  # type: ignore[misc]
+    """Horizontal axis of frames, with ticks at whole frames only."""
+
+    def __init__(self) -> None:
+        super().__init__("bottom")
+        self.enableAutoSIPrefix(False)
+        self.setLabel("frame")
+
+    def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
+        return [(float(whole_step(abs(maxVal - minVal) * _FRAMES_APART / max(size, _FRAMES_APART))), 0.0)]
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+        return [f"{value:.0f}" for value in values]
 
 
 def clicked(plot: Any, event: Any) -> QPointF | None:
@@ -140,13 +156,20 @@ def rounded_up(number: float) -> float:
     return next(times * unit for times in (1.0, 2.0, 3.0, 5.0, 10.0) if times * unit >= number * (1.0 - 1e-9))
 
 
-def brief(value: float, spacing: float) -> str:
+def brief(value: float, spacing: float, largest: float | None = None) -> str:
     """Format a number of an axis with the given spacing in few characters.
+
+    All numbers of an axis are in the unit of its ``largest``, by default the number itself.
 
     >>> brief(1_620_000.0, 20_000.0), brief(-500_000.0, 500_000.0), brief(2.5, 0.5)
     ('1.62M', '-500k', '2.5')
+    >>> [brief(value, 400_000.0, largest=1.2e6) for value in (0.0, 400_000.0, 1.2e6)]
+    ['0', '0.4M', '1.2M']
     """
-    unit, suffix = next(((unit, letter) for least, unit, letter in _UNITS if abs(value) >= least), (1.0, ""))
+    size = abs(value) if largest is None else largest
+    if not value:
+        return "0"
+    unit, suffix = next(((unit, letter) for least, unit, letter in _UNITS if size >= least), (1.0, ""))
     places = max(0, math.ceil(-math.log10(spacing / unit) - 1e-9))
     return f"{value / unit:.{places}f}{suffix}"
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
@@ -36,7 +36,7 @@ class StatisticsPage(QWidget, metaclass=AbstractQtMeta):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
 
-    def _set_content(self, content: QWidget, choice: QComboBox | None = None, legend: QLabel | None = None) -> None:
+    def _set_content(self, content: QWidget, choice: QWidget | None = None, legend: QLabel | None = None) -> None:
         """Set the plot or table, with an optional choice of what it shows above it and a legend below."""
         page = QWidget()
         column = QVBoxLayout(page)

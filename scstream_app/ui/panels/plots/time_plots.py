@@ -25,6 +25,7 @@ from scstream_app.ui.panels.plots.plot_helpers import (
     RED,
     SKY,
     Array,
+    FrameAxis,
     ShortAxis,
     add_curve,
     add_line,
@@ -102,19 +103,17 @@ class TimePlots(StatisticsPage):
     def _add_plot(self, name: str) -> None:
         row = len(self.plots)
         lowest = row == len(_TITLES) - 1
-        plot = self._view.addPlot(row=row, col=0, axisItems={"left": ShortAxis("left")})
+        plot = self._view.addPlot(
+            row=row, col=0, axisItems={"left": ShortAxis("left"), "bottom": FrameAxis()}, enableMenu=False
+        )
         plot.getAxis("left").setWidth(_LEFT)
         plot.getAxis("left").enableAutoSIPrefix(False)
         # One frame axis for all plots: axes take half of the painting time.
         plot.showAxis("bottom", lowest)
         plot.getAxis("bottom").setHeight(_BELOW if lowest else 0)
-        plot.getAxis("bottom").enableAutoSIPrefix(False)
         plot.setMouseEnabled(x=True, y=False)
-        plot.setMenuEnabled(False)
         plot.hideButtons()
         plot.disableAutoRange(axis="x")
-        if lowest:
-            plot.setLabel("bottom", "frame")
         title = pg.LabelItem(justify="left")
         title.setFixedWidth(self.fontMetrics().horizontalAdvance(_TITLES["log_posterior"]) + 6)
         self._view.addItem(title, row=row, col=1)

@@ -1,0 +1,12 @@
+"""Numbers of things as text."""
+
+from __future__ import annotations
+
+
+def counted(number: float, noun: str) -> str:
+    """Return a whole number with its noun, in the plural unless it is one.
+
+    >>> counted(1, "frame"), counted(0, "frame"), counted(12.0, "segment")
+    ('1 frame', '0 frames', '12 segments')
+    """
+    return f"{number:.0f} {noun}" if round(number) == 1 else f"{number:.0f} {noun}s"

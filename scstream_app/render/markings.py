@@ -1,0 +1,120 @@
+"""Draw objects and selected segments over a picture: tints, and outlines of areas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import cv2
+import numpy as np
+import numpy.typing as npt
+
+from scstream_app.render.image_types import Picture
+from scstream_app.render.palette import RGB
+from scstream_app.render.views import Mask, paint
+
+#: Opacity of the tint of objects and of selected segments.
+OBJECT_TINT, SELECTION_TINT = 0.3, 0.3
+#: Colour of the tint of selected segments.
+SELECTION_COLOUR: RGB = (64, 156, 255)
+_MARGIN = 2
+_NEIGHBOURS = np.ones((3, 3), np.uint8)
+_FAINT_SELECTION = np.array((*SELECTION_COLOUR, round(255 * SELECTION_TINT)), np.uint8)
+#: Tinted level of every level (1, 256, 4), by channel, the opacity included.
+_SELECTION_TABLE = np.rint(
+    (1.0 - SELECTION_TINT) * np.arange(256)[None, :, None] + SELECTION_TINT * np.array((*SELECTION_COLOUR, 255))
+).astype(np.uint8)
+#: Factor by which a mask is enlarged before its outline is traced, so that the line is near the edges of the pixels.
+_FINER = 2
+
+#: Closed lines: points (n, 2) as column and row, and whether each is joined to the next (n,).
+Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]
+_Box = tuple[slice, slice]
+
+
+def mark_objects(picture: Picture, numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> Picture:
+    """Tint the objects in their colours, and draw a line with a black edge along their outlines.
+
+    Parameters
+    ----------
+    picture : array (H, W, 3)
+        Several copies of a frame side by side or on top of each other are all marked.
+    numbers : array (H, W) uint8
+        1 on the first object, 2 on the second, ..., 0 elsewhere.
+    colours : sequence of RGB
+        Colours of the objects.
+
+    Returns
+    -------
+    array of the picture's shape, or the picture itself if there are no objects.
+    """
+    box = _bounds(numbers)
+    if box is None:
+        return picture
+    inside = numbers[box]
+    widest, narrowest = cv2.dilate(inside, _NEIGHBOURS), cv2.erode(inside, _NEIGHBOURS)
+    line = cv2.compare(widest, narrowest, cv2.CMP_NE)
+    shadow = cv2.compare(cv2.dilate(widest, _NEIGHBOURS), widest, cv2.CMP_NE)
+    # Pixels whose neighbours belong to other objects are on a line: elsewhere this is the colour of the pixel's object.
+    colour = paint(np.asarray(widest, np.uint8), np.array([(0, 0, 0), *colours], np.uint8))
+    marked = picture.copy()
+    for tile in _tiles(marked, numbers.shape):
+        part = tile[box]
+        cv2.copyTo(cv2.addWeighted(part, 1.0 - OBJECT_TINT, colour, OBJECT_TINT, 0.0), inside, part)
+        cv2.copyTo(np.zeros_like(part), shadow, part)
+        cv2.copyTo(colour, line, part)
+    return marked
+
+
+def mark_selection(picture: Picture, mask: Mask) -> Picture:
+    """Tint the selected segments, the mask (H, W), in a picture (H, W, 3) or (H, W, 4), or in several copies of it.
+
+    Transparent pixels become as opaque as the tint.
+    """
+    box = _bounds(mask)
+    if box is None:
+        return picture
+    marked = picture.copy()
+    for tile in _tiles(marked, mask.shape):
+        part = tile[box]
+        tinted = cv2.LUT(part, _SELECTION_TABLE[:, :, : part.shape[2]])
+        if part.shape[2] == 4:
+            # A transparent pixel has no colour of its own to mix with.
+            transparent = (part[..., 3] == 0).view(np.uint8)
+            cv2.copyTo(np.full_like(part, _FAINT_SELECTION), transparent, tinted)
+        cv2.copyTo(tinted, mask[box], part)
+    return marked
+
+
+def outline(mask: Mask) -> Lines | None:
+    """Trace the outlines of a mask (H, W), holes included, in picture coordinates; None if the mask is empty.
+
+    >>> points, joined = outline(np.array([[0, 255, 255, 0]], np.uint8))
+    >>> points.min(axis=0).tolist(), points.max(axis=0).tolist(), joined.tolist()
+    ([1.25, 0.25], [2.75, 0.75], [1, 1, 1, 1, 0])
+    """
+    box = _bounds(mask)
+    if box is None:
+        return None
+    fine = cv2.resize(mask[box], None, fx=_FINER, fy=_FINER, interpolation=cv2.INTER_NEAREST)
+    found, _ = cv2.findContours(fine, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
+    closed = [np.concatenate([contour[:, 0], contour[:1, 0]]) for contour in found]
+    points = (np.concatenate(closed) + 0.5) / _FINER + (box[1].start, box[0].start)
+    joined = np.ones(len(points), np.int32)
+    joined[np.cumsum([len(contour) for contour in closed]) - 1] = 0
+    return points, joined
+
+
+def _bounds(mask: npt.NDArray[np.uint8]) -> _Box | None:
+    """The part of a mask that is not empty, with a margin for lines; None if all is."""
+    left, top, width, height = cv2.boundingRect(mask)
+    if not width:
+        return None
+    return slice(max(top - _MARGIN, 0), top + height + _MARGIN), slice(max(left - _MARGIN, 0), left + width + _MARGIN)
+
+
+def _tiles(picture: Picture, size: tuple[int, ...]) -> Iterator[Picture]:
+    """Yield views of the copies of a frame of this height and width in a picture."""
+    height, width = size
+    for top in range(0, picture.shape[0] - height + 1, height):
+        for left in range(0, picture.shape[1] - width + 1, width):
+            yield picture[top : top + height, left : left + width]

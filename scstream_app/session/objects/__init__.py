@@ -1,0 +1,1 @@
+"""Objects of a session: their tracked masks, curves, and edits in recordings."""

@@ -1,0 +1,1 @@
+"""Tables of the actions, one per menu."""

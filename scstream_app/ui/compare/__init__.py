@@ -1,0 +1,1 @@
+"""Compare two runs of the same clip, and keep one of them."""

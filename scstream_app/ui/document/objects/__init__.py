@@ -1,0 +1,1 @@
+"""What users do with objects: carry them back, go where they are tracked badly."""

@@ -1,0 +1,73 @@
+"""Go to the frames at which the tracked objects are least certain."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+
+from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.objects.object_confidence import curve_of
+from scstream_app.ui.document.playback.player import Player
+
+
+class LowConfidence:
+    """Steps between the frames of low confidence of the highlighted object, or of all objects.
+
+    Parameters
+    ----------
+    document : Document
+    player : Player
+    highlighted : callable
+        Returns the name of the highlighted object; None if there is none.
+    message : callable
+        Shows why there is no frame to go to.
+    """
+
+    def __init__(
+        self,
+        document: Document,
+        player: Player,
+        highlighted: Callable[[], str | None],
+        message: Callable[[str], object],
+    ) -> None:
+        self._document, self._player = document, player
+        self._highlighted, self._message = highlighted, message
+
+    def handlers(self) -> dict[str, Callable[[], object]]:
+        """Return what the actions do, by id."""
+        return {"next_low": self.next, "previous_low": self.previous}
+
+    def frames(self) -> list[int]:
+        """Return the frames of low confidence, in order; see `ObjectCurve.low_frames`."""
+        curves, cuts, name = self._document.tracking.curves, self._document.summary.cuts, self._highlighted()
+        chosen = [one for one in self._document.objects if name in (None, one.name)]
+        return sorted({frame for one in chosen for frame in curve_of(curves, one, cuts).low_frames()})
+
+    def next(self) -> None:
+        """Go to the next frame of low confidence."""
+        frames = self.frames()
+        place = bisect_right(frames, self._here)
+        self._go(frames, frames[place] if place < len(frames) else None, "later")
+
+    def previous(self) -> None:
+        """Go to the previous frame of low confidence."""
+        frames = self.frames()
+        place = bisect_left(frames, self._here) - 1
+        self._go(frames, frames[place] if place >= 0 else None, "earlier")
+
+    @property
+    def _here(self) -> int:
+        index = self._document.display.index
+        return -1 if index is None else index
+
+    def _go(self, frames: list[int], frame: int | None, where: str) -> None:
+        if frame is not None:
+            self._player.pause()
+            self._player.seek(frame)
+        elif not self._document.objects:
+            self._message("There is no object yet.")
+        else:
+            name = self._highlighted()
+            of = "" if name is None else f" of object '{name}'"
+            so_far = " so far: objects are still being tracked" if self._document.tracking.progress is not None else ""
+            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.")

@@ -1,0 +1,36 @@
+"""Segments of the frame shown for which an object's tracked mask differs from what the genealogy says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from scstream_app.ui.document.document import Document
+
+#: A segment of which the mask covers less than this share can be added again.
+_COVERED = 0.98
+
+
+def lost_segments(document: Document, place: int, ids: Iterable[int]) -> frozenset[int]:
+    """Return the segments that the mask of the object at ``place`` does not cover."""
+    return frozenset(id for id, share in _shares(document, place, ids).items() if share < _COVERED)
+
+
+def leaked_segments(document: Document, place: int, ids: Iterable[int]) -> frozenset[int]:
+    """Return the segments that the mask of the object at ``place`` touches."""
+    return frozenset(id for id, share in _shares(document, place, ids).items() if share > 0.0)
+
+
+def _shares(document: Document, place: int, ids: Iterable[int]) -> dict[int, float]:
+    """Return the share of each segment that the mask covers; empty if the frame shown has no tracked masks."""
+    shown = document.display.shown
+    if shown is None or shown.result.objects is None or shown.objects != document.objects:
+        return {}
+    mask = shown.result.objects.mask(place)
+    shares = {}
+    for id in ids:
+        segment = shown.result.ids == id
+        if segment.any():
+            shares[id] = float(np.count_nonzero(segment & mask) / np.count_nonzero(segment))
+    return shares

@@ -1,0 +1,1 @@
+"""Work on other threads: workers, queues of jobs, mailboxes."""

@@ -1,0 +1,1 @@
+"""Open clips, cameras and sessions: dialogs, menus, recent files."""

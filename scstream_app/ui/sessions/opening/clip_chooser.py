@@ -1,0 +1,17 @@
+"""File dialogs that ask for a video."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from scstream_app.sources import VIDEO_SUFFIXES, clip_as_camera
+
+VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
+#: Title of the commands that play a clip as a camera.
+PLAY_AS_CAMERA = "Play a Clip as a Camera"
+
+
+def ask_clip_as_camera(parent: QWidget, folder: str) -> str:
+    """Ask for a video to play as a camera; returns its live address, empty if the user cancels."""
+    path, _ = QFileDialog.getOpenFileName(parent, PLAY_AS_CAMERA, folder, VIDEO_FILTER)
+    return clip_as_camera(path) if path else ""

@@ -1,0 +1,74 @@
+"""List of recently opened files and sessions, stored in the settings without passwords."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import QSettings
+
+from scstream_app.session import SUFFIX
+from scstream_app.session.library import is_unsaved
+from scstream_app.sources.addresses import absolute_address, public_address
+
+_MOST = 12
+_KEY = "recent"
+
+
+class RecentFiles:
+    """Addresses of sources and paths of sessions, newest first.
+
+    Unsaved sessions are not included; they have a list of their own.
+    """
+
+    def __init__(self, settings: QSettings) -> None:
+        self._settings = settings
+        self._whole: dict[str, str] = {}
+
+    def recent(self) -> list[str]:
+        """Recent addresses, newest first."""
+        value = self._settings.value(_KEY)
+        # QSettings returns a list of one as a string, and an empty list as None.
+        kept = value if isinstance(value, list) else [value] if value else []
+        return [public_address(str(address)) for address in kept if not _is_unsaved_session(str(address))]
+
+    def remember(self, address: str) -> None:
+        """Put an address first, with an absolute path.
+
+        Its password stays in memory until the program ends and is never written.
+        """
+        address = absolute_address(address)
+        if _is_unsaved_session(address):
+            return
+        shown = public_address(address)
+        if shown != address:
+            self._whole[shown] = address
+        kept = [shown, *(other for other in self.recent() if other != shown)]
+        self._settings.setValue(_KEY, kept[:_MOST])
+
+    def forget(self, address: str) -> None:
+        """Remove an address that cannot be opened."""
+        self._settings.setValue(_KEY, [other for other in self.recent() if other != public_address(address)])
+
+    def clear(self) -> None:
+        """Remove all addresses."""
+        self._settings.remove(_KEY)
+
+    def whole(self, address: str) -> str:
+        """Address including the password it was last opened with."""
+        return self._whole.get(address, address)
+
+    def folder(self) -> Path:
+        """Folder of the file opened last."""
+        return next(iter(self.folders()), Path.home())
+
+    def folders(self, sessions_first: bool = False) -> list[Path]:
+        """Folders of recent files, newest first; optionally the folders of sessions before those of clips."""
+        firsts = [address.partition("\n")[0] for address in self.recent()]
+        if sessions_first:
+            firsts.sort(key=lambda first: not first.endswith(SUFFIX))
+        return [Path(first).absolute().parent for first in firsts if os.path.exists(first)]
+
+
+def _is_unsaved_session(address: str) -> bool:
+    return address.endswith(SUFFIX) and is_unsaved(Path(address))

@@ -1,0 +1,1 @@
+"""Run a clip again from a frame on, or merge segments in its result."""

@@ -1,0 +1,1 @@
+"""Lanes of objects below the timeline, with their edits as keys."""

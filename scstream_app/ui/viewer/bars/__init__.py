@@ -1,0 +1,1 @@
+"""Bars above the picture: views, legend, zoom, and live mode."""

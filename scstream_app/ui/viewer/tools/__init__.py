@@ -1,0 +1,1 @@
+"""Drawing tools of the viewer: paint objects with brush, eraser, lasso and box."""

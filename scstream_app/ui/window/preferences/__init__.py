@@ -1,0 +1,1 @@
+"""Preferences: their table, the dialog, and what they change."""

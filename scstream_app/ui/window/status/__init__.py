@@ -1,0 +1,1 @@
+"""The status bar: what the program is doing, and how far it is."""

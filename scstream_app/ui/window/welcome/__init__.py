@@ -1,0 +1,1 @@
+"""The welcome page: sample clips, recent clips and unsaved sessions."""
