@@ -10,9 +10,11 @@ INTERRUPTED = 130
 def main() -> int:
     """Run the command-line program; handles Ctrl-C also during its imports, which take a second or two."""
     try:
+        from scstream_app import crash_report, logs
         from scstream_app.cli import main as command
 
-        return command()
+        with logs.logging_to_file(sys.argv[1:]), crash_report.watching_for_faults():
+            return command()
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED

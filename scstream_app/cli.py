@@ -17,7 +17,7 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
-from scstream_app import __version__, headless, system_info
+from scstream_app import __version__, headless, logs, system_info
 from scstream_app.evaluation import scores
 from scstream_app.export import DEFAULT_FORMATS, ExportOptions
 from scstream_app.session import Session
@@ -359,7 +359,7 @@ def info(
 ) -> None:
     """Show versions, codecs and cameras for a bug report or, given a session, its frames, settings and source."""
     with exit_on_error(debug):
-        facts = system_info.facts() if session is None else _session_facts(session)
+        facts = _program_facts() if session is None else _session_facts(session)
         if as_json:
             print_json(facts)
             return
@@ -379,6 +379,10 @@ def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
+
+
+def _program_facts() -> dict[str, Any]:
+    return {**system_info.facts(), "log_file": str(logs.log_file())}
 
 
 def _session_facts(path: Path) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import sys
@@ -16,9 +17,12 @@ from typing import Any, TextIO, cast
 import typer
 from rich.console import Console
 
+from scstream_app import logs
 from scstream_app.errors import SettingsError, StudioError
 
 INTERRUPTED = 130
+
+_logger = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):
@@ -27,7 +31,9 @@ class Interrupted(Exception):
 
 @contextmanager
 def exit_on_error(debug: bool = False) -> Iterator[None]:
-    """Convert exceptions of the body to one line on standard error and an exit code."""
+    """Convert exceptions of the body to a line on standard error and an exit code; log their tracebacks."""
+    if debug:
+        logs.log_details()
     try:
         yield
     except (KeyboardInterrupt, Interrupted) as stop:
@@ -36,10 +42,12 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
     except StudioError as error:
+        _logger.debug("Traceback of the next error", exc_info=True)
         _fail(" ".join([str(error), *getattr(error, "__notes__", [])]), debug)
     except (typer.Exit, typer.BadParameter, BrokenPipeError):
         raise
     except Exception as error:
+        _logger.error("Unexpected error", exc_info=True)
         hint = "" if debug else " Run again with --debug to see the traceback."
         _fail(f"Unexpected error: {type(error).__name__}: {error}.{hint}", debug)
 
@@ -47,6 +55,7 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
 def _fail(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
+    _logger.error("%s", message)
     print_message(f"scstream: {message}")
     raise typer.Exit(1) from None
 
