@@ -45,7 +45,9 @@ def forbid_sockets() -> None:
     code = b"".join(struct.pack("HBBI", *step) for step in steps)
     library = ctypes.CDLL(None, use_errno=True)
     program = _Program(len(steps), code)
-    if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or library.prctl(_PR_SET_SECCOMP, _FILTER, ctypes.byref(program)):
+    if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or library.prctl(
+        _PR_SET_SECCOMP, _FILTER, ctypes.byref(program)
+    ):
         raise OSError(ctypes.get_errno(), "the kernel cannot watch sockets")
 
 

@@ -92,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--case", type=int, help="only the case with this number")
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of a long run")
     parser.add_argument("--seconds", type=float, help="stop each part after this time; the soak lasts as long")
+    parser.add_argument("--steps", type=int, default=STEPS, help="steps of the monkey in one window")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--folder", type=Path, help="work in this folder and keep it")
     parser.add_argument("--json", action="store_true")
@@ -112,7 +113,7 @@ def _run(names: Sequence[str], options: argparse.Namespace, folder: Path) -> dic
             Kills(scene, options.seed),
             PowerCuts(scene, options.seed),
             Limits(scene, options.seed),
-            Monkey(scene, options.seed),
+            Monkey(scene, options.seed, options.steps),
             Soak(seconds, options.seed),
         )
     }

@@ -51,12 +51,12 @@ _GLANCE = 15
 
 
 class Monkey:
-    """Cases are series of `STEPS` random steps in a new window."""
+    """Cases are series of random steps, each in a new window."""
 
     name = "monkey"
 
-    def __init__(self, scene: Scene, seed: int) -> None:
-        self._scene, self._seed = scene, seed
+    def __init__(self, scene: Scene, seed: int, steps: int = STEPS) -> None:
+        self._scene, self._seed, self._steps = scene, seed, steps
 
     def prepare(self) -> None:
         """There is nothing to prepare beyond the scene."""
@@ -66,7 +66,7 @@ class Monkey:
         outcome = Outcome()
         with _Faults(outcome):
             hand = _Hand(np.random.default_rng([self._seed, 7, case]), self._scene, sandbox)
-            for _ in range(STEPS):
+            for _ in range(self._steps):
                 hand.step()
                 outcome.steps += 1
                 if outcome.faults:
@@ -270,7 +270,7 @@ class _Hand:
         """Answer a dialog that waits, sooner or later: the step that opened it goes on only then."""
         popup = QApplication.activePopupWidget()
         if isinstance(popup, QMenu) and self._rng.random() < 0.3:
-            popup.close()
+            QTimer.singleShot(0, popup.close)
         dialog = QApplication.activeModalWidget()
         if not isinstance(dialog, QDialog) or self._rng.random() < 0.6:
             return
@@ -280,9 +280,10 @@ class _Hand:
         buttons = [one for one in dialog.findChildren(QAbstractButton) if one.isVisible() and one.isEnabled()]
         chance = self._rng.random()
         if chance < 0.4 or not buttons:
-            dialog.reject()
+            QTimer.singleShot(0, dialog.reject)
         elif chance < 0.8:
-            self._pick(buttons).click()
+            # Later: a timer does not fire while a dialog waits inside of what it called.
+            QTimer.singleShot(0, self._pick(buttons).click)
         else:
             fields = [one for one in dialog.findChildren(QLineEdit) if one.isVisible() and one.isEnabled()]
             if fields:
@@ -290,11 +291,11 @@ class _Hand:
 
     def _answer_file_dialog(self, dialog: QFileDialog) -> None:
         if self._rng.random() < 0.4:
-            dialog.reject()
+            QTimer.singleShot(0, dialog.reject)
             return
         # Whatever is saved stays in the folder of the case.
         saving = dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave
         path = self._folder / f"saved{int(self._rng.integers(5))}" if saving else Path(self._pick(self._addresses[:7]))
         dialog.setDirectory(str(self._folder))
         dialog.selectFile(str(path))
-        QDialog.done(dialog, QDialog.DialogCode.Accepted)
+        QTimer.singleShot(0, dialog, lambda: QDialog.done(dialog, QDialog.DialogCode.Accepted))
