@@ -58,7 +58,8 @@ def reporting_exceptions(on_crash: OnCrash) -> Iterator[None]:
     before = sys.excepthook, threading.excepthook, sys.unraisablehook
     sys.excepthook = hooks.on_exception
     threading.excepthook = lambda given: hooks.on_exception(given.exc_type, given.exc_value, given.exc_traceback)
-    sys.unraisablehook = lambda given: hooks.on_exception(given.exc_type, given.exc_value, given.exc_traceback)
+    # An exception in a destructor has stopped nothing that the user waits for.
+    sys.unraisablehook = lambda given: hooks.log(given.exc_type, given.exc_value, given.exc_traceback)
     try:
         yield
     finally:
@@ -75,10 +76,7 @@ class _Hooks:
         """Log an exception, and report it unless there was one at the same place."""
         if issubclass(kind, KeyboardInterrupt | SystemExit):
             return
-        text = "".join(traceback.format_exception(kind, value, trace))
-        with suppress(OSError, ValueError):
-            print(text, file=sys.stderr, end="")
-        _logger.error("Unexpected error on thread '%s'\n%s", threading.current_thread().name, text.rstrip())
+        text = self.log(kind, value, trace)
         place = kind, *((one.filename, one.lineno) for one in traceback.extract_tb(trace)[-1:])
         with self._lock:
             if place in self._known:
@@ -86,6 +84,14 @@ class _Hooks:
             self._known.add(place)
         headline = logs.without_secrets(f"{kind.__name__}: {value}".splitlines()[0])
         self._on_crash(headline, report(text))
+
+    def log(self, kind: type[BaseException], value: BaseException | None, trace: TracebackType | None) -> str:
+        """Print and log an exception; returns its traceback."""
+        text = "".join(traceback.format_exception(kind, value, trace))
+        with suppress(OSError, ValueError):
+            print(text, file=sys.stderr, end="")
+        _logger.error("Unexpected error on thread '%s'\n%s", threading.current_thread().name, text.rstrip())
+        return text
 
 
 # --- ends without an exception
