@@ -735,6 +735,18 @@ def test_an_unsaved_session_is_not_among_the_recent_ones_until_it_is_saved(
 # --- addresses
 
 
+def test_several_dropped_files_are_no_session(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(window.opening, "open_session", lambda path: opened.append(f"session {path}"))
+    monkeypatch.setattr(window.opening, "_open_source", lambda address, *rest: opened.append(address))
+    paths = [str(tmp_path / name) for name in ("clip.mp4", "clip.scstream")]
+    window.opening.open_dropped(paths)
+    window.opening.open_dropped(paths[1:])
+    assert opened == ["\n".join(paths), f"session {paths[1]}"]
+
+
 def test_many_dropped_images_do_not_hinder_what_comes_then(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
