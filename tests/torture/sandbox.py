@@ -20,6 +20,7 @@ _CHANGES = {
     "os.mkdir": (0,), "os.rename": (0, 1), "os.remove": (0,), "os.rmdir": (0,), "os.link": (1,), "os.symlink": (1,),
     "os.truncate": (0,), "os.utime": (0,), "os.chmod": (0,), "shutil.rmtree": (0,),
 }  # fmt: skip
+_FOLLOWING = {"os.truncate", "os.utime", "os.chmod"}
 #: Folders that any program may write to: devices, and caches of compiled code.
 _ANYWHERE = ("/dev/", "/proc/")
 _CACHES = ("__pycache__", ".nbi", ".nbc", ".pyc")
@@ -74,14 +75,20 @@ class Sandbox:
         if event == "open":
             path, _, flags = arguments
             if isinstance(flags, int) and flags & _WRITING and isinstance(path, str | bytes | os.PathLike):
-                self._note(path)
+                self._note(path, follow=not flags & getattr(os, "O_NOFOLLOW", 0))
         elif event in _CHANGES:
             for place in _CHANGES[event]:
                 if isinstance(arguments[place], str | bytes | os.PathLike):
-                    self._note(arguments[place])
+                    # These change the link, not what it leads to; only its folder is followed.
+                    self._note(arguments[place], follow=event in _FOLLOWING)
 
-    def _note(self, path: str | bytes | os.PathLike[Any]) -> None:
-        text = os.path.realpath(os.fsdecode(path))
+    def _note(self, path: str | bytes | os.PathLike[Any], follow: bool) -> None:
+        folder, name = os.path.split(os.fsdecode(path))
+        text = (
+            os.path.realpath(os.fsdecode(path))
+            if follow
+            else os.path.join(os.path.realpath(folder or "."), os.fsdecode(name))
+        )
         if text.startswith((*_ANYWHERE, *(f"{one}" for one in (self.folder, self.home, self.root / "tmp")))):
             return
         if not any(part in text for part in _CACHES):
