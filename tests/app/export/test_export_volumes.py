@@ -13,8 +13,8 @@ from pycocotools import mask as coco_mask
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, export, made_of, make_job
 from scstream_app.export.exporter import open_writer
-from scstream_app.export.formats import tiff
-from scstream_app.export.formats.coco import segment_shapes
+from scstream_app.export.formats.masks.coco import segment_shapes
+from scstream_app.export.formats.volumes import tiff
 
 
 def stack(results):

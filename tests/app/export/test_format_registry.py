@@ -23,6 +23,14 @@ def test_formats_are_in_the_order_of_the_dialog():
     assert list(FORMATS) == [name for group in GROUPS for name in in_group(group)]
 
 
+def test_a_format_is_in_the_folder_of_its_group():
+    folders = {name: writer.__module__.split(".")[-2] for name, writer in FORMATS.items()}
+    assert {folders[name] for name in in_group("Pictures")} == {"pictures"}
+    assert {folders[name] for name in in_group("Movies")} == {"movies"}
+    assert {folders[name] for name in in_group("Masks and ids")} == {"masks"}
+    assert {folders[name] for name in in_group("Tables and volumes")} == {"tables", "volumes"}
+
+
 def test_every_format_has_a_title_of_its_own():
     assert len({writer.title for writer in FORMATS.values()}) == len(FORMATS)
 
