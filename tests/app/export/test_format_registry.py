@@ -15,9 +15,9 @@ def in_group(group):
 
 def test_formats_are_in_the_order_of_the_dialog():
     assert {group: in_group(group) for group in GROUPS} == {
-        "Pictures": ["overlay", "mean", "boundaries", "matte"],
+        "Pictures": ["overlay", "mean", "boundaries", "matte", "frames"],
         "Movies": ["mp4", "webm", "prores", "gif"],
-        "Masks and ids": ["ids", "object", "davis", "coco", "yolo"],
+        "Masks and ids": ["ids", "object", "davis", "coco", "coco_images", "yolo"],
         "Tables and volumes": ["csv", "parquet", "zarr", "tiff", "npz"],
     }
     assert list(FORMATS) == [name for group in GROUPS for name in in_group(group)]
