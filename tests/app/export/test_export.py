@@ -88,7 +88,7 @@ def test_numbers_of_objects_are_scaled_like_ids():
 # --- objects
 
 
-OBJECT_FORMATS = ["davis", "object", "matte", "coco", "yolo", "mots", "prores"]
+OBJECT_FORMATS = ["davis", "object", "matte", "coco", "yolo", "mots", "labelme", "prores"]
 
 
 @pytest.mark.parametrize("name", OBJECT_FORMATS)
@@ -141,7 +141,7 @@ def frames_of(folder, name, object_, results, **more):
     if name == "mots":
         return path.read_text().splitlines()
     if path.is_dir():
-        files = {"yolo": "labels/0*": "0*.json", "ctc": "mask*"}.get(name, "0*")
+        files = {"yolo": "labels/0*", "labelme": "0*.json", "ctc": "mask*"}.get(name, "0*")
         return [file.read_bytes().replace(object_.name.encode(), b"it") for file in sorted(path.glob(files))]
     with av.open(path) as movie:
         return [frame.to_ndarray(format="rgba").tobytes() for frame in movie.decode(video=0)]
@@ -276,7 +276,7 @@ def test_replacing_a_longer_sequence_leaves_nothing_of_it(tmp_path, pattern):
 
 
 @pytest.mark.parametrize(
-    "name", ["ids", "davis", "mean", "overlay", "boundaries", "matte", "object", "yolo"]
+    "name", ["ids", "davis", "mean", "overlay", "boundaries", "matte", "object", "yolo", "labelme"]
 )
 def test_skipping_resumes_a_sequence(tmp_path, name):
     export(tmp_path / "whole", name, story(), **needs(name))
