@@ -88,7 +88,7 @@ def test_numbers_of_objects_are_scaled_like_ids():
 # --- objects
 
 
-OBJECT_FORMATS = ["davis", "object", "matte", "coco", "yolo", "mots", "labelme", "prores"]
+OBJECT_FORMATS = ["davis", "object", "matte", "coco", "yolo", "mots", "labelme", "ctc", "prores"]
 
 
 @pytest.mark.parametrize("name", OBJECT_FORMATS)
