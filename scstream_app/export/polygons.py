@@ -22,15 +22,15 @@ _FEW = 32
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A connected part of a track, and whether it has holes.
+    """A connected part of a track: its outline and those of its holes.
 
-    The outline goes through the centres of the outermost pixels and knows no holes. It has one point for a single pixel
-    and two for a straight line. ``track`` is the mask of the whole track in its bounding box, whose first column and
-    row are ``corner``.
+    An outline goes through the centres of the outermost pixels of the part, also around holes. It has one point for a
+    single pixel and two for a straight line. ``track`` is the mask of the whole track in its bounding box, whose first
+    column and row are ``corner``.
     """
 
     outline: Points
-    has_holes: bool
+    holes: tuple[Points, ...]
     track: npt.NDArray[np.bool_]
     corner: tuple[int, int]
 
@@ -53,11 +53,16 @@ def track_parts(tracks: IdMap) -> Iterator[tuple[int, list[Part]]]:
 
 def _parts(mask: npt.NDArray[np.bool_], corner: tuple[int, int]) -> list[Part]:
     contours, hierarchy = cv2.findContours(mask.view(np.uint8), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_SIMPLE)
-    shift = np.array(corner, np.int32)
-    # A contour without an outer one is no hole; the third entry is its first hole.
+    holes: dict[int, list[Points]] = {place: [] for place in range(len(contours))}
+    outlines = [np.asarray(contour, np.int32).reshape(-1, 2) + np.array(corner, np.int32) for contour in contours]
+    # The last column is the contour around a hole; -1 for the outlines of parts.
+    around = hierarchy[0, :, 3].tolist() if outlines else []
+    for outline, outer in zip(outlines, around, strict=True):
+        if outer >= 0:
+            holes[outer].append(outline)
     return [
-        Part(np.asarray(contour, np.int32).reshape(-1, 2) + shift, first_hole >= 0, mask, corner)
-        for contour, (_, _, first_hole, outer) in zip(contours, hierarchy[0].tolist(), strict=True)
+        Part(outline, tuple(holes[place]), mask, corner)
+        for place, (outline, outer) in enumerate(zip(outlines, around, strict=True))
         if outer < 0
     ]
 
@@ -65,8 +70,9 @@ def _parts(mask: npt.NDArray[np.bool_], corner: tuple[int, int]) -> list[Part]:
 def join(outlines: Sequence[Points]) -> Points:
     """Join outlines to one polygon, by bridges of no width between the closest points of neighbours.
 
-    The bridges are those of a minimum spanning tree: the next part is always the one closest to what is joined already.
-    The polygon goes over a bridge, around the part, and back over the same bridge.
+    Outlines of holes can be joined too: drawn by the even-odd rule or by winding numbers, the hole stays empty. The
+    bridges are those of a minimum spanning tree: the next outline is always the one closest to what is joined already.
+    The polygon goes over a bridge, around the outline, and back over the same bridge.
     """
     order = sorted(range(len(outlines)), key=lambda place: -len(outlines[place]))
     joined = outlines[order[0]]

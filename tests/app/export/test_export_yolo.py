@@ -4,7 +4,6 @@ import cv2
 import numpy as np
 import pytest
 import yaml
-from scipy import ndimage
 
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, export, made_of
@@ -58,14 +57,14 @@ def test_every_picture_has_labels_of_the_same_name(tmp_path):
     assert not leftovers(tmp_path)
 
 
-def test_polygons_are_the_masks_without_holes(tmp_path):
+def test_polygons_are_the_masks_with_their_holes(tmp_path):
     results = story((48, 64))
     folder = export(tmp_path, "yolo", results)
     for one in results:
         found = masks(folder, one.index, one.ids.shape)
         assert [number for number, _ in found] == [0] * len(np.unique(one.ids))
         for (_, mask), id in zip(found, np.unique(one.ids), strict=True):
-            np.testing.assert_array_equal(mask, ndimage.binary_fill_holes(one.ids == id))
+            np.testing.assert_array_equal(mask, one.ids == id)
     assert yaml.safe_load((folder / "data.yaml").read_text())["names"] == {0: "segment"}
     assert (folder / "classes.txt").read_text() == "segment\n"
 
@@ -96,6 +95,14 @@ def test_an_instance_is_one_row_with_its_parts_joined(tmp_path):
 def test_tiny_masks_keep_an_area_and_their_pixels(tmp_path, cells):
     ids = np.zeros((10, 10), np.int32)
     ids[tuple(zip(*cells, strict=True))] = 1
+    folder = export(tmp_path, "yolo", [result(0, ids)], objects=(KITE,))
+    ((_, mask),) = masks(folder, 0, ids.shape)
+    np.testing.assert_array_equal(mask, ids == 1)
+
+
+def test_holes_stay_empty(tmp_path):
+    ids = np.ones((40, 50), np.int32)
+    ids[4:20, 5:30] = ids[25, 25] = ids[30:38, 3:47] = 0
     folder = export(tmp_path, "yolo", [result(0, ids)], objects=(KITE,))
     ((_, mask),) = masks(folder, 0, ids.shape)
     np.testing.assert_array_equal(mask, ids == 1)

@@ -31,9 +31,8 @@ def test_parts_are_the_connected_ones(seed):
             whole[top : top + mask.shape[0], left : left + mask.shape[1]] = mask
             np.testing.assert_array_equal(whole, pieces == pieces[part.outline[0, 1], part.outline[0, 0]])
             outside = ndimage.label(~np.pad(whole, 1))[1]
-            assert part.has_holes == (outside > 1)
-            if not part.has_holes:
-                np.testing.assert_array_equal(filled(part.outline, ids.shape), whole)
+            assert len(part.holes) == outside - 1
+            np.testing.assert_array_equal(filled(join([part.outline, *part.holes]), ids.shape), whole)
 
 
 def test_tracks_of_an_empty_frame():

@@ -259,7 +259,7 @@ def test_all_formats_are_offered_with_their_words_and_warnings(make: Made) -> No
     assert sum(group.childCount() for group in groups) == len(FORMATS)
     assert FORMATS["csv"].about in item(dialog, "CSV tables").toolTip(0)
     tick(dialog, "YOLO-seg data set")
-    assert "have no holes" in shown_text(dialog)
+    assert "thin bridges" in shown_text(dialog)
     assert button(dialog, "Export").isEnabled()
 
 

@@ -65,7 +65,7 @@ class Labelme(ImageWriter):
             "description": "",
             "flags": {},
         }
-        if part.has_holes or len(part.outline) < 3:
+        if part.holes or len(part.outline) < 3:
             left, top, mask = part.cut_out()
             corners = [[left, top], [left + mask.shape[1] - 1, top + mask.shape[0] - 1]]
             picture = base64.b64encode(png.greys(mask.astype(np.uint8) * np.uint8(255))).decode("ascii")

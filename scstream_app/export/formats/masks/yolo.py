@@ -26,8 +26,8 @@ _THIN = 0.25
 class Yolo(ImageWriter):
     """Writes yolo/images/NNNNN.jpg, yolo/labels/NNNNN.txt, yolo/data.yaml and yolo/classes.txt.
 
-    The classes are the objects or, if there are none, the single class "segment". An instance is one polygon: holes are
-    filled, and bridges of no width join its parts.
+    The classes are the objects or, if there are none, the single class "segment". An instance is one polygon, in which
+    bridges of no width join its parts and the outlines of its holes.
     """
 
     format = "yolo"
@@ -35,7 +35,7 @@ class Yolo(ImageWriter):
     group = "Masks and ids"
     position = 6
     about = "Pictures and polygons in the folders of a YOLO-seg data set, which can be trained on as it is"
-    warning = "YOLO-seg: polygons have no holes, and thin bridges join the parts of an instance."
+    warning = "YOLO-seg: an instance is one polygon, in which thin bridges join parts and holes."
     suffix = ".txt"
     needs_picture = True
     prefers_objects = True
@@ -89,7 +89,8 @@ def _polygons(tracks: IdMap) -> Iterator[tuple[int, npt.NDArray[np.float64]]]:
             yield track, _around(parts[0].outline)
         else:
             # A reader cuts coordinates down to whole pixels: the centre of a pixel is safe from rounding.
-            yield track, join([part.outline for part in parts]).astype(np.float64) + 0.5
+            outlines = [outline for part in parts for outline in (part.outline, *part.holes)]
+            yield track, join(outlines).astype(np.float64) + 0.5
 
 
 def _around(line: Points) -> npt.NDArray[np.float64]:
