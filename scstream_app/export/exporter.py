@@ -167,6 +167,11 @@ def needs_picture(formats: Iterable[str]) -> bool:
     return any(_parse(name)[0].needs_picture for name in formats)
 
 
+def lists_files(formats: Iterable[str]) -> bool:
+    """Whether any of the formats lists the names of the source's image files."""
+    return any(_parse(name)[0].lists_files for name in formats)
+
+
 def needs_object(name: str) -> bool:
     """Whether the format needs an object.
 

@@ -110,6 +110,10 @@ class Writer(Output):
     needs_object: ClassVar[bool] = False
     #: The view that the files show, for the preview; "ids" is the segments alone. Movies show the view of the options.
     view: ClassVar[str] = "ids"
+    #: Whether the format holds the objects, if there are any, instead of the segments; then the preview shows masks.
+    prefers_objects: ClassVar[bool] = False
+    #: Whether the format lists the names of the source's image files.
+    lists_files: ClassVar[bool] = False
     #: What the export dialog warns of: information that the format loses.
     warning: ClassVar[str] = ""
 
@@ -181,7 +185,7 @@ class FileWriter(Writer):
 
 
 class ImageWriter(Writer):
-    """Base class of formats that write one small file per frame, in a folder named after the format."""
+    """Base class of formats that write small files for each frame, in a folder named after the format."""
 
     suffix: ClassVar[str] = ".png"
 
@@ -196,10 +200,12 @@ class ImageWriter(Writer):
         """Existing files that may belong to an earlier export."""
         return self.path.glob(f"*{self.suffix}")
 
-    def _put(self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "") -> None:
-        """Write the file of a frame, unless it exists and is kept."""
+    def _put(
+        self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "", suffix: str = ""
+    ) -> None:
+        """Write a file of a frame, unless it exists and is kept."""
         stem = self.job.stem(result, name or self.format)
-        path = self.path / folder / f"{stem}{self.suffix}"
+        path = self.path / folder / f"{stem}{suffix or self.suffix}"
         self._stale.discard(path)
         if not atomic_files.should_keep(path, self.job.options.overwrite):
             with self._reporting(path):

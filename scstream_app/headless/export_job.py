@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from scstream_app.errors import ExportError, StudioError
-from scstream_app.export import Exporter, ExportOptions, needs_picture
+from scstream_app.export import Exporter, ExportOptions, lists_files, needs_picture
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
@@ -42,7 +42,8 @@ def export(
     failures: list[ExportError] = []
     with ExitStack() as stack:
         pictures = stack.enter_context(_pictures(session, options, source, bool(objects) and not results.stored))
-        job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames))
+        file_names = _file_names(session, options, pictures)
+        job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames), file_names)
         exporter = stack.enter_context(Exporter(out, job, failures.append))
         # An incomplete export must not replace an earlier one.
         stack.callback(exporter.abandon)
@@ -62,6 +63,19 @@ def raise_failures(failures: Sequence[ExportError]) -> None:
         for other in failures[1:]:
             failures[0].add_note(str(other))
         raise failures[0]
+
+
+def _file_names(session: Session, options: ExportOptions, source: Source | None) -> Sequence[str]:
+    """File names of the source's frames if a format lists them; none if the images are gone or others were added."""
+    facts = session.manifest.source
+    if facts.live or not lists_files(options.formats):
+        return ()
+    try:
+        with ExitStack() as stack:
+            source = source or stack.enter_context(open_source(session.source_address))
+            return source.file_names if source.length == facts.length else ()
+    except StudioError:
+        return ()
 
 
 def _frame_range(session: Session) -> str:

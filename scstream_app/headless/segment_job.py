@@ -60,7 +60,8 @@ class Run:
     def job(self, objects: tuple[MarkedObject, ...]) -> Job:
         """The export job of this run."""
         # Remove old images only if the user asked to overwrite: they may belong to another source.
-        return make_job(self.options, SourceFacts.of(self.source), Names(), objects, remove_stale=self.overwrite)
+        facts, file_names = SourceFacts.of(self.source), self.source.file_names
+        return make_job(self.options, facts, Names(), objects, remove_stale=self.overwrite, file_names=file_names)
 
     def create_session(self) -> Session:
         """Create the session, replacing an earlier one if ``overwrite`` is set."""

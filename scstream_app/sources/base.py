@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -58,6 +58,11 @@ class Source(ABC):
     length: int | None = None
     duration: float | None = None
     live: bool = False
+
+    @property
+    def file_names(self) -> Sequence[str]:
+        """Name of the image file of each frame, relative to the folder of all; empty if frames are no files."""
+        return ()
 
     @property
     def dropped(self) -> int:

@@ -64,6 +64,11 @@ class ImageSequence(Source):
         self._next = self._unreadable = 0
         self._closed = False
 
+    @property
+    def file_names(self) -> Sequence[str]:
+        """See `Source`."""
+        return _relative_names(self.paths)
+
     def read(self) -> Frame | None:
         """See `Source`."""
         index = self._next
@@ -131,6 +136,15 @@ def _locate_path(place: Path) -> tuple[list[Path], str, str]:
     if place.exists():
         raise SourceError(f"Cannot open '{place}': it is not a regular file.")
     raise SourceError(f"Cannot open '{place}': there is no such file or folder.")
+
+
+def _relative_names(paths: Sequence[Path]) -> list[str]:
+    """Paths relative to their deepest common folder, with forward slashes; absolute ones if they have none."""
+    try:
+        folder = os.path.commonpath([path.parent for path in paths])
+    except ValueError:
+        return [path.as_posix() for path in paths]
+    return [path.relative_to(folder).as_posix() for path in paths]
 
 
 def _in_folder(folder: Path) -> list[Path]:

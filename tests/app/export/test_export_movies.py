@@ -12,7 +12,7 @@ from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, export, make_job
 from scstream_app.export import ExportError
-from scstream_app.export.formats.mp4 import Mp4
+from scstream_app.export.formats.movies.mp4 import Mp4
 from scstream_app.export.movie import H264, Clock
 from scstream_app.render import views
 

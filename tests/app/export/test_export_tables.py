@@ -145,7 +145,7 @@ def test_parquet_holds_the_same_tables(tmp_path):
 
 def test_parquet_writes_in_groups(tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("scstream_app.export.formats.parquet._GROUP", 5)
+    monkeypatch.setattr("scstream_app.export.formats.tables.parquet._GROUP", 5)
     file = parquet.ParquetFile(export(tmp_path, "parquet", story()))
     assert 1 < file.metadata.num_row_groups < 5
     assert file.metadata.num_rows == sum(len(one.statistics) for one in story())

@@ -1,114 +1,22 @@
-"""All frames in one file: COCO, NumPy, TIFF, Zarr, read back with their libraries."""
+"""All frames in one file: NumPy, TIFF, Zarr, read back with their libraries."""
 
 import gc
-import json
 import tracemalloc
 
 import numpy as np
 import pytest
 import tifffile
 import zarr
-from pycocotools import mask as coco_mask
 
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, export, made_of, make_job
+from helpers.exports import export, make_job
+from helpers.label_maps import ragged
 from scstream_app.export.exporter import open_writer
-from scstream_app.export.formats import tiff
-from scstream_app.export.formats.coco import segment_shapes
+from scstream_app.export.formats.volumes import tiff
 
 
 def stack(results):
     return np.stack([one.ids for one in results])
-
-
-def ragged(seed, shape=(13, 17)):
-    """Ids with single pixels, holes and gaps, touching all borders."""
-    return np.random.default_rng(seed).choice([0, 0, 0, 4, 5, 900], shape).astype(np.int32)
-
-
-# --- COCO
-
-
-# Its decoder predates NumPy 2.
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
-
-
-def decoded(annotation, length, shape):
-    masks = np.zeros((length, *shape), bool)
-    for place, rle in enumerate(annotation["segmentations"]):
-        if rle is not None:
-            assert rle["size"] == list(shape)
-            masks[place] = coco_mask.decode({**rle, "counts": rle["counts"].encode()})
-    return masks
-
-
-def test_coco_has_one_annotation_a_track(tmp_path):
-    results = story(first=10, gap=2)
-    whole = json.loads(export(tmp_path, "coco", results, names={1: "kite"}).read_text())
-    assert whole["videos"] == [
-        {"id": 1, "width": 32, "height": 24, "length": 5,
-         "file_names": ["00010.png", "00012.png", "00014.png", "00016.png", "00018.png"]}
-    ]  # fmt: skip
-    assert [category["id"] for category in whole["categories"]] == [1]
-    assert [one["track_id"] for one in whole["annotations"]] == [0, 1, 2, 3]
-    assert [one["id"] for one in whole["annotations"]] == [1, 2, 3, 4]
-    assert whole["annotations"][1]["name"] == "kite"
-    for one in whole["annotations"]:
-        assert (one["video_id"], one["category_id"], one["iscrowd"]) == (1, 1, 0)
-        expected = stack(results) == one["track_id"]
-        np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
-        check_sizes(one, expected)
-
-
-def check_sizes(annotation, masks):
-    assert len(annotation["areas"]) == len(annotation["bboxes"]) == len(masks)
-    for area, box, mask in zip(annotation["areas"], annotation["bboxes"], masks, strict=True):
-        if not mask.any():
-            assert area is None
-            assert box is None
-            continue
-        rows, columns = np.nonzero(mask)
-        assert area == mask.sum()
-        assert box == [columns.min(), rows.min(), np.ptp(columns) + 1, np.ptp(rows) + 1]
-
-
-def test_coco_is_null_where_a_track_is_absent(tmp_path):
-    absent = [json.loads(export(tmp_path, "coco", story()).read_text())["annotations"][place] for place in (2, 3)]
-    assert [rle is None for rle in absent[0]["segmentations"]] == [False, False, False, False, True]
-    assert [rle is None for rle in absent[1]["segmentations"]] == [True, True, False, False, False]
-
-
-def test_coco_tracks_are_objects_where_they_are_given(tmp_path):
-    results = story()
-    objects = (made_of("nowhere", 77), KITE)
-    whole = json.loads(export(tmp_path, "coco", results, objects=objects).read_text())
-    assert [category["name"] for category in whole["categories"]] == ["nowhere", "kite"]
-    (one,) = whole["annotations"]
-    assert (one["name"], one["category_id"]) == ("kite", 2)
-    expected = np.isin(stack(results), [1, 3])
-    np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
-    check_sizes(one, expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_run_lengths_are_those_of_the_library(seed):
-    ids = ragged(seed)
-    ids[0, 0], ids[-1, -1] = (0, 900) if seed % 2 else (900, 0)
-    shapes = segment_shapes(ids)
-    assert [shape[0] for shape in shapes] == np.unique(ids).tolist()
-    for id, *_, counts in shapes:
-        assert counts == coco_mask.encode(np.asfortranarray(ids == id).astype(np.uint8))["counts"]
-
-
-def test_more_segments_than_fit_into_eight_bits():
-    ids = np.arange(900, dtype=np.int32).reshape(30, 30)
-    shapes = segment_shapes(ids)
-    assert [shape[:6] for shape in shapes] == [(id, 1, id % 30, id // 30, 1, 1) for id in range(900)]
-
-
-def test_pixels_of_no_segment_are_in_no_track():
-    assert segment_shapes(np.full((3, 3), -1, np.int32)) == []
-    assert [shape[:2] for shape in segment_shapes(np.array([[-1, 7]], np.int32))] == [(7, 1)]
 
 
 # --- NumPy

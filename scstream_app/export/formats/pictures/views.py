@@ -1,4 +1,4 @@
-"""Views of the frames (mean colour, overlay, boundaries) as PNG images."""
+"""Views of the frames (mean colour, overlay, boundaries, original) as PNG images."""
 
 from __future__ import annotations
 
@@ -50,3 +50,14 @@ class Boundaries(_ViewImageWriter):
     position = 3
     about = "The picture with the boundaries of segments, as PNG images"
     view = "boundaries"
+
+
+class Frames(_ViewImageWriter):
+    """Writes frames/NNNNN.png: the pictures that annotations of a video refer to."""
+
+    format = "frames"
+    title = "Original pictures"
+    group = "Pictures"
+    position = 5
+    about = "The pictures themselves, as PNG images; the COCO formats refer to them by name"
+    view = "original"

@@ -35,7 +35,7 @@ class Davis(ImageWriter):
         f"At most {MOST_OBJECTS} objects as DAVIS annotations (indexed PNG images); "
         "the largest segments if there are no objects"
     )
-    view = "mask"
+    prefers_objects = True
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)

@@ -1,4 +1,4 @@
-"""Objects as PNG images: cut out with transparency, or as masks."""
+"""Objects as masks: white-on-black PNG images."""
 
 from __future__ import annotations
 
@@ -15,23 +15,6 @@ from scstream_app.export.job import Job
 from scstream_app.export.options import safe_name
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.render import views
-
-
-class Matte(ImageWriter):
-    """Writes matte/NNNNN.png."""
-
-    format = "matte"
-    title = "Object matte"
-    group = "Pictures"
-    position = 4
-    about = "The objects cut out, as RGBA PNG images with a transparent background"
-    needs_picture = True
-    needs_object = True
-    view = "matte"
-
-    def _write(self, result: FrameResult) -> None:
-        self._put(result, lambda: png.colours(views.matte(self.job.picture(result), self.job.alpha(result))))
 
 
 class Masks(ImageWriter):
