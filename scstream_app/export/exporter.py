@@ -167,6 +167,11 @@ def needs_picture(formats: Iterable[str]) -> bool:
     return any(_parse(name)[0].needs_picture for name in formats)
 
 
+def uses_picture(formats: Iterable[str]) -> bool:
+    """Whether any of the formats includes the picture of the frames if there is one."""
+    return any(_parse(name)[0].uses_picture for name in formats)
+
+
 def needs_object(name: str) -> bool:
     """Whether the format needs an object.
 

@@ -108,6 +108,8 @@ class Writer(Output):
     #: Whether the format needs the picture of the frames, and whether it needs an object.
     needs_picture: ClassVar[bool] = False
     needs_object: ClassVar[bool] = False
+    #: Whether the format includes the picture if there is one.
+    uses_picture: ClassVar[bool] = False
     #: The view that the files show, for the preview; "ids" is the segments alone. Movies show the view of the options.
     view: ClassVar[str] = "ids"
     #: What the export dialog warns of: information that the format loses.

@@ -262,7 +262,7 @@ def test_napari_would_take_them_for_labels(tmp_path, name):
     assert volume.min() == 1
 
 
-@pytest.mark.parametrize("name", ["npz", "tiff", "imagej", "zarr", "coco"])
+@pytest.mark.parametrize("name", ["npz", "tiff", "imagej", "zarr", "ome_zarr", "coco"])
 def test_memory_stays_flat(tmp_path, name):
     """What a writer holds must not grow with the frames but by a few bytes each."""
     ids = np.random.default_rng(0).integers(0, 3, (240, 320)).astype(np.int32)

@@ -18,7 +18,7 @@ def test_formats_are_in_the_order_of_the_dialog():
         "Pictures": ["overlay", "mean", "boundaries", "matte"],
         "Movies": ["mp4", "webm", "prores", "gif"],
         "Masks and ids": ["ids", "object", "davis", "coco", "yolo"],
-        "Tables and volumes": ["csv", "parquet", "zarr", "tiff", "imagej", "npz"],
+        "Tables and volumes": ["csv", "parquet", "ome_zarr", "zarr", "tiff", "imagej", "npz"],
     }
     assert list(FORMATS) == [name for group in GROUPS for name in in_group(group)]
 
