@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from scstream_app.pipeline.frame_result import FrameResult
 
@@ -48,7 +49,7 @@ class FrameTimes:
         """Time of the first frame in seconds."""
         return self.times[0] if self.times and math.isfinite(self.times[0]) else 0.0
 
-    def attributes(self) -> dict[str, object]:
+    def attributes(self) -> dict[str, Any]:
         """The record as metadata of a volume; times that are unknown are null."""
         times = [time if math.isfinite(time) else None for time in self.times]
         return {"label": "id + 1", "rate": self.rate, "frames": self.frames, "times": times}

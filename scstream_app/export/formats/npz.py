@@ -63,7 +63,8 @@ class Npz(FileWriter):
         archive = zipfile.ZipFile(self._staged[0], "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         try:
             _add(archive, "ids", kind, shape, (ids.astype(kind).tobytes() for ids in self._unpacked()))
-            for name, values in (("frames", np.array(self._times.frames)), ("times", np.array(self._times.times, float))):
+            frames, times = np.array(self._times.frames), np.array(self._times.times, float)
+            for name, values in (("frames", frames), ("times", times)):
                 _add(archive, name, values.dtype, values.shape, [values.tobytes()])
         finally:
             archive.close()

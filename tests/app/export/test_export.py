@@ -149,8 +149,8 @@ def frames_of(folder, name, object_, results, **more):
 
 @pytest.fixture(params=sorted(FORMATS))
 def name(request):
-    if request.param == "parquet":
-        pytest.importorskip("pyarrow")
+    if FORMATS[request.param].library:
+        pytest.importorskip(FORMATS[request.param].library)
     return request.param
 
 

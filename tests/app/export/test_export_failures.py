@@ -23,8 +23,8 @@ SHAPE = (90, 120)
 
 @pytest.fixture(params=sorted(FORMATS))
 def name(request):
-    if request.param == "parquet":
-        pytest.importorskip("pyarrow.parquet")
+    if FORMATS[request.param].library:
+        pytest.importorskip(FORMATS[request.param].library)
     return request.param
 
 
