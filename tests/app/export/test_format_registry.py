@@ -15,7 +15,7 @@ def in_group(group):
 
 def test_formats_are_in_the_order_of_the_dialog():
     assert {group: in_group(group) for group in GROUPS} == {
-        "Pictures": ["overlay", "mean", "boundaries", "matte"],
+        "Pictures": ["overlay", "mean", "boundaries", "matte", "exr"],
         "Movies": ["mp4", "webm", "prores", "gif"],
         "Masks and ids": ["ids", "object", "davis", "coco", "yolo"],
         "Tables and volumes": ["csv", "parquet", "ome_zarr", "zarr", "tiff", "imagej", "npz"],
