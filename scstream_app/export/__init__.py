@@ -1,7 +1,15 @@
 """Export results to files. Each format is a module of `formats`; `Exporter` writes several formats at once."""
 
 from scstream_app.errors import ExportError
-from scstream_app.export.exporter import Exporter, check_job, check_options, lists_files, needs_object, needs_picture
+from scstream_app.export.exporter import (
+    Exporter,
+    check_job,
+    check_options,
+    lists_files,
+    needs_object,
+    needs_picture,
+    uses_picture,
+)
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
@@ -22,4 +30,5 @@ __all__ = [
     "lists_files",
     "needs_object",
     "needs_picture",
+    "uses_picture",
 ]

@@ -172,6 +172,11 @@ def lists_files(formats: Iterable[str]) -> bool:
     return any(_parse(name)[0].lists_files for name in formats)
 
 
+def uses_picture(formats: Iterable[str]) -> bool:
+    """Whether any of the formats includes the picture of the frames if there is one."""
+    return any(_parse(name)[0].uses_picture for name in formats)
+
+
 def needs_object(name: str) -> bool:
     """Whether the format needs an object.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files
@@ -108,6 +109,11 @@ class Writer(Output):
     #: Whether the format needs the picture of the frames, and whether it needs an object.
     needs_picture: ClassVar[bool] = False
     needs_object: ClassVar[bool] = False
+    #: Whether the format includes the picture if there is one.
+    uses_picture: ClassVar[bool] = False
+    #: A module of a library that is not among the program's dependencies, and the extra that installs it.
+    library: ClassVar[str] = ""
+    extra: ClassVar[str] = ""
     #: The view that the files show, for the preview; "ids" is the segments alone. Movies show the view of the options.
     view: ClassVar[str] = "ids"
     #: Whether the format holds the objects, if there are any, instead of the segments; then the preview shows masks.
@@ -132,10 +138,25 @@ class Writer(Output):
     @classmethod
     def check(cls, folder: Path, job: Job) -> None:
         """Raise an ExportError if the job cannot be written in this format."""
+        if cls.extra:
+            cls.load_library(folder / cls.target_name(job))
         if cls.needs_object and not job.objects:
             raise ExportError(
                 f"Cannot write '{folder / cls.target_name(job)}': {cls.format} needs an object, and none is given."
             )
+
+    @classmethod
+    def load_library(cls, path: Path) -> Any:
+        """Import the library of the format; raises an ExportError that names its extra if it is not installed."""
+        package = cls.library.partition(".")[0]
+        try:
+            importlib.import_module(cls.library)
+            return importlib.import_module(package)
+        except ImportError as error:
+            raise ExportError(
+                f"Cannot write '{path}': {package} is not installed. "
+                f"Install it with: pip install 'scstream-studio[{cls.extra}]'"
+            ) from error
 
     def write(self, result: FrameResult) -> None:
         """Add the next frame."""

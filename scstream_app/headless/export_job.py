@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from scstream_app.errors import ExportError, StudioError
-from scstream_app.export import Exporter, ExportOptions, lists_files, needs_picture
+from scstream_app.export import Exporter, ExportOptions, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
@@ -87,11 +87,13 @@ def _frame_range(session: Session) -> str:
 def _pictures(
     session: Session, options: ExportOptions, source: Source | None, tracking: bool
 ) -> Iterator[Source | None]:
-    """Open the source if a format or the tracking of objects needs pictures, and check that it belongs to the session.
+    """Open the source if a format or the tracking of objects takes pictures, and check that it belongs to the session.
 
-    Tracking alone does without a source that cannot be opened: objects then consist of whole segments.
+    Tracking alone does without a source that cannot be opened: objects then consist of whole segments. So do formats
+    that only include pictures if there are any.
     """
     needed = needs_picture(options.formats)
+    wanted = tracking or uses_picture(options.formats)
     facts = session.manifest.source
     if needed and facts.live:
         names = ", ".join(name for name in options.formats if needs_picture([name]))
@@ -101,7 +103,7 @@ def _pictures(
         )
     with ExitStack() as stack:
         opened = source
-        if opened is None and (needed or (tracking and not facts.live)):
+        if opened is None and (needed or (wanted and not facts.live)):
             try:
                 opened = stack.enter_context(open_source(session.source_address))
             except StudioError:

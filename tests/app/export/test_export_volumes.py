@@ -1,7 +1,9 @@
 """All frames in one file: NumPy, TIFF, Zarr, read back with their libraries."""
 
 import gc
+import math
 import tracemalloc
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,8 +13,8 @@ import zarr
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import export, make_job
 from helpers.label_maps import ragged
+from scstream_app.export import ExportError, tiff_pages
 from scstream_app.export.exporter import open_writer
-from scstream_app.export.formats.volumes import tiff
 
 
 def stack(results):
@@ -49,30 +51,79 @@ def test_tiff_is_a_stack_of_labels(tmp_path):
     results = [result(frame, ragged(frame)) for frame in range(4)]
     results[2].ids[3, 3], results[2].ids[3, 4] = 1_000_000, -1
     path = export(tmp_path, "tiff", results)
+    assert path.name == "ids.ome.tif"
     with tifffile.TiffFile(path) as file:
         (series,) = file.series
         assert (series.axes, series.shape, series.dtype) == ("TYX", (4, 13, 17), np.int32)
+        assert file.is_ome
         assert not file.is_bigtiff
         np.testing.assert_array_equal(series.asarray(), stack(results) + 1)
     np.testing.assert_array_equal(tifffile.imread(path), stack(results) + 1)
     assert not leftovers(tmp_path)
 
 
-def test_tiff_of_one_frame_is_a_stack_too(tmp_path):
-    path = export(tmp_path, "tiff", [result(0, ragged(0))])
-    assert tifffile.imread(path).shape in ((1, 13, 17), (13, 17))
+def ome_pixels(path):
     with tifffile.TiffFile(path) as file:
-        assert file.series[0].axes == "TYX"
+        root = ElementTree.fromstring(file.ome_metadata)
+    schema = {"ome": "http://www.openmicroscopy.org/Schemas/OME/2016-06"}
+    (pixels,) = root.findall("ome:Image/ome:Pixels", schema)
+    return pixels.attrib, [plane.attrib for plane in pixels.findall("ome:Plane", schema)]
+
+
+def test_tiff_holds_the_time_of_every_frame(tmp_path):
+    """Also of a variable rate, and after a gap."""
+    moments = {2: 0.5, 3: 0.6, 7: 1.25, 8: math.nan, 9: 1.5}
+    results = [result(frame, ragged(frame), time=time) for frame, time in moments.items()]
+    pixels, planes = ome_pixels(export(tmp_path, "tiff", results))
+    assert (pixels["SizeT"], float(pixels["TimeIncrement"]), pixels["TimeIncrementUnit"]) == ("5", 0.25, "s")
+    assert [plane["TheT"] for plane in planes] == ["0", "1", "2", "3", "4"]
+    assert [float(plane["DeltaT"]) for plane in planes if "DeltaT" in plane] == [0.5, 0.6, 1.25, 1.5]
+
+
+@pytest.mark.parametrize("name", ["tiff", "imagej"])
+def test_stack_of_one_frame(tmp_path, name):
+    path = export(tmp_path, name, [result(0, ragged(0))])
+    np.testing.assert_array_equal(tifffile.imread(path), ragged(0) + 1)
+    if name == "tiff":
+        assert ome_pixels(path)[0]["SizeT"] == "1"
+        assert float(ome_pixels(path)[0]["TimeIncrement"]) == 0.04
 
 
 def test_tiff_becomes_a_big_one_when_it_outgrows_the_classic(tmp_path, monkeypatch):
-    monkeypatch.setattr(tiff, "_CLASSIC_BYTES", 3500)
+    monkeypatch.setattr(tiff_pages, "CLASSIC_BYTES", 3500)
     results = [result(frame, ragged(frame)) for frame in range(12)]
     with tifffile.TiffFile(export(tmp_path, "tiff", results)) as file:
         assert file.is_bigtiff
-        assert len(file.pages) == 12
+        assert file.series[0].axes == "TYX"
         np.testing.assert_array_equal(file.series[0].asarray(), stack(results) + 1)
     assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize(("largest", "kind"), [(65_534, np.uint16), (65_535, np.float32), (2**24 - 1, np.float32)])
+def test_imagej_stack_has_a_time_axis_and_16_bits_if_ids_fit(tmp_path, largest, kind):
+    results = [result(frame, ragged(frame)) for frame in range(4)]
+    results[2].ids[3, 3], results[2].ids[3, 4] = largest, -1
+    with tifffile.TiffFile(export(tmp_path, "imagej", results)) as file:
+        (series,) = file.series
+        assert (file.is_imagej, file.is_ome, file.is_bigtiff) == (True, False, False)
+        assert (series.axes, series.shape, series.dtype) == ("TYX", (4, 13, 17), kind)
+        # ImageJ reads the pixels of all frames from where those of the first begin.
+        assert series.dataoffset is not None
+        np.testing.assert_array_equal(series.asarray(), stack(results) + 1)
+        found = file.imagej_metadata
+        assert (found["images"], found["frames"], found["finterval"], found["max"]) == (4, 4, 0.04, largest + 1)
+    assert not leftovers(tmp_path)
+
+
+def test_imagej_stack_refuses_what_imagej_cannot_read(tmp_path, monkeypatch):
+    large = result(0, np.full((4, 4), 90))
+    large.ids[0, 0] = 2**24
+    with pytest.raises(ExportError, match="id 16777216 is too large for ImageJ"):
+        export(tmp_path, "imagej", [large])
+    monkeypatch.setattr(tiff_pages, "CLASSIC_BYTES", 1000)
+    with pytest.raises(ExportError, match=r"ImageJ reads no TIFF file beyond 4 GB; .* use tiff"):
+        export(tmp_path, "imagej", story())
+    assert not list(tmp_path.iterdir())
 
 
 def test_tiff_is_compressed(tmp_path):
@@ -119,7 +170,7 @@ def test_napari_would_take_them_for_labels(tmp_path, name):
     assert volume.min() == 1
 
 
-@pytest.mark.parametrize("name", ["npz", "tiff", "zarr", "coco"])
+@pytest.mark.parametrize("name", ["npz", "tiff", "imagej", "zarr", "ome_zarr", "coco"])
 def test_memory_stays_flat(tmp_path, name):
     """What a writer holds must not grow with the frames but by a few bytes each."""
     ids = np.random.default_rng(0).integers(0, 3, (240, 320)).astype(np.int32)

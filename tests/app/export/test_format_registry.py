@@ -15,7 +15,7 @@ def in_group(group):
 
 def test_formats_are_in_the_order_of_the_dialog():
     assert {group: in_group(group) for group in GROUPS} == {
-        "Pictures": ["overlay", "mean", "boundaries", "matte", "frames"],
+        "Pictures": ["overlay", "mean", "boundaries", "matte", "exr", "frames"],
         "Movies": ["mp4", "webm", "prores", "gif"],
         "Masks and ids": [
             "ids",
@@ -29,7 +29,7 @@ def test_formats_are_in_the_order_of_the_dialog():
             "ctc",
             "ctc_gt",
         ],
-        "Tables and volumes": ["csv", "parquet", "zarr", "tiff", "npz"],
+        "Tables and volumes": ["csv", "parquet", "ome_zarr", "zarr", "tiff", "imagej", "npz"],
     }
     assert list(FORMATS) == [name for group in GROUPS for name in in_group(group)]
 

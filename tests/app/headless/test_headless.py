@@ -291,6 +291,19 @@ def test_a_format_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: p
 # --- exporting
 
 
+def test_formats_that_can_do_without_pictures_take_them_if_the_source_is_there(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "clip.mp4", moving_square(2))
+    with open_source(str(source)) as opened:
+        segment(opened, tmp_path / "out")
+    for there in (True, False):
+        if not there:
+            source.unlink()
+        with Session.open(tmp_path / "out" / "clip.scstream") as session:
+            assert list(headless.export(session, tmp_path / "out", ExportOptions(("ome_zarr",)))) == [0, 1]
+        assert (tmp_path / "out" / "clip.ome.zarr" / "0").exists() == there
+        assert (tmp_path / "out" / "clip.ome.zarr" / "labels" / "segments" / "0").exists()
+
+
 def test_pictures_of_a_live_source_are_gone(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(2), live=True), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
@@ -315,7 +328,7 @@ def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["cancelled", "left"])
 def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path, end: str) -> None:
-    formats = ExportOptions(("npz", "coco", "csv", "ids"))
+    formats = ExportOptions(("npz", "coco", "csv", "ids", "tiff", "imagej", "ome_zarr"))
     segment(FakeSource(moving_square(5)), tmp_path, ",".join(formats.formats))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     cancel = threading.Event()

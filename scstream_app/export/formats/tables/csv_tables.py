@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
+
+import numpy as np
 
 from scstream_app.export import atomic_files, tables
 from scstream_app.export.job import Job
@@ -52,8 +55,8 @@ class Csv(FileWriter):
         parts = [tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)]
         if self.job.objects:
             parts.append(tables.objects(result, [one.name for one in self.job.objects]))
-        for file, rows in zip(self._files, parts, strict=True):
-            csv.writer(file).writerows(map(_plain, rows))
+        for file, (_, columns), rows in zip(self._files, self._columns, parts, strict=True):
+            csv.writer(file).writerows(_as_text(columns, rows))
         self._lineage.add(result)
 
     def _finish(self) -> None:
@@ -68,6 +71,26 @@ class Csv(FileWriter):
         super()._release()
 
 
-def _plain(row: Iterable[Any]) -> list[Any]:
-    """Format floats to eight significant digits, which keeps their precision and the files small."""
-    return [f"{value:.8g}" if isinstance(value, float) else value for value in row]
+def _as_text(columns: Mapping[str, type], rows: Iterable[tables.Row]) -> Iterator[list[Any]]:
+    """Rows with the floats as text, and with NaN or -1 where a number is missing."""
+    return (
+        [_number(value, kind) if kind is not str else value for value, kind in zip(row, columns.values(), strict=True)]
+        for row in rows
+    )
+
+
+def _number(value: float | None, kind: type) -> str | int:
+    """A number from which readers that look at the first rows only infer the type of the whole column.
+
+    >>> [_number(value, float) for value in (3.0, 2 / 3, 1.5e-7, None)], _number(None, int)
+    (['3.0', '0.66666667', '0.00000015', 'NaN'], -1)
+    """
+    if kind is int:
+        return -1 if value is None else int(value)
+    if value is None or math.isnan(value):
+        return "NaN"
+    # Eight significant digits keep the precision of the values and the files small.
+    text = f"{value:.8g}"
+    if "e" in text:
+        return np.format_float_positional(float(text), trim="0")
+    return text if "." in text or math.isinf(value) else f"{text}.0"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files, tables
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
@@ -34,11 +33,13 @@ class Parquet(FileWriter):
     group = "Tables and volumes"
     position = 2
     about = "The tables of csv as Parquet files; needs the extra 'parquet'"
+    library = "pyarrow.parquet"
+    extra = "parquet"
 
     def __init__(self, folder: Path, job: Job) -> None:
         columns_of = (*_TABLES, *([_OBJECTS] if job.objects else []))
         super().__init__(folder, job, *(name for name, _ in columns_of))
-        arrow = _arrow(self.path)
+        arrow = self.load_library(self.path)
         self._lineage = tables.Lineage()
         self._tables: list[_Table] = []
         if not self.kept:
@@ -47,9 +48,8 @@ class Parquet(FileWriter):
                     self._tables.append(_Table(arrow, self._staged[place], columns))
 
     @classmethod
-    def check(cls, folder: Path, job: Job) -> None:
-        super().check(folder, job)
-        _arrow(folder / _TABLES[0][0])
+    def target_name(cls, job: Job) -> str:
+        return _TABLES[0][0]
 
     def _write(self, result: FrameResult) -> None:
         parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
@@ -95,13 +95,3 @@ class _Table:
         arrays = [self._arrow.array(values, field.type) for values, field in zip(columns, self._schema, strict=True)]
         self.file.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
         self._rows.clear()
-
-
-def _arrow(path: Path) -> Any:
-    try:
-        import pyarrow.parquet  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise ExportError(
-            f"Cannot write '{path}': pyarrow is not installed. Install it with: pip install 'scstream-studio[parquet]'"
-        ) from error
-    return pyarrow

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.export import atomic_files
+from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
@@ -29,13 +30,12 @@ class Npz(FileWriter):
     format = "npz"
     title = "NumPy archive"
     group = "Tables and volumes"
-    position = 5
+    position = 7
     about = "Segment ids of all frames in one compressed NumPy archive: ids, frames, times"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "ids.npz")
-        self._frames: list[int] = []
-        self._times: list[float] = []
+        self._times = FrameTimes(job.rate)
         self._buffered: list[tuple[np.dtype[np.generic], int]] = []
         self._range = (0, 0)
         self._spool_path = atomic_files.temporary_path(folder / "ids.spool")
@@ -51,8 +51,7 @@ class Npz(FileWriter):
         kind = _smallest_type(low, high)
         packed = zlib.compress(ids.astype(kind).tobytes(), _LEVEL)
         self._spool.write(packed)
-        self._frames.append(result.index)
-        self._times.append(result.time)
+        self._times.add(result)
         self._range = min(low, self._range[0]), max(high, self._range[1])
         self._buffered.append((kind, len(packed)))
 
@@ -64,7 +63,8 @@ class Npz(FileWriter):
         archive = zipfile.ZipFile(self._staged[0], "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL)
         try:
             _add(archive, "ids", kind, shape, (ids.astype(kind).tobytes() for ids in self._unpacked()))
-            for name, values in (("frames", np.array(self._frames)), ("times", np.array(self._times, float))):
+            frames, times = np.array(self._times.frames), np.array(self._times.times, float)
+            for name, values in (("frames", frames), ("times", times)):
                 _add(archive, name, values.dtype, values.shape, [values.tobytes()])
         finally:
             archive.close()

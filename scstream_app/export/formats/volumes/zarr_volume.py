@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
@@ -20,13 +21,12 @@ class Zarr(FileWriter):
     format = "zarr"
     title = "Zarr volume"
     group = "Tables and volumes"
-    position = 3
+    position = 4
     about = "Segment ids as one Zarr array, opens as labels in napari: id + 1, 0 for no segment"
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job, "ids.zarr", folders=True)
-        self._frames: list[int] = []
-        self._times: list[float] = []
+        self._times = FrameTimes(job.rate)
         # Import zarr only when needed: that takes longer than a short export.
         import zarr
 
@@ -47,16 +47,8 @@ class Zarr(FileWriter):
         labels = np.maximum(self.job.ids(result), -1) + 1
         self._array.resize((self.count + 1, *self.job.shape))
         self._array[self.count] = labels
-        self._frames.append(result.index)
-        self._times.append(result.time)
+        self._times.add(result)
 
     def _finish(self) -> None:
-        self._array.attrs.update(
-            {
-                "label": "id + 1",
-                "rate": self.job.rate,
-                "frames": self._frames,
-                "times": self._times,
-            }
-        )
+        self._array.attrs.update(self._times.attributes())
         self._staged.commit()
