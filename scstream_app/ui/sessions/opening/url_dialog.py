@@ -35,7 +35,9 @@ class UrlDialog(QDialog):
         self.field.addItems(list(last))
         self.field.setCurrentIndex(-1)
         self.field.clearEditText()
-        self.field.lineEdit().setPlaceholderText(_EXAMPLES[0][1])
+        line = self.field.lineEdit()
+        assert line is not None
+        line.setPlaceholderText(_EXAMPLES[0][1])
         self.field.setAccessibleName("Address")
         self.field.editTextChanged.connect(self._on_text)
         kinds = QDialogButtonBox.StandardButton
