@@ -81,8 +81,11 @@ def on_post_build(config: MkDocsConfig) -> None:
 def command_page() -> str:
     """Return the help of the command `scstream` and of its subcommands as Markdown."""
     from scstream_app.cli import app
+    from scstream_app.commands import COMMANDS
 
     command = typer.main.get_command(app)
+    for name in COMMANDS:
+        command.load(name)
     context = typer.Context(command, info_name="scstream")
     text = get_docs_for_click(obj=command, ctx=context, name="scstream", title="The command")
     # The list of commands shortens their descriptions; the page has a table of contents.

@@ -20,6 +20,7 @@ from helpers.paths import ROOT, SAMPLES
 from helpers.settings import OTHER
 from scstream import VideoSegmenter
 from scstream_app import __version__, cli, headless
+from scstream_app.commands import segment as segment_command
 from scstream_app.errors import StudioError
 from scstream_app.export import png
 from scstream_app.session import Session
@@ -416,7 +417,7 @@ def test_unexpected_failure_is_one_line_too(clip, tmp_path, capsys, monkeypatch)
     def explode(*_):
         raise ZeroDivisionError("an unforeseen case")
 
-    monkeypatch.setattr(cli, "report_run", explode)
+    monkeypatch.setattr(segment_command, "report_run", explode)
     assert segment(clip, tmp_path / "out", "--quiet") == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1
@@ -575,7 +576,7 @@ def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch
 
 
 def test_interruption_of_a_live_source(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(5), live=True))
+    monkeypatch.setattr(segment_command, "open_source", lambda text: FakeSource(moving_square(5), live=True))
     interrupt_at(monkeypatch, 1)
     assert segment("camera:0", tmp_path / "out", "--formats", "ids", "--quiet") == 130
     assert capsys.readouterr().err.endswith(" They are saved, but a live source cannot be resumed.\n")
@@ -753,7 +754,7 @@ def test_export_of_nothing_fails(clip, tmp_path, capsys):
 
 
 def test_a_live_source_takes_no_start(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(3), live=True))
+    monkeypatch.setattr(segment_command, "open_source", lambda text: FakeSource(moving_square(3), live=True))
     assert segment("camera:0", tmp_path / "out", "--frames", "100:") == 2
     assert "is live: --frames can only set the end" in " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert not (tmp_path / "out").exists()
