@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
-from glob import has_magic
+from difflib import get_close_matches
+from glob import has_magic, iglob
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from scstream_app import __version__, commands
+import scstream_app
+from scstream_app import commands
 from scstream_app.commands import COMMANDS
-from scstream_app.terminal.console import fail_safe_streams, print_message
+from scstream_app.errors import reason
+from scstream_app.terminal.console import (
+    CLOSED_PIPE,
+    FAILED,
+    WRONG_USAGE,
+    UsageError,
+    print_message,
+    print_usage_error,
+)
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
+from scstream_app.terminal.streams import FailSafeStream, fail_safe_streams
+
+#: Beginnings of sources that are no files, and of those that play a file.
+_DEVICE, _PLAYED = "camera:", ("live:", "live-loop:")
+#: How the system reports that the reader of a pipe has closed it; Windows has the second one.
+_PIPE_ERRORS = (errno.EPIPE, errno.EINVAL)
 
 
 class _Commands(LazyGroup):
@@ -31,48 +49,111 @@ app = command_app(
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code: 0 success, 1 failure, 2 wrong usage, 130 interrupted."""
+    """Run the program and return its exit code.
+
+    0 success, 1 failure, 2 wrong usage, 130 interrupted, 141 standard output was closed, 143 terminated.
+    """
     given = list(sys.argv[1:] if args is None else args)
-    with fail_safe_streams():
+    with fail_safe_streams() as output:
         # Shell completion calls the program without arguments.
-        if not os.environ.get("_SCSTREAM_COMPLETE") and (not given or _is_source(given[0])):
-            return _open_window(given)
-        try:
-            code = app(given, prog_name="scstream")
-        except SystemExit as stop:
-            code = stop.code
+        if os.environ.get("_SCSTREAM_COMPLETE") or (given and (given[0].startswith("-") or given[0] in COMMANDS)):
+            code = _run_command(given)
+        elif not given or _is_source(given[0]):
+            code = _open_window(given)
+        else:
+            code = _reject(given)
+        return code or _output_code(output)
+
+
+def _run_command(given: Sequence[str]) -> int:
+    if given and given[0] in COMMANDS:
+        # Takes a second or two: not within typer, which would change what Ctrl-C does meanwhile.
+        import_module(f"{commands.__name__}.{given[0]}")
+    try:
+        code = app(given, prog_name="scstream", standalone_mode=False)
+    except UsageError as error:
+        print_usage_error(error)
+        return WRONG_USAGE
+    except SystemExit as stop:
+        code = stop.code
     return code if isinstance(code, int) else 0
 
 
+def _output_code(output: FailSafeStream | None) -> int:
+    """The exit code of a program that succeeded, but perhaps could not print its results."""
+    if output is None:
+        return 0
+    output.flush()
+    failure = output.failure
+    if failure is None:
+        return 0
+    if getattr(failure, "errno", None) in _PIPE_ERRORS:
+        return CLOSED_PIPE
+    print_message(f"scstream: Cannot write to standard output: {reason(failure)}.")
+    return FAILED
+
+
+# --- the window -------------------------------------------------------------------------------------------
+
+
 def _is_source(text: str) -> bool:
-    """Whether the first argument is a source, rather than an option or a (possibly misspelt) command."""
-    if text.startswith("-") or text in COMMANDS:
-        return False
-    if text.startswith(("camera:", "live:", "live-loop:")) or has_magic(text) or os.path.exists(text):
+    """Whether the first argument is a source, if only a missing one, rather than a misspelt command."""
+    if text.startswith((_DEVICE, *_PLAYED)) or has_magic(text) or os.path.exists(os.path.expanduser(text)):
         return True
-    # No command has a suffix: that is the name of a file, if only of a missing one.
+    # No command has a suffix.
     return any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")) or bool(os.path.splitext(text)[1])
+
+
+def _reject(given: Sequence[str]) -> int:
+    """Say that the first argument is neither a command nor a source."""
+    name = given[0]
+    similar = get_close_matches(name, COMMANDS, 1)
+    if similar:
+        print_message(f"scstream: No such command '{name}'. Did you mean '{similar[0]}'? See 'scstream --help'.")
+    elif len(given) > 1:
+        print_message(f"scstream: No such command '{name}'. See 'scstream --help'.")
+    else:
+        print_message(f"scstream: Cannot open '{name}': there is no such file, folder or command.")
+        return FAILED
+    return WRONG_USAGE
 
 
 def _open_window(given: Sequence[str]) -> int:
     if len(given) > 1:
         print_message(f"The window takes one source and no options, got '{given[1]}'. See 'scstream segment --help'.")
-        return 2
+        return WRONG_USAGE
+    if given and not _may_exist(given[0]):
+        print_message(f"scstream: Cannot open '{given[0]}': there is no such file or folder.")
+        return FAILED
     try:
         from scstream_app.ui.qt import display
         from scstream_app.ui.window import app as window
     except ImportError as error:
         print_message(f"scstream: Cannot open the window: {error}.")
-        return 1
+        return FAILED
     if not display.has_display():
         print_message("No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.")
-        return 1
+        return FAILED
     return window.run(given[0] if given else None)
+
+
+def _may_exist(address: str) -> bool:
+    """Whether there is a file for this address; cameras and URLs are not tried."""
+    path = os.path.expanduser(address)
+    if os.path.exists(path) or address.startswith(_DEVICE) or "://" in address:
+        return True
+    for prefix in _PLAYED:
+        if address.startswith(prefix):
+            return _may_exist(address.removeprefix(prefix).strip())
+    return has_magic(path) and next(iglob(path, recursive=True), None) is not None
+
+
+# --- options ----------------------------------------------------------------------------------------------
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"scstream {__version__}")
+        print(f"scstream {scstream_app.__version__}")
         raise typer.Exit
 
 

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from scstream_app.terminal.command_options import Debug, Json, Quick, Seeds, examples
-from scstream_app.terminal.console import exit_on_error, print_json, status
+from scstream_app.terminal.command_options import Debug, Json, Quick, QuietProgress, Seeds, examples, in_range
+from scstream_app.terminal.console import exit_on_error, print_json
 from scstream_app.terminal.lazy_group import command_app
+from scstream_app.terminal.progress_display import status_display
 
 app = command_app(help="Compare the engine with other methods.")
 
@@ -22,13 +23,14 @@ def bench_video(
     ] = None,
     as_json: Json = False,
     quick: Quick = False,
+    quiet: QuietProgress = False,
     debug: Debug = False,
 ) -> None:
     """Compare the speed of the engine with several forms of scikit-learn's MiniBatchKMeans on the same frames."""
     from scstream_app.evaluation.bench import tables, video
 
     with exit_on_error(debug):
-        with status() as on_status:
+        with status_display(quiet) as on_status:
             result = video.measure(source, quick, on_status)
         print_json(result) if as_json else tables.print_video(result)
 
@@ -45,17 +47,28 @@ def bench_streams(
     seeds: Seeds = None,
     alpha: Annotated[
         float | None,
-        typer.Option(min=0.0, help="Larger values favour more clusters. Default: 10 with a file, otherwise 10000."),
+        typer.Option(
+            callback=in_range("number", low=1e-300, high=1e300),
+            help="Larger values favour more clusters. Default: 10 with a file, otherwise 10000.",
+        ),
     ] = None,
     decay: Annotated[
-        float, typer.Option(min=0.0, help="How fast old batches lose weight: by 2 ** -decay per batch.")
+        float,
+        typer.Option(
+            callback=in_range("number", low=0.0, high=100.0),
+            help="How fast old batches lose weight: by 2 ** -decay per batch.",
+        ),
     ] = 0.3,
     psi: Annotated[
         float | None,
-        typer.Option(help="Prior variance of a Gaussian cluster. Default: 1 with a file, otherwise 0.5."),
+        typer.Option(
+            callback=in_range("number", low=1e-300, high=1e300),
+            help="Prior variance of a Gaussian cluster. Default: 1 with a file, otherwise 0.5.",
+        ),
     ] = None,
     as_json: Json = False,
     quick: Quick = False,
+    quiet: QuietProgress = False,
     debug: Debug = False,
 ) -> None:
     """Compare scores on streams with MiniBatchKMeans and GaussianMixture, which are given the number of clusters.
@@ -68,7 +81,7 @@ def bench_streams(
 
     given = {name: value for name, value in (("alpha", alpha), ("psi", psi)) if value is not None}
     with exit_on_error(debug):
-        with status() as on_status:
+        with status_display(quiet) as on_status:
             if file is None:
                 result = generated.measure(quick, seeds, decay=decay, on_status=on_status, **given)
             else:
@@ -82,12 +95,13 @@ def bench_datasets(
     seeds: Seeds = None,
     as_json: Json = False,
     quick: Quick = False,
+    quiet: QuietProgress = False,
     debug: Debug = False,
 ) -> None:
     """Compare ScStream with BayesianGaussianMixture and HDBSCAN, all with their defaults, on ordinary data sets."""
     from scstream_app.evaluation.bench import datasets, tables
 
     with exit_on_error(debug):
-        with status() as on_status:
+        with status_display(quiet) as on_status:
             result = datasets.measure(quick, seeds, on_status)
         print_json(result) if as_json else tables.print_datasets(result)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from scstream_app.evaluation import scores
-from scstream_app.terminal.command_options import Debug, Json, examples
+from scstream_app.terminal.command_options import Debug, Json, examples, in_range
 from scstream_app.terminal.console import exit_on_error, print_json
 from scstream_app.terminal.lazy_group import command_app
 
@@ -37,6 +37,7 @@ def evaluate(
         int | None,
         typer.Option(
             metavar="LABEL",
+            callback=in_range("integer", low=-(2**31), high=2**31 - 1),
             help="Label of true pixels that are not judged. Segments are then compared with all other labels, "
             "instead of with objects before a background 0.",
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,9 +17,12 @@ from scstream_app.terminal.command_options import (
     Frames,
     Json,
     Objects,
+    Out,
+    PaletteOption,
     Pattern,
     Quiet,
     SoftEdges,
+    View,
     examples,
     formats_option,
     parse_formats,
@@ -28,9 +30,11 @@ from scstream_app.terminal.command_options import (
     validated,
     with_settings,
 )
-from scstream_app.terminal.console import cancel_on_interrupt, exit_on_error
+from scstream_app.terminal.console import exit_on_error
+from scstream_app.terminal.interruption import cancel_on_interrupt
 from scstream_app.terminal.lazy_group import command_app
-from scstream_app.terminal.progress import explain_interruption, progress_bar, report_run, show_progress, start_progress
+from scstream_app.terminal.progress import explain_interruption, report_run, show_progress, start_progress
+from scstream_app.terminal.progress_display import progress_display
 
 app = command_app()
 
@@ -52,7 +56,7 @@ def segment(
             metavar="SOURCE", help="A video file, a folder or glob pattern of images, camera:0, or the URL of a stream."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="Output folder; created if necessary.")],
+    out: Out,
     formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
     objects: Objects = None,
@@ -60,6 +64,8 @@ def segment(
     *,
     settings: Settings,
     pattern: Pattern = "{frame:05d}",
+    view: View = None,
+    palette: PaletteOption = "vivid",
     soft_edges: SoftEdges = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
@@ -68,14 +74,20 @@ def segment(
 ) -> None:
     """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
     start, stop = parse_frames(frames)
-    options = validated(ExportOptions(parse_formats(formats), pattern=pattern, soft_edges=soft_edges))
+    options = validated(
+        ExportOptions(parse_formats(formats), pattern=pattern, view=view, palette=palette, soft_edges=soft_edges)
+    )
     with exit_on_error(debug), open_source(source) as opened:
         prompts = read_prompts(opened, objects, corrections)
         run = headless.prepare(
             opened, out, settings, options, start=start, stop=stop, prompts=prompts, overwrite=overwrite
         )
-        with explain_interruption(lambda: run.session), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
-            callbacks, task = start_progress(bar, cancel, opened, start, stop)
-            show_progress(bar, task, headless.segment(run, callbacks))
+        with (
+            explain_interruption(lambda: run.session),
+            cancel_on_interrupt() as cancel,
+            progress_display(quiet) as display,
+        ):
+            callbacks = start_progress(display, cancel, opened, start, stop)
+            show_progress(display, headless.segment(run, callbacks))
         report_run(run, as_json, quiet)
         headless.raise_failures(run.progress.failures)

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from rich.progress import Progress
-
 from scstream_app import headless
 from scstream_app.export import ExportOptions
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.terminal.console import print_message
+from scstream_app.terminal.progress_display import ProgressDisplay
 
 
 def open_session(path: Path, writable: bool = False) -> Session:
@@ -36,7 +35,7 @@ def read_prompts(
 
 
 def write_files(
-    bar: Progress,
+    display: ProgressDisplay,
     session: Session,
     out: Path,
     options: ExportOptions,
@@ -47,11 +46,11 @@ def write_files(
 ) -> int:
     """Export the frames of a session from ``start`` to ``stop`` - 1; returns their number."""
     indices = [index for index in session.frames.tolist() if index >= start and (stop is None or index < stop)]
-    task = bar.add_task("Writing files", total=len(indices), rate="")
+    display.begin("Writing files", len(indices))
     done = 0
     # Close the generator at once when interrupted, so that no partial file remains when the command ends.
     with closing(headless.export(session, out, options, start, stop, cancel, source)) as steps:
         for _ in steps:
             done += 1
-            bar.update(task, completed=done)
+            display.update(done)
     return done
