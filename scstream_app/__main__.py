@@ -9,6 +9,12 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command-line program; handles Ctrl-C also during its imports, which take a second or two."""
+    if sys.argv[1:] == ["--version"]:
+        # The parser of the command line takes longer to import than all the rest of this.
+        from scstream_app import __version__
+
+        print(f"scstream {__version__}")
+        return 0
     try:
         from scstream_app.cli import main as command
 

@@ -14,6 +14,7 @@ from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
 from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
+from scstream_app.export.preflight import check_space, check_writable
 from scstream_app.export.writer import Writer
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Writer",
     "check_job",
     "check_options",
+    "check_space",
+    "check_writable",
     "lists_files",
     "needs_object",
     "needs_picture",

@@ -19,7 +19,8 @@ VIEWS = tuple(name for name, view in views.VIEWS.items() if "uncertainty" not in
 _FIELDS = ("frame", "time", "name")
 #: Characters that at least one operating system forbids in file names.
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
-_LARGEST_SCALE = 8.0
+#: Largest size of the output relative to the source.
+LARGEST_SCALE = 8.0
 #: Larger widths and precisions make names too long for a file system or for memory.
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200
@@ -73,8 +74,8 @@ class ExportOptions:
     def check(self) -> None:
         """Raise an ExportError if a value other than the formats is invalid for every clip."""
         require(
-            0.0 < self.scale <= _LARGEST_SCALE,
-            f"scale must be above 0 and at most {_LARGEST_SCALE:g}, got {self.scale}",
+            0.0 < self.scale <= LARGEST_SCALE,
+            f"scale must be above 0 and at most {LARGEST_SCALE:g}, got {self.scale}",
         )
         require(0.0 <= self.opacity <= 1.0, f"opacity must be from 0 to 1, got {self.opacity}")
         allowed = get_args(Overwrite)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from scstream_app.errors import ExportError, StudioError
-from scstream_app.export import Exporter, ExportOptions, lists_files, needs_picture, uses_picture
+from scstream_app.export import Exporter, ExportOptions, check_space, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
@@ -47,6 +47,8 @@ def export(
         exporter = stack.enter_context(Exporter(out, job, failures.append))
         # An incomplete export must not replace an earlier one.
         stack.callback(exporter.abandon)
+        if options.formats:
+            check_space(out)
         for result in stack.enter_context(closing(results.read(pictures, cancel))):
             if (cancel is not None and cancel.is_set()) or exporter.failed:
                 break

@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
-from scstream_app.export import Exporter, ExportOptions, Job, check_job
+from scstream_app.export import Exporter, ExportOptions, Job, check_job, check_space, check_writable
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
 from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
@@ -92,7 +92,7 @@ def prepare(
 ) -> Run:
     """Prepare to segment a source into the folder ``out``: the session NAME.scstream and the exported files.
 
-    Writes nothing and keeps no file open; raises the errors that would otherwise stop the run later.
+    Leaves nothing behind and keeps no file open; raises the errors that would otherwise stop the run later.
     """
     if source.live and start:
         raise SettingsError(f"'{source.name}' is live: --frames can only set the end (:{start})")
@@ -103,10 +103,12 @@ def prepare(
     check_formats(formats, bool(prompts), "give one with --object")
     _check_prompts(run)
     names = dict.fromkeys(prompt.name for prompt in prompts)
-    check_job(out, run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names)))
+    job = run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names))
+    check_job(out, job)
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
+    check_writable(out, job)
     return run
 
 
@@ -250,6 +252,7 @@ def resume(
     session: Session, source: Source, threads: int | None, callbacks: RunCallbacks
 ) -> tuple[Run, Generator[RunProgress]]:
     """Resume an interrupted session; the generator yields the progress after every new frame and writes no exports."""
+    check_space(session.path.parent)
     resumption = prepare_resumption(session, source, threads)
     manifest = session.manifest
     progress = RunProgress(manifest.source.width, manifest.source.height, fresh=not len(session))

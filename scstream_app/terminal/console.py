@@ -1,28 +1,35 @@
-"""Messages on standard output and standard error, exit codes and Ctrl-C."""
+"""Messages on standard output and standard error, and the exit codes of failures."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
+import re
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
-from types import FrameType
-from typing import Any, TextIO, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
-from rich.console import Console
 
 from scstream_app.errors import SettingsError, StudioError
+from scstream_app.terminal.interruption import exit_code
 
-INTERRUPTED = 130
+FAILED, WRONG_USAGE = 1, 2
+#: The reader of standard output closed it, as in `scstream info | head -1`: 128 + SIGPIPE, as shells report it.
+CLOSED_PIPE = 141
+
+#: Base class of typer.BadParameter and of the errors for unknown options and commands. Releases of typer before and
+#: after 0.2 have it in different places.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 
 class Interrupted(Exception):
-    """The user pressed Ctrl-C; the argument is the message to print."""
+    """The user or the system stopped the program; the arguments are the message to print and the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @contextmanager
@@ -30,14 +37,19 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
     """Convert exceptions of the body to one line on standard error and an exit code."""
     try:
         yield
-    except (KeyboardInterrupt, Interrupted) as stop:
-        print_message(str(stop) or "Interrupted.")
-        raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt as stop:
+        print_message("Interrupted.")
+        raise typer.Exit(exit_code(stop)) from None
+    except Interrupted as stop:
+        print_message(str(stop))
+        raise typer.Exit(stop.code) from None
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
     except StudioError as error:
         _fail(" ".join([str(error), *getattr(error, "__notes__", [])]), debug)
-    except (typer.Exit, typer.BadParameter, BrokenPipeError):
+    except BrokenPipeError:
+        raise typer.Exit(CLOSED_PIPE) from None
+    except (typer.Exit, UsageError):
         raise
     except Exception as error:
         hint = "" if debug else " Run again with --debug to see the traceback."
@@ -48,7 +60,7 @@ def _fail(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
     print_message(f"scstream: {message}")
-    raise typer.Exit(1) from None
+    raise typer.Exit(FAILED) from None
 
 
 def print_message(line: str) -> None:
@@ -57,76 +69,22 @@ def print_message(line: str) -> None:
     print(" ".join(part.strip() for part in line.splitlines() if part.strip()), file=sys.stderr)
 
 
+def print_usage_error(error: Any) -> None:
+    """Print what is wrong with the arguments, and where to read more, in one line."""
+    # Some releases of typer check values with pydantic, which adds this to its messages.
+    text = error.format_message().strip().replace("Value error, ", "")
+    if option := getattr(error, "option_name", "") if "No such option" in text else "":
+        similar = getattr(error, "possibilities", None)
+        text = f"No such option '{option}'." + (f" Did you mean {_alternatives(similar)}?" if similar else "")
+    text = re.sub(r"\S{200,}", lambda long: f"{long[0][:60]}...", text)
+    path = error.ctx.command_path if error.ctx is not None else "scstream"
+    print_message(f"scstream: {text}{'' if text[-1:] in '.?!' else '.'} See '{path} --help'.")
+
+
+def _alternatives(names: list[str]) -> str:
+    return " or ".join(f"'{name}'" for name in sorted(names))
+
+
 def print_json(values: dict[str, Any]) -> None:
     """Print one JSON object on standard output."""
     print(json.dumps(values, indent=2))
-
-
-@contextmanager
-def cancel_on_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C sets, to end the job after the current frame; a second Ctrl-C stops it at once."""
-    cancel = threading.Event()
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        if cancel.is_set():
-            raise KeyboardInterrupt
-        cancel.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield cancel
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if cancel.is_set():
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step in a line on standard error."""
-    with Console(stderr=True).status("") as line:
-        yield lambda text: line.update(text)
-
-
-@contextmanager
-def fail_safe_streams() -> Iterator[None]:
-    """Prevent failures while printing, such as characters missing in the encoding or a closed standard error."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    if sys.stderr is None:
-        yield
-        return
-    with redirect_stderr(cast(TextIO, _FailSafeStream(sys.stderr))):
-        yield
-
-
-class _FailSafeStream:
-    """A stream that drops text it cannot write: hours of work must not fail because of a message."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        """Write the text, or drop it if that fails."""
-        try:
-            return self._stream.write(text)
-        except (OSError, ValueError):
-            self._redirect_to_null()
-            return len(text)
-
-    def flush(self) -> None:
-        """Flush the stream; ignore errors."""
-        try:
-            self._stream.flush()
-        except (OSError, ValueError):
-            self._redirect_to_null()
-
-    def _redirect_to_null(self) -> None:
-        # Otherwise the interpreter flushes the buffer at exit, fails again and changes the exit code.
-        with suppress(OSError, ValueError):
-            number, null = self._stream.fileno(), os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, number)
-            os.close(null)
