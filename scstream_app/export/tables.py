@@ -20,12 +20,13 @@ A missing number is null in Parquet; in CSV it is NaN in a column of floats and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scstream import Event
 from scstream_app.pipeline.frame_result import FrameResult
 
 _UPPER = tuple((i, j) for i in range(5) for j in range(i, 5))
@@ -127,8 +128,12 @@ class Lineage:
 
     def add(self, result: FrameResult) -> None:
         """Add the splits and the visible segments of a frame."""
-        self._seen.update(row[0] for row in tracks(result))
-        for event in result.events:
+        self.note((row[0] for row in tracks(result)), result.events)
+
+    def note(self, visible: Iterable[int], events: Iterable[Event]) -> None:
+        """Add the visible segments and the events of a frame."""
+        self._seen.update(visible)
+        for event in events:
             if event.kind == "split":
                 self._parent[event.ids[1]] = event.ids[0]
 
