@@ -27,7 +27,7 @@ class Coco(FileWriter):
     """
 
     format = "coco"
-    title = "COCO for video (YouTube-VIS)"
+    title = "COCO / YouTube-VIS"
     group = "Masks and ids"
     position = 4
     about = "Tracks as COCO RLE in one JSON file, in the layout of YouTube-VIS"

@@ -20,7 +20,7 @@ class CocoImages(FileWriter):
     title = "COCO per image"
     group = "Masks and ids"
     position = 5
-    about = "Instances as COCO RLE in one JSON file, an annotation per frame, under the source's own file names"
+    about = "A COCO annotation per frame and track, under the source's own file names"
     prefers_objects = True
     lists_files = True
 

@@ -97,9 +97,9 @@ class CtcResult(_CtcWriter):
     """Writes 01_RES: the results of a tracker."""
 
     format = "ctc"
-    title = "Cell Tracking Challenge, result"
+    title = "Cell Tracking result"
     position = 9
-    about = "Tracks and their parents as a result of the Cell Tracking Challenge, in the folder 01_RES"
+    about = "Tracks with parents, as a result of the Cell Tracking Challenge (01_RES)"
     folder = "01_RES"
     images = ("mask",)
     table = "res_track.txt"
@@ -109,9 +109,9 @@ class CtcTruth(_CtcWriter):
     """Writes 01_GT: a ground truth, with the same masks for tracking and for segmentation."""
 
     format = "ctc_gt"
-    title = "Cell Tracking Challenge, ground truth"
+    title = "Cell Tracking ground truth"
     position = 10
-    about = "Tracks and their parents as a ground truth of the Cell Tracking Challenge, in the folder 01_GT"
+    about = "Tracks with parents, as a ground truth of the Cell Tracking Challenge (01_GT)"
     folder = "01_GT"
     images = ("TRA/man_track", "SEG/man_seg")
     table = "TRA/man_track.txt"

@@ -34,7 +34,7 @@ class Yolo(ImageWriter):
     title = "YOLO-seg data set"
     group = "Masks and ids"
     position = 6
-    about = "Pictures and polygons in the folders of a YOLO-seg data set, which can be trained on as it is"
+    about = "A YOLO-seg data set to train on: pictures, polygons and data.yaml"
     warning = "YOLO-seg: an instance is one polygon, in which thin bridges join parts and holes."
     suffix = ".txt"
     needs_picture = True

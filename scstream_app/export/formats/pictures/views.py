@@ -59,5 +59,5 @@ class Frames(_ViewImageWriter):
     title = "Original pictures"
     group = "Pictures"
     position = 5
-    about = "The pictures themselves, as PNG images; the COCO formats refer to them by name"
+    about = "The pictures themselves as PNG images, to which the COCO files refer"
     view = "original"
