@@ -9,10 +9,10 @@ import typer
 
 from scstream_app.terminal.command_options import Debug, Json, Quick, QuietProgress, Seeds, examples, in_range
 from scstream_app.terminal.console import exit_on_error, print_json
-from scstream_app.terminal.lazy_group import command_app
+from scstream_app.terminal.lazy_group import Group, command_app
 from scstream_app.terminal.progress_display import status_display
 
-app = command_app(help="Compare the engine with other methods.")
+app = command_app(cls=Group, help="Compare the engine with other methods.")
 
 
 @app.command("video")

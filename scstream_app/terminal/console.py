@@ -71,8 +71,8 @@ def print_message(line: str) -> None:
 
 def print_usage_error(error: Any) -> None:
     """Print what is wrong with the arguments, and where to read more, in one line."""
-    # Some releases of typer check values with pydantic, which adds this to its messages.
-    text = error.format_message().strip().replace("Value error, ", "")
+    # Some releases of typer add these to their messages.
+    text = error.format_message().strip().replace("Value error, ", "").replace(" (env var: 'None')", "")
     if option := getattr(error, "option_name", "") if "No such option" in text else "":
         similar = getattr(error, "possibilities", None)
         text = f"No such option '{option}'." + (f" Did you mean {_alternatives(similar)}?" if similar else "")

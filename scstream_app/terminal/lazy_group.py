@@ -1,4 +1,4 @@
-"""A group of commands that imports a command when it is needed, so that `--version` and completion answer at once."""
+"""Groups of commands; the program's own imports a command when it is needed, so that `--version` answers at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ def command_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
     )
 
 
-class LazyGroup(TyperGroup):
+class Group(TyperGroup):
+    """Group of commands that suggests one of a similar name for a misspelt one, as not all releases of typer do."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that the arguments name."""
+        known = self.list_commands(ctx)
+        similar = get_close_matches(args[0], known, 1)
+        if similar and args[0] not in known:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '{similar[0]}'?")
+        return super().resolve_command(ctx, args)
+
+
+class LazyGroup(Group):
     """Group whose commands are modules of ``package``, each with its own ``app``.
 
     The list of commands shows their ``summaries``; a module is imported when its command runs or is completed.
@@ -42,11 +54,9 @@ class LazyGroup(TyperGroup):
         return TyperCommand(cmd_name, help=self.summaries[cmd_name])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Load the command that the arguments name, or suggest one of a similar name."""
+        """Load the command that the arguments name."""
         if args[0] in self.summaries:
             self.load(args[0])
-        elif similar := get_close_matches(args[0], self.summaries, 1):
-            ctx.fail(f"No such command '{args[0]}'. Did you mean '{similar[0]}'?")
         return super().resolve_command(ctx, args)
 
     def load(self, name: str) -> None:
