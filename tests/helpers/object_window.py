@@ -14,7 +14,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 10_000
+LONG = 60_000
 LEFT = Qt.MouseButton.LeftButton
 COLOURS = np.array([[90, 100, 110], [210, 60, 50], [50, 170, 60], [60, 80, 200]], np.uint8)
 

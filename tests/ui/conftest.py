@@ -10,10 +10,12 @@ from tempfile import mkdtemp
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import write_images
 from helpers.export_scenes import story
+from helpers.patient_qtbot import PatientQtBot
 from scstream import warm_up
 from scstream_app import thumbnails
 from scstream_app.pipeline.frame_result import FrameResult
@@ -27,7 +29,6 @@ from scstream_app.ui.window.main_window import MainWindow
 
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
-_LONG = 20_000
 _SCREEN = Path(__file__).with_name("screen.json")
 
 
@@ -66,6 +67,12 @@ def thumbnails_apart(thumbnail_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """A bot that waits for long enough on a busy machine."""
+    return PatientQtBot(request)
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
     """Settings of the window."""
     return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
@@ -96,7 +103,7 @@ def window(
     window.document.set_settings(quick)
     qtbot.addWidget(window, before_close_func=before_closing)
     window.show()
-    with qtbot.waitActive(window, timeout=_LONG):
+    with qtbot.waitActive(window):
         window.activateWindow()
     return window
 

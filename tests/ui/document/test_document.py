@@ -30,7 +30,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

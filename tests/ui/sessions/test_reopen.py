@@ -22,7 +22,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.bookmark_writer import BookmarkWriter
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 def write_bookmarks_at_once(window: MainWindow) -> None:

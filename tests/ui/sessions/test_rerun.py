@@ -18,7 +18,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions.rerun import rerun
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.welcome import welcome_lists
 
-LONG = 20_000
+LONG = 60_000
 
 
 class Hanging:

@@ -18,7 +18,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status import status_bar
 
-LONG = 20_000
+LONG = 60_000
 NAMES = ("segments", "objects", "controls", "statistics")
 
 

@@ -41,7 +41,7 @@ from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status import status_bar
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from helpers.clips import moving_square, write_video
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 def state_label(window: MainWindow) -> QLabel:
