@@ -57,7 +57,7 @@ def go_to(window: MainWindow, qtbot: QtBot, frame: int) -> None:
 def click_segments(window: MainWindow, qtbot: QtBot, *ids: int) -> None:
     """Select segments by clicks on the picture."""
     viewer = window.viewer
-    points = [QPoint(x, y) for y in range(2, viewer.height(), 6) for x in range(2, viewer.width(), 6)]
+    points = [QPoint(x, y) for y in range(2, viewer.height(), 16) for x in range(2, viewer.width(), 16)]
     for number, id in enumerate(ids):
         held = Qt.KeyboardModifier.ControlModifier if number else Qt.KeyboardModifier.NoModifier
         inside = [point for point in points if viewer.id_at(point) == id]
