@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QTabWidget
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import write_images
@@ -30,6 +30,7 @@ from scstream_app.ui.window.main_window import MainWindow
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
 _SCREEN = Path(__file__).with_name("screen.json")
+_EVENTS = "Events"
 
 
 def pytest_configure() -> None:
@@ -98,9 +99,14 @@ def window(
     tmp_path: Path,
     before_closing: Callable[[MainWindow], None],
 ) -> MainWindow:
-    """Active window with nothing open. It is closed after the test, before other fixtures end."""
+    """Active window with nothing open. It is closed after the test, before other fixtures end.
+
+    Its Statistics panel shows the table of events: to create and draw the plots takes as long as all other widgets.
+    """
     window = MainWindow(settings, Library(tmp_path / "library"))
     window.document.set_settings(quick)
+    tabs = window.statistics.findChild(QTabWidget)
+    tabs.setCurrentIndex([tabs.tabText(place) for place in range(tabs.count())].index(_EVENTS))
     qtbot.addWidget(window, before_close_func=before_closing)
     window.show()
     with qtbot.waitActive(window):
