@@ -139,7 +139,7 @@ class DockLayout(QObject):
             self._widths.read(str(settings.value("window/widths", "") if settings is not None else ""))
         # Panels that are hidden at first must not widen the window.
         self.show(False)
-        if not self._default_sizes:
+        if isinstance(state, QByteArray) and not self._default_sizes:
             self._last_state = state
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
