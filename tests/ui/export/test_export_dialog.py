@@ -45,7 +45,7 @@ from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
 from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
 
-LONG = 20_000
+LONG = 60_000
 IDS = "Ids, 16-bit PNG"
 Made = Callable[..., ExportDialog]
 

@@ -24,7 +24,7 @@ from scstream_app.ui.sessions.opening.camera_dialog import CameraDialog
 from scstream_app.ui.sessions.opening.url_dialog import UrlDialog
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 PICTURES = moving_square(12, width=96)
 
 

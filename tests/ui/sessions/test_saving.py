@@ -31,7 +31,7 @@ from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 #: Matches a time of today or, if the test runs at midnight, of yesterday.
 WHEN = r"(today|\d{4}-\d\d-\d\d) \d\d:\d\d"
 
@@ -48,7 +48,7 @@ def other(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
-    return write_video(tmp_path / "long.mp4", moving_square(60, width=160))
+    return write_video(tmp_path / "long.mp4", moving_square(16))
 
 
 def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
@@ -103,7 +103,7 @@ def test_another_clip_opens_while_one_is_segmented(window: MainWindow, qtbot: Qt
 def test_segmenting_again_while_segmenting_begins_anew(window: MainWindow, qtbot: QtBot, long: Path) -> None:
     path = begun(window, qtbot, long)
     window.actions_["restart"].trigger()
-    wait_for(window, qtbot, "long.mp4", 60)
+    wait_for(window, qtbot, "long.mp4", 16)
     qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
     assert window.message.isHidden()
 
@@ -114,7 +114,7 @@ def test_saving_while_segmenting_goes_on_there(
     path, target = begun(window, qtbot, long), tmp_path / "mine.scstream"
     answer_save(monkeypatch, target)
     window.actions_["save"].trigger()
-    assert wait_for(window, qtbot, "long.mp4", 60) == target
+    assert wait_for(window, qtbot, "long.mp4", 16) == target
     assert not path.exists()
     assert not is_unsaved(target)
     assert window.message.text == f"Saved in '{target}'."
@@ -306,7 +306,7 @@ def test_paused_segmentation_stays_paused_when_it_is_saved(
     assert window.document.state is State.PAUSED
     assert window.actions_["pause_segmenting"].isChecked()
     window.actions_["pause_segmenting"].trigger()
-    assert wait_for(window, qtbot, "long.mp4", 60) == target
+    assert wait_for(window, qtbot, "long.mp4", 16) == target
 
 
 def hold_moving(monkeypatch: pytest.MonkeyPatch) -> threading.Event:

@@ -37,7 +37,7 @@ from scstream_app.ui.panels.segments_model import NAME
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture
