@@ -12,9 +12,11 @@ def main() -> int:
     if sys.argv[1:] == ["--version"]:
         # The parser of the command line takes longer to import than all the rest of this.
         from scstream_app import __version__
+        from scstream_app.terminal.streams import fail_safe_streams, output_code
 
-        print(f"scstream {__version__}")
-        return 0
+        with fail_safe_streams() as output:
+            print(f"scstream {__version__}")
+            return output_code(output)
     try:
         from scstream_app.cli import main as command
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -16,22 +15,17 @@ import typer
 import scstream_app
 from scstream_app import commands
 from scstream_app.commands import COMMANDS
-from scstream_app.errors import reason
 from scstream_app.terminal.console import (
-    CLOSED_PIPE,
-    FAILED,
     WRONG_USAGE,
     UsageError,
     print_message,
     print_usage_error,
 )
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
-from scstream_app.terminal.streams import FailSafeStream, fail_safe_streams
+from scstream_app.terminal.streams import FAILED, fail_safe_streams, output_code
 
 #: Beginnings of sources that are no files, and of those that play a file.
 _DEVICE, _PLAYED = "camera:", ("live:", "live-loop:")
-#: How the system reports that the reader of a pipe has closed it; Windows has the second one.
-_PIPE_ERRORS = (errno.EPIPE, errno.EINVAL)
 
 
 class _Commands(LazyGroup):
@@ -62,7 +56,7 @@ def main(args: Sequence[str] | None = None) -> int:
             code = _open_window(given)
         else:
             code = _reject(given)
-        return code or _output_code(output)
+        return code or output_code(output)
 
 
 def _run_command(given: Sequence[str]) -> int:
@@ -77,20 +71,6 @@ def _run_command(given: Sequence[str]) -> int:
     except SystemExit as stop:
         code = stop.code
     return code if isinstance(code, int) else 0
-
-
-def _output_code(output: FailSafeStream | None) -> int:
-    """The exit code of a program that succeeded, but perhaps could not print its results."""
-    if output is None:
-        return 0
-    output.flush()
-    failure = output.failure
-    if failure is None:
-        return 0
-    if getattr(failure, "errno", None) in _PIPE_ERRORS:
-        return CLOSED_PIPE
-    print_message(f"scstream: Cannot write to standard output: {reason(failure)}.")
-    return FAILED
 
 
 # --- the window -------------------------------------------------------------------------------------------

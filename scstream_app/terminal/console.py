@@ -14,13 +14,12 @@ import typer
 
 from scstream_app.errors import SettingsError, StudioError
 from scstream_app.terminal.interruption import exit_code
+from scstream_app.terminal.streams import CLOSED_PIPE, FAILED
 
-FAILED, WRONG_USAGE = 1, 2
-#: The reader of standard output closed it, as in `scstream info | head -1`: 128 + SIGPIPE, as shells report it.
-CLOSED_PIPE = 141
+WRONG_USAGE = 2
 
-#: Base class of typer.BadParameter and of the errors for unknown options and commands. Releases of typer before and
-#: after 0.2 have it in different places.
+#: Base class of typer.BadParameter and of the errors for unknown options and commands. It belongs to click or, in later
+#: releases of typer, to a copy of click that is not public.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
 

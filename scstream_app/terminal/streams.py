@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any, TextIO, cast
+
+from scstream_app.errors import reason
+
+FAILED = 1
+#: The reader of standard output closed it, as in `scstream info | head -1`: 128 + SIGPIPE, as shells report it.
+CLOSED_PIPE = 141
+#: How the system reports that the reader of a pipe has closed it; Windows has the second one.
+_PIPE_ERRORS = (errno.EPIPE, errno.EINVAL)
 
 
 @contextmanager
@@ -19,6 +28,19 @@ def fail_safe_streams() -> Iterator[FailSafeStream | None]:
     err = None if sys.stderr is None else FailSafeStream(sys.stderr)
     with redirect_stdout(cast(TextIO, out)), redirect_stderr(cast(TextIO, err)):
         yield out
+
+
+def output_code(output: FailSafeStream | None) -> int:
+    """The exit code of a program that succeeded, but perhaps could not print its results."""
+    if output is None:
+        return 0
+    output.flush()
+    if output.failure is None:
+        return 0
+    if getattr(output.failure, "errno", None) in _PIPE_ERRORS:
+        return CLOSED_PIPE
+    print(f"scstream: Cannot write to standard output: {reason(output.failure)}.", file=sys.stderr)
+    return FAILED
 
 
 class FailSafeStream:
