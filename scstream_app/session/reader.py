@@ -25,6 +25,7 @@ from scstream_app.session.storage.pictures import PICTURES
 from scstream_app.session.storage.records import FrameRecord, RecordIndex
 from scstream_app.session.storage.snapshots import Snapshots
 from scstream_app.sources import DamagedFrame, Source
+from scstream_app.sources.addresses import join_reading
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -66,7 +67,8 @@ class SessionReader:
     @property
     def source_address(self) -> str:
         """Address of the source for `open_source`; for a recording it follows the session's folder."""
-        return str(self.path.absolute() / PICTURES) if self.recorded else self.manifest.source.address
+        source = self.manifest.source
+        return str(self.path.absolute() / PICTURES) if self.recorded else join_reading(source.address, source.reading)
 
     # --- opening
 
