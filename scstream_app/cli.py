@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, redirect_stdout
 from glob import has_magic
 from pathlib import Path
 from typing import Annotated, Any
@@ -53,6 +53,17 @@ from scstream_app.terminal.console import (
     status,
 )
 from scstream_app.terminal.progress import explain_interruption, progress_bar, report_run, show_progress, start_progress
+from scstream_app.terminal.source_options import (
+    Plane,
+    Range,
+    Rate,
+    Raw,
+    Sources,
+    ToStdout,
+    check_stdout,
+    frame_writer,
+    open_given,
+)
 
 app = typer.Typer(
     name="scstream",
@@ -92,8 +103,12 @@ def _is_source(text: str) -> bool:
 
 
 def _open_window(given: Sequence[str]) -> int:
-    if len(given) > 1:
-        print_message(f"The window takes one source and no options, got '{given[1]}'. See 'scstream segment --help'.")
+    unusable = next((text for text in given[1:] if text.startswith("-") or not os.path.exists(text)), None)
+    if unusable is not None:
+        print_message(
+            f"The window takes one source or several images, and no options, got '{unusable}'. "
+            "See 'scstream segment --help'."
+        )
         return 2
     try:
         from scstream_app.ui.qt import display
@@ -104,7 +119,7 @@ def _open_window(given: Sequence[str]) -> int:
     if not display.has_display():
         print_message("No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.")
         return 1
-    return window.run(given[0] if given else None)
+    return window.run("\n".join(given) if given else None)
 
 
 def _show_version(wanted: bool) -> None:
@@ -128,20 +143,17 @@ def _options(
 @app.command(
     epilog=examples(
         "scstream segment clip.mp4 --out results",
-        "scstream segment 'frames/*.png' --out results --formats ids,overlay,coco",
+        "scstream segment frames/*.png --out results --formats ids,overlay,coco --rate 12",
+        "scstream segment stack.tif --out results --range 100:4000",
         "scstream segment clip.mp4 --out results --object mask.png --formats matte,prores",
         "scstream segment clip.mp4 --out results --object dog=120,80,200,150 --object ball=400,310",
         "scstream segment camera:0 --out results --frames :300",
+        "ffmpeg -i clip.mp4 -f matroska - | scstream segment - --out results",
     )
 )
 @with_settings
 def segment(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A video file, a folder or glob pattern of images, camera:0, or the URL of a stream."
-        ),
-    ],
+    source: Sources,
     out: Annotated[Path, typer.Option(help="Output folder; created if necessary.")],
     formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
@@ -151,6 +163,11 @@ def segment(
     settings: Settings,
     pattern: Pattern = "{frame:05d}",
     soft_edges: SoftEdges = False,
+    value_range: Range = "auto",
+    rate: Rate = None,
+    plane: Plane = None,
+    raw: Raw = None,
+    to_stdout: ToStdout = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -159,15 +176,18 @@ def segment(
     """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
     start, stop = parse_frames(frames)
     options = validated(ExportOptions(parse_formats(formats), pattern=pattern, soft_edges=soft_edges))
-    with exit_on_error(debug), open_source(source) as opened:
+    check_stdout(to_stdout, as_json, bool(objects))
+    with exit_on_error(debug), open_given(source, value_range, rate, plane, raw) as opened:
         prompts = _prompts(opened, objects, corrections)
         run = headless.prepare(
             opened, out, settings, options, start=start, stop=stop, prompts=prompts, overwrite=overwrite
         )
         with explain_interruption(lambda: run.session), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
             callbacks, task = start_progress(bar, cancel, opened, start, stop)
-            show_progress(bar, task, headless.segment(run, callbacks))
-        report_run(run, as_json, quiet)
+            on_result = frame_writer(to_stdout, run.job(()), quiet)
+            show_progress(bar, task, headless.segment(run, callbacks, on_result))
+        with redirect_stdout(sys.stdout if to_stdout is None else sys.stderr):
+            report_run(run, as_json, quiet)
         headless.raise_failures(run.progress.failures)
 
 
