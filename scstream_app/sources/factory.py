@@ -59,7 +59,7 @@ def open_source(text: str, options: ImageOptions = _DEFAULTS) -> Source:
             return LiveClip(open_source(text.removeprefix(prefix).strip(), options), repeat=prefix == REPEATED)
     if "\n" in text:
         return ImageSequence([Path(line) for line in text.splitlines() if line], options)
-    if has_number(path) or (has_magic(path) and "://" not in text and not is_camera(text)):
+    if (has_number(path) or has_magic(path)) and "://" not in text and not is_camera(text):
         return ImageSequence(path, options)
     if text.lower().startswith("file://"):
         return _from_path(Path(url2pathname(_parts(text).path)), options)

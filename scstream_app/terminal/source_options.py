@@ -18,7 +18,7 @@ from scstream_app.terminal.console import print_message
 Sources = Annotated[
     list[str],
     typer.Argument(
-        metavar="SOURCE...",
+        metavar="SOURCE",
         help="A video file, a TIFF stack, a folder, pattern (frames/%05d.png, 'frames/*.png') or list of images, "
         "camera:0, the URL of a stream, or - for standard input.",
     ),

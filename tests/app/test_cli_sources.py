@@ -75,7 +75,9 @@ def test_a_stack_is_segmented_exported_and_resumed_with_one_range(tmp_path, monk
     assert session.manifest.source.reading == "#range=100:1120"
     with session:
         session.set_range(0, 4)
-    assert cli.main(["resume", str(session.path), "--quiet"]) == 0
+    moved = (tmp_path / "a.tif").rename(tmp_path / "b.tif")
+    assert cli.main(["resume", str(session.path), "--source", str(moved), "--quiet"]) == 0
+    moved.rename(tmp_path / "a.tif")
     assert (
         cli.main(["export", str(session.path), "--formats", "boundaries", "--out", str(tmp_path / "e"), "--quiet"]) == 0
     )

@@ -129,7 +129,7 @@ def test_options_given_twice_raise(tmp_path):
         open_source(f"{folder}#rate=3", ImageOptions(rate=4.0))
 
 
-@pytest.mark.parametrize("name", ["a.mp4", "camera:0", "http://localhost/a.mp4", "-"])
+@pytest.mark.parametrize("name", ["a.mp4", "camera:0", "http://localhost/a%d.mp4", "-"])
 def test_a_source_that_is_no_images_refuses_options(tmp_path, name):
     write_video(tmp_path / "a.mp4", busy(1))
     address = str(tmp_path / name) if name == "a.mp4" else name
