@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -26,6 +27,8 @@ from scstream_app.terminal.streams import FAILED, fail_safe_streams, output_code
 
 #: Beginnings of sources that are no files, and of those that play a file.
 _DEVICE, _PLAYED = "camera:", ("live:", "live-loop:")
+#: The number in a pattern such as frames/%05d.png.
+_NUMBER = re.compile("%[0-9]*d")
 
 
 class _Commands(LazyGroup):
@@ -99,8 +102,12 @@ def _reject(given: Sequence[str]) -> int:
 
 
 def _open_window(given: Sequence[str]) -> int:
-    if len(given) > 1:
-        print_message(f"The window takes one source and no options, got '{given[1]}'. See 'scstream segment --help'.")
+    unusable = next((text for text in given[1:] if text.startswith("-") or not os.path.exists(text)), None)
+    if unusable is not None:
+        print_message(
+            f"The window takes one source or several images, and no options, got '{unusable}'. "
+            "See 'scstream segment --help'."
+        )
         return WRONG_USAGE
     if given and not _may_exist(given[0]):
         print_message(f"scstream: Cannot open '{given[0]}': there is no such file or folder.")
@@ -114,7 +121,7 @@ def _open_window(given: Sequence[str]) -> int:
     if not display.has_display():
         print_message("No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.")
         return FAILED
-    return window.run(given[0] if given else None)
+    return window.run("\n".join(given) if given else None)
 
 
 def _may_exist(address: str) -> bool:
@@ -125,7 +132,8 @@ def _may_exist(address: str) -> bool:
     for prefix in _PLAYED:
         if address.startswith(prefix):
             return _may_exist(address.removeprefix(prefix).strip())
-    return has_magic(path) and next(iglob(path, recursive=True), None) is not None
+    pattern = _NUMBER.sub("*", path)
+    return has_magic(pattern) and next(iglob(pattern, recursive=True), None) is not None
 
 
 # --- options ----------------------------------------------------------------------------------------------

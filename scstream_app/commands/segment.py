@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 import typer
@@ -10,7 +12,6 @@ from scstream_app import headless
 from scstream_app.commands.shared import read_prompts
 from scstream_app.export import DEFAULT_FORMATS, ExportOptions
 from scstream_app.settings import Settings
-from scstream_app.sources import open_source
 from scstream_app.terminal.command_options import (
     Corrections,
     Debug,
@@ -35,6 +36,17 @@ from scstream_app.terminal.interruption import cancel_on_interrupt
 from scstream_app.terminal.lazy_group import command_app
 from scstream_app.terminal.progress import explain_interruption, report_run, show_progress, start_progress
 from scstream_app.terminal.progress_display import progress_display
+from scstream_app.terminal.source_options import (
+    Plane,
+    Range,
+    Rate,
+    Raw,
+    Sources,
+    ToStdout,
+    check_stdout,
+    frame_writer,
+    open_given,
+)
 
 app = command_app()
 
@@ -42,20 +54,17 @@ app = command_app()
 @app.command(
     epilog=examples(
         "scstream segment clip.mp4 --out results",
-        "scstream segment 'frames/*.png' --out results --formats ids,overlay,coco",
+        "scstream segment frames/*.png --out results --formats ids,overlay,coco --rate 12",
+        "scstream segment stack.tif --out results --range 100:4000",
         "scstream segment clip.mp4 --out results --object mask.png --formats matte,prores",
         "scstream segment clip.mp4 --out results --object dog=120,80,200,150 --object ball=400,310",
         "scstream segment camera:0 --out results --frames :300",
+        "ffmpeg -i clip.mp4 -f matroska - | scstream segment - --out results",
     )
 )
 @with_settings
 def segment(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="SOURCE", help="A video file, a folder or glob pattern of images, camera:0, or the URL of a stream."
-        ),
-    ],
+    source: Sources,
     out: Out,
     formats: Annotated[str, formats_option()] = ",".join(DEFAULT_FORMATS),
     frames: Frames = ":",
@@ -67,6 +76,11 @@ def segment(
     view: View = None,
     palette: PaletteOption = "vivid",
     soft_edges: SoftEdges = False,
+    value_range: Range = "auto",
+    rate: Rate = None,
+    plane: Plane = None,
+    raw: Raw = None,
+    to_stdout: ToStdout = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -77,7 +91,8 @@ def segment(
     options = validated(
         ExportOptions(parse_formats(formats), pattern=pattern, view=view, palette=palette, soft_edges=soft_edges)
     )
-    with exit_on_error(debug), open_source(source) as opened:
+    check_stdout(to_stdout, as_json, bool(objects))
+    with exit_on_error(debug), open_given(source, value_range, rate, plane, raw) as opened:
         prompts = read_prompts(opened, objects, corrections)
         run = headless.prepare(
             opened, out, settings, options, start=start, stop=stop, prompts=prompts, overwrite=overwrite
@@ -88,6 +103,8 @@ def segment(
             progress_display(quiet) as display,
         ):
             callbacks = start_progress(display, cancel, opened, start, stop)
-            show_progress(display, headless.segment(run, callbacks))
-        report_run(run, as_json, quiet)
+            on_result = frame_writer(to_stdout, run.job(()), quiet)
+            show_progress(display, headless.segment(run, callbacks, on_result))
+        with redirect_stdout(sys.stdout if to_stdout is None else sys.stderr):
+            report_run(run, as_json, quiet)
         headless.raise_failures(run.progress.failures)

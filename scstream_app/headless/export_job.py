@@ -14,7 +14,7 @@ from scstream_app.export import Exporter, ExportOptions, check_space, lists_file
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
-from scstream_app.sources import Source, open_source
+from scstream_app.sources import STDIN, Source, open_source
 
 
 def export(
@@ -97,10 +97,11 @@ def _pictures(
     needed = needs_picture(options.formats)
     wanted = tracking or uses_picture(options.formats)
     facts = session.manifest.source
-    if needed and facts.live:
+    if needed and facts.live and source is None:
         names = ", ".join(name for name in options.formats if needs_picture([name]))
+        where = "came from standard input, and its" if facts.address == STDIN else "was a live source whose"
         raise ExportError(
-            f"Cannot write {names}: '{facts.name}' was a live source whose pictures were not saved. "
+            f"Cannot write {names}: '{facts.name}' {where} pictures were not saved. "
             "Choose ids, csv or another format without pictures, or write these formats while segmenting."
         )
     with ExitStack() as stack:

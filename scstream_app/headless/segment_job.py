@@ -143,8 +143,12 @@ def _check_folder(path: Path) -> None:
         raise SessionError(f"Cannot create '{path}': Permission denied.")
 
 
-def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
+def segment(
+    run: Run, callbacks: RunCallbacks, on_result: Callable[[FrameResult], None] | None = None
+) -> Generator[RunProgress]:
     """Segment the source of a prepared run; yields the progress after every frame.
+
+    ``on_result`` is called with every frame once it is in the session.
 
     Closing the generator early completes the files with the frames so far. If a format fails, its error is recorded
     in the progress, and the others continue.
@@ -164,7 +168,7 @@ def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
         with closing(results):
             first = next(results, None)
             if first is not None:
-                yield from _write_all(run, stage, stage.track(first), results, callbacks)
+                yield from _write_all(run, stage, stage.track(first), results, callbacks, on_result)
             elif not callbacks.cancel.is_set():
                 raise SourceError(
                     f"Cannot segment: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames."
@@ -204,7 +208,12 @@ class _ObjectStage:
 
 
 def _write_all(
-    run: Run, stage: _ObjectStage, first: FrameResult, results: Generator[FrameResult], callbacks: RunCallbacks
+    run: Run,
+    stage: _ObjectStage,
+    first: FrameResult,
+    results: Generator[FrameResult],
+    callbacks: RunCallbacks,
+    on_result: Callable[[FrameResult], None] | None,
 ) -> Generator[RunProgress]:
     """Write the first result and all others to the session and the files."""
     with ExitStack() as stack:
@@ -220,6 +229,8 @@ def _write_all(
                     session.objects = run.objects
                 session.store_object_masks(result.index, result.objects, run.objects)
             exporter.write(result)
+            if on_result is not None:
+                on_result(result)
             run.progress.add(result, [one.name for one in run.objects])
             yield run.progress
 

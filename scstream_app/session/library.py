@@ -20,6 +20,8 @@ from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
 from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import check_file, check_folder
 from scstream_app.session.storage.lock import Lock
+from scstream_app.sources.addresses import split_reading
+from scstream_app.sources.images import has_number
 
 #: Longest session name without its suffix, in bytes: file systems allow 255, and temporary names need some of them.
 _LONGEST_NAME = 200
@@ -117,6 +119,7 @@ def _plain_name(address: str) -> str:
 
     A user name or password in the URL is left out.
     """
+    address, _ = split_reading(address)
     first, several, _ = address.partition("\n")
     if several:
         return Path(first).parent.name
@@ -127,6 +130,8 @@ def _plain_name(address: str) -> str:
             return "stream"
         return Path(parts.path).stem or parts.hostname or parts.scheme
     path = Path(address)
+    if has_number(path.name) and not os.path.exists(path):
+        return path.parent.name
     return path.name if os.path.isdir(path) else path.stem
 
 

@@ -25,6 +25,7 @@ from scstream_app.session.storage.pictures import PICTURES
 from scstream_app.session.storage.records import FrameRecord, RecordIndex
 from scstream_app.session.storage.snapshots import Snapshots
 from scstream_app.sources import DamagedFrame, Source
+from scstream_app.sources.addresses import join_reading, split_reading
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -66,7 +67,13 @@ class SessionReader:
     @property
     def source_address(self) -> str:
         """Address of the source for `open_source`; for a recording it follows the session's folder."""
-        return str(self.path.absolute() / PICTURES) if self.recorded else self.manifest.source.address
+        source = self.manifest.source
+        return str(self.path.absolute() / PICTURES) if self.recorded else join_reading(source.address, source.reading)
+
+    def moved_address(self, place: str) -> str:
+        """Address of the source at another place, read in the same way unless ``place`` says how."""
+        reading = split_reading(place)[1] or self.manifest.source.reading
+        return join_reading(split_reading(place)[0], reading)
 
     # --- opening
 

@@ -9,8 +9,29 @@ from urllib.parse import urlsplit
 
 #: Prefix of the address of a clip that is played once as a camera, and of one that is repeated.
 ONCE, REPEATED = "live:", "live-loop:"
+#: Options of images at the end of an address, see `ImageOptions`.
+_READING = re.compile(r"#(?:range|rate|plane)=[^#&\n]+(?:&(?:range|rate|plane)=[^#&\n]+)*$")
 #: Beginning of a camera, a stream or a URL. A single letter is a drive.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+def split_reading(address: str) -> tuple[str, str]:
+    """An address without its options, and the options of images at its end.
+
+    >>> split_reading("stack.tif#range=0:4095&rate=10"), split_reading("holiday #3.png")
+    (('stack.tif', '#range=0:4095&rate=10'), ('holiday #3.png', ''))
+    """
+    match = None if "://" in address else _READING.search(address)
+    return (address[: match.start()].rstrip("\n"), match[0]) if match else (address, "")
+
+
+def join_reading(address: str, reading: str) -> str:
+    """Inverse of `split_reading`; the options of several images are a line of their own.
+
+    >>> join_reading("stack.tif", "#rate=10")
+    'stack.tif#rate=10'
+    """
+    return f"{address}\n{reading}" if reading and "\n" in address else f"{address}{reading}"
 
 
 def absolute_address(address: str) -> str:
@@ -26,6 +47,9 @@ def absolute_address(address: str) -> str:
     for prefix in (ONCE, REPEATED):
         if address.startswith(prefix):
             return prefix + absolute_address(address.removeprefix(prefix).strip())
+    plain, reading = split_reading(address)
+    if reading:
+        return join_reading(absolute_address(plain), reading)
     lines = address.splitlines()
     if len(lines) > 1:
         return "\n".join(map(absolute_address, filter(None, lines)))
@@ -66,6 +90,7 @@ def short_name(address: str) -> str:
     >>> short_name("/videos/dog.mp4"), short_name("live:/videos/dog.mp4")
     ('dog.mp4', 'dog.mp4 (as a camera)')
     """
+    address, _ = split_reading(address)
     lines = address.splitlines()
     if len(lines) > 1:
         return f"{Path(lines[0]).name} and {len(lines) - 1} more"

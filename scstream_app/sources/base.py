@@ -47,6 +47,8 @@ class Source(ABC):
     length : number of frames as far as it is known, else None; see `count`.
     duration : duration in seconds, None if unknown.
     live : whether frames arrive in real time without an end; a live source has no length and cannot seek.
+    reading : end of the address that says how images are read, such as ``#range=0:4095``; see `ImageOptions`.
+    notes : remarks for the user about how the source is read.
     dropped : number of frames of a live source that were replaced by newer ones before they were read.
     """
 
@@ -58,6 +60,8 @@ class Source(ABC):
     length: int | None = None
     duration: float | None = None
     live: bool = False
+    reading: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def file_names(self) -> Sequence[str]:

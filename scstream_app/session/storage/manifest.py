@@ -17,7 +17,7 @@ from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.statistics import Units
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.sources.addresses import without_password
+from scstream_app.sources.addresses import split_reading, without_password
 
 SCHEMA = "scstream-session"
 VERSION = 1
@@ -25,6 +25,7 @@ VERSION = 1
 # A source may be a list of thousands of images, and JSON may need six bytes per character of their names.
 _LIMIT = 1 << 22
 _ADDRESS_LENGTH = 1 << 19
+_READING_LENGTH = 1 << 12
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
 _CHECKSUM = (1 << 32) - 1
 # Sessions from before these settings existed were segmented without them.
@@ -33,7 +34,11 @@ _ABSENT_SETTINGS: Mapping[str, Any] = MappingProxyType({"smoothing": 0.0, "stead
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """Properties of the source: enough to open it again and to detect a different one."""
+    """Properties of the source: enough to open it again and to detect a different one.
+
+    ``reading`` says how images are read, so that a resumed run and an export see the same pictures; see
+    `Source.reading`.
+    """
 
     address: str
     name: str
@@ -42,6 +47,7 @@ class SourceFacts:
     rate: float
     length: int | None
     live: bool
+    reading: str = ""
 
     @classmethod
     def of(cls, source: Source) -> Self:
@@ -54,6 +60,7 @@ class SourceFacts:
             float(source.rate),
             source.length,
             source.live,
+            source.reading,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,6 +74,10 @@ class SourceFacts:
         rate = checks.number(values, "rate")
         if rate <= 0.0:
             raise InvalidData(f"'rate' must be above 0, got {rate}")
+        # Sessions of earlier versions have no such entry.
+        reading = checks.text(values, "reading", _READING_LENGTH) if "reading" in values else ""
+        if split_reading(f"a{reading}") != ("a", reading):
+            raise InvalidData(f"'reading' is invalid, got '{reading[:60]}'")
         return cls(
             checks.text(values, "address", _ADDRESS_LENGTH),
             checks.text(values, "name"),
@@ -75,6 +86,7 @@ class SourceFacts:
             rate,
             checks.optional(values, "length"),
             checks.switch(values, "live"),
+            reading,
         )
 
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSettings
 
 from scstream_app.session import SUFFIX
 from scstream_app.session.library import is_unsaved
-from scstream_app.sources.addresses import absolute_address, public_address
+from scstream_app.sources.addresses import absolute_address, public_address, split_reading
 
 _MOST = 12
 _KEY = "recent"
@@ -64,7 +64,7 @@ class RecentFiles:
 
     def folders(self, sessions_first: bool = False) -> list[Path]:
         """Folders of recent files, newest first; optionally the folders of sessions before those of clips."""
-        firsts = [address.partition("\n")[0] for address in self.recent()]
+        firsts = [split_reading(address)[0].partition("\n")[0] for address in self.recent()]
         if sessions_first:
             firsts.sort(key=lambda first: not first.endswith(SUFFIX))
         return [Path(first).absolute().parent for first in firsts if os.path.exists(first)]
