@@ -181,7 +181,7 @@ def test_a_reader_that_ends_leaves_the_session_and_no_message(tmp_path, monkeypa
 
     replace_stdout(monkeypatch, Gone())
     path = write_video(tmp_path / "a.mp4", moving_square(4))
-    assert segment(path, "--out", tmp_path / "o", "--to-stdout", "original") == 1
+    assert segment(path, "--out", tmp_path / "o", "--to-stdout", "original") == 141
     assert capfd.readouterr().err == ""
     session = Session.open(tmp_path / "o" / "a.scstream")
     assert len(session) == 3

@@ -328,7 +328,8 @@ def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["cancelled", "left"])
 def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path, end: str) -> None:
-    formats = ExportOptions(("npz", "coco", "csv", "ids", "tiff", "imagej", "ome_zarr"))
+    names = ("npz", "coco", "coco_images", "mots", "ctc", "csv", "ids", "tiff", "imagej", "ome_zarr")
+    formats = ExportOptions(names)
     segment(FakeSource(moving_square(5)), tmp_path, ",".join(formats.formats))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     cancel = threading.Event()
