@@ -13,7 +13,7 @@ SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
 
-.PHONY: help run test test-slow test-x test-newest test-lowest lint format bench docs wheels lock clean
+.PHONY: help run test test-slow torture test-x test-newest test-lowest lint format bench docs wheels lock clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -39,6 +39,11 @@ test: $(READY)  ## Check style, types and import layers, then run the tests exce
 
 test-slow: $(READY)  ## Run the slow tests: quality, distributions, leaks, long and torn sessions
 	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest -m slow
+
+# For instance: make torture PARTS='media sessions' SECONDS=60 SEED=3
+torture: $(READY)  ## Attack the program for an hour or more: damaged files, kills, power cuts, full disks, a monkey, a bad camera
+	PYTHONPATH=tests QT_QPA_PLATFORM=offscreen $(BIN)/python -m torture $(PARTS) \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
 
 test-x: $(READY)  ## Run the window's tests on an X server without a screen, with a window manager (TESTS=tests/ui/viewer: only those)
 	@if ! command -v xvfb-run >/dev/null || ! command -v openbox >/dev/null; then \

@@ -18,9 +18,11 @@ def main() -> int:
             print(f"scstream {__version__}")
             return output_code(output)
     try:
+        from scstream_app import crash_report, logs
         from scstream_app.cli import main as command
 
-        return command()
+        with logs.logging_to_file(sys.argv[1:]), crash_report.watching_for_faults():
+            return command()
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED

@@ -85,6 +85,7 @@ def test_every_page_is_in_the_navigation_of_the_site():
         "examples.md",
         "index.md",
         "sample_videos.md",
+        "security.md",
     }
 
 

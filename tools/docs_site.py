@@ -1,8 +1,8 @@
 """MkDocs hook: pages of the documentation site that are made from files outside docs/ or from the code.
 
-README.md becomes the home page; the other pages come from CONTRIBUTING.md, CHANGELOG.md, the examples, the sample clips
-and the command. Links between files work on GitHub and in the site: here they are converted from the first to the
-second. `make docs` fails on a dead link, and on a page that would load anything from another server.
+README.md becomes the home page; the other pages come from CONTRIBUTING.md, SECURITY.md, CHANGELOG.md, the examples,
+the sample clips and the command. Links between files work on GitHub and in the site: here they are converted from the
+first to the second. `make docs` fails on a dead link, and on a page that would load anything from another server.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     "index.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
     "changelog.md": "CHANGELOG.md",
     "examples.md": "examples/README.md",
     "sample_videos.md": "sample_videos/README.md",

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scstream_app import headless, system_info
+from scstream_app import headless, logs, system_info
 from scstream_app.commands.shared import open_session
 from scstream_app.terminal.command_options import Debug, Json, examples
 from scstream_app.terminal.console import exit_on_error, print_json
@@ -29,7 +29,7 @@ def info(
 ) -> None:
     """Show versions, codecs and cameras for a bug report or, given a session, its frames, settings and source."""
     with exit_on_error(debug):
-        facts = system_info.facts() if session is None else _session_facts(session)
+        facts = _program_facts() if session is None else _session_facts(session)
         if as_json:
             print_json(facts)
             return
@@ -49,6 +49,10 @@ def _as_text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "none" if value is None else str(value)
+
+
+def _program_facts() -> dict[str, Any]:
+    return {**system_info.facts(), "log_file": str(logs.log_file())}
 
 
 def _session_facts(path: Path) -> dict[str, Any]:

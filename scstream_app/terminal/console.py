@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 import traceback
@@ -12,6 +13,7 @@ from typing import Any
 
 import typer
 
+from scstream_app import logs
 from scstream_app.errors import SettingsError, StudioError
 from scstream_app.terminal.interruption import exit_code
 from scstream_app.terminal.streams import CLOSED_PIPE, FAILED
@@ -21,6 +23,8 @@ WRONG_USAGE = 2
 #: Base class of typer.BadParameter and of the errors for unknown options and commands. It belongs to click or, in later
 #: releases of typer, to a copy of click that is not public.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+_logger = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):
@@ -33,7 +37,9 @@ class Interrupted(Exception):
 
 @contextmanager
 def exit_on_error(debug: bool = False) -> Iterator[None]:
-    """Convert exceptions of the body to one line on standard error and an exit code."""
+    """Convert exceptions of the body to a line on standard error and an exit code; log their tracebacks."""
+    if debug:
+        logs.log_details()
     try:
         yield
     except KeyboardInterrupt as stop:
@@ -45,12 +51,14 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
     except StudioError as error:
+        _logger.debug("Traceback of the next error", exc_info=True)
         _fail(" ".join([str(error), *getattr(error, "__notes__", [])]), debug)
     except BrokenPipeError:
         raise typer.Exit(CLOSED_PIPE) from None
     except (typer.Exit, UsageError):
         raise
     except Exception as error:
+        _logger.error("Unexpected error", exc_info=True)
         hint = "" if debug else " Run again with --debug to see the traceback."
         _fail(f"Unexpected error: {type(error).__name__}: {error}.{hint}", debug)
 
@@ -58,6 +66,7 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
 def _fail(message: str, debug: bool) -> None:
     if debug:
         traceback.print_exc()
+    _logger.error("%s", message)
     print_message(f"scstream: {message}")
     raise typer.Exit(FAILED) from None
 

@@ -430,6 +430,14 @@ def test_whatever_entry_is_replaced_the_file_loads_or_is_refused(value: Any, sav
     assert "component" not in loaded
 
 
+@pytest.mark.parametrize("height", [0, -3, 2**40, 10**400, 48.0, True, "48"], ids=lambda value: repr(value)[:12])
+def test_an_impossible_frame_size_is_refused(height: Any, saved_video: Path, tmp_path: Path) -> None:
+    meta, _ = persistence.read(saved_video)
+    video = {**meta["video"], "shape": [height, 64]}
+    with pytest.raises(ModelFileError, match="height must be a whole number >= 1"):
+        VideoSegmenter.load(rewritten(saved_video, tmp_path / "odd.npz", {"video": video}, {}))
+
+
 def test_pickled_arrays_are_refused(saved_video: Path, tmp_path: Path) -> None:
     with np.load(saved_video) as archive:
         arrays = {name: archive[name] for name in archive.files}

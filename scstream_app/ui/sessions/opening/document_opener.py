@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from functools import partial
@@ -28,6 +29,8 @@ from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
+
+_logger = logging.getLogger(__name__)
 
 #: Sessions that took longer than this to segment are kept, in milliseconds.
 _WORTH = 120_000.0
@@ -96,7 +99,9 @@ class DocumentOpener(QObject):
     def open_address(self, address: str) -> None:
         """Open an address: a video, images, a camera, a URL, or a session."""
         address = absolute_address(self._addresses.whole(address))
-        if Path(address).suffix == SUFFIX:
+        _logger.info("Opening '%s'", public_address(address))
+        # Several files are one address, with a line for each.
+        if Path(address).suffix == SUFFIX and "\n" not in address:
             self.open_session(Path(address))
         else:
             self._open_source(address, address, self.choosing.emit)
