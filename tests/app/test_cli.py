@@ -575,7 +575,8 @@ def test_interruption_before_the_first_frame(clip, tmp_path, capsys, monkeypatch
 
 
 def test_interruption_of_a_live_source(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(5), live=True))
+    opened = FakeSource(moving_square(5), live=True)
+    monkeypatch.setattr("scstream_app.terminal.source_options.open_source", lambda text, options: opened)
     interrupt_at(monkeypatch, 1)
     assert segment("camera:0", tmp_path / "out", "--formats", "ids", "--quiet") == 130
     assert capsys.readouterr().err.endswith(" They are saved, but a live source cannot be resumed.\n")
@@ -753,7 +754,8 @@ def test_export_of_nothing_fails(clip, tmp_path, capsys):
 
 
 def test_a_live_source_takes_no_start(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "open_source", lambda text: FakeSource(moving_square(3), live=True))
+    opened = FakeSource(moving_square(3), live=True)
+    monkeypatch.setattr("scstream_app.terminal.source_options.open_source", lambda text, options: opened)
     assert segment("camera:0", tmp_path / "out", "--frames", "100:") == 2
     assert "is live: --frames can only set the end" in " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert not (tmp_path / "out").exists()
