@@ -35,14 +35,14 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
     if session.recorded:
         raise _refusal(session, "it is a recording, which ends where it was stopped")
     check_source(session, source)
-    frame = session.latest_snapshot()
-    if frame is None:
+    snapshot = session.newest_snapshot()
+    if snapshot is None:
         segmenter, previous, start = session.first_segmenter(), None, session.manifest.start
-        _check_segmenter(session, segmenter, start - 1)
     else:
-        previous = next(session.results(frame, frame + 1, stored=True))
-        segmenter, start = session.load_snapshot(frame), frame + 1
-        _check_segmenter(session, segmenter, frame)
+        previous = next(session.results(snapshot[0], snapshot[0] + 1, stored=True))
+        segmenter, start = snapshot[1], snapshot[0] + 1
+    _check_segmenter(session, segmenter, start - 1)
+    session.forget_snapshots_after(None if snapshot is None else snapshot[0])
     segmenter.set_params(threads=threads)
     return Resumption(session, source, segmenter, previous, start)
 
@@ -54,7 +54,7 @@ class Resumption:
     Parameters
     ----------
     segmenter : VideoSegmenter
-        The segmenter of the last snapshot.
+        The segmenter of the last snapshot that is not damaged.
     previous : FrameResult, optional
         The frame of that snapshot.
     start : int

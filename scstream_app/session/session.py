@@ -149,6 +149,7 @@ class Session(SessionReader):
         self._volume.drop_from(self._end)
         self._volume.resize(self._end)
         self._snapshots.clean()
+        self._snapshots.drop_after(self._last)
         for leftover in self.path.glob(".*.partial"):
             leftover.unlink()
         self._rows_file = AppendFile(self._rows_path, self._index.rows * statistics.RECORD.itemsize)
@@ -249,6 +250,11 @@ class Session(SessionReader):
             self.sync()
             self._snapshots.save(segmenter, self._last)
             self._last_snapshot = self._last
+
+    def forget_snapshots_after(self, frame: int | None) -> None:
+        """Treat later snapshots as missing because they are damaged: the run saves them again when it gets there."""
+        with self._mutex:
+            self._last_snapshot = frame
 
     @property
     def snapshot_due(self) -> bool:
