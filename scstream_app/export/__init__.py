@@ -2,6 +2,7 @@
 
 from scstream_app.errors import ExportError
 from scstream_app.export.exporter import Exporter, check_job, check_options, needs_object, needs_picture
+from scstream_app.export.folder_lock import check_folder_free
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
@@ -17,6 +18,7 @@ __all__ = [
     "Job",
     "Movie",
     "Writer",
+    "check_folder_free",
     "check_job",
     "check_options",
     "needs_object",
