@@ -581,6 +581,16 @@ def test_malformed_masks(content: bytes, path: Path) -> None:
         print(Session.open(path).masks)
 
 
+@pytest.mark.parametrize("values", [np.zeros((48, 64, 4), np.uint16), np.zeros((48, 64, 3), np.uint8)])
+def test_masks_with_other_pixels_are_rejected_before_they_are_decoded(
+    values: np.ndarray, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cv2.imwrite(str(path / "masks.png"), values)
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("the image was decoded"))
+    with pytest.raises(SessionError, match=r"masks\.png is damaged"):
+        print(Session.open(path).masks)
+
+
 # --- snapshots
 
 
