@@ -1,16 +1,28 @@
-"""Addresses of sources: absolute, without passwords, or shortened for display."""
+"""Addresses of sources: absolute, without secrets, or shortened for display."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 #: Prefix of the address of a clip that is played once as a camera, and of one that is repeated.
 ONCE, REPEATED = "live:", "live-loop:"
+#: Prefix of the address of a camera.
+CAMERA = "camera:"
 #: Beginning of a camera, a stream or a URL. A single letter is a drive.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+#: URL in a text. Quotation marks and white space end it.
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
+#: Names of parameters whose values are secret.
+_SECRET = re.compile(
+    r"tok|key|sig|sec|pass|pw|auth|cred|sess|sid|jwt|code|pin|hash|hmac|bearer|login|user|x-amz|x-goog|^s[eprv]$", re.I
+)
+#: Values of other parameters that are too short for a secret, such as the channel of a camera.
+_PLAIN_VALUE = re.compile(r"[A-Za-z0-9._-]{0,8}")
+#: A user name; a longer one may be a token.
+_PLAIN_USER = re.compile(r"[\w.-]{1,20}")
 
 
 def absolute_address(address: str) -> str:
@@ -32,32 +44,64 @@ def absolute_address(address: str) -> str:
     return address if _SCHEME.match(address) else os.path.abspath(os.path.expanduser(address))
 
 
-def without_password(url: str, keep_user: bool = False) -> str:
-    """URL without its password, for display and logs; with the user name if it will be opened again.
+def is_remote(address: str) -> bool:
+    """Whether opening the address contacts another machine or switches a camera on.
 
-    >>> without_password("rtsp://me:secret@10.0.0.7:554/door?x=1")
-    'rtsp://10.0.0.7:554/door?x=1'
-    >>> without_password("rtsp://me:sec@ret@10.0.0.7/door", keep_user=True)
-    'rtsp://me@10.0.0.7/door'
+    >>> is_remote("http://a/b.mp4"), is_remote("camera:0"), is_remote(r"live:\\\\server\\share\\a.mp4")
+    (True, True, True)
+    >>> is_remote("/clips/a.mp4"), is_remote("file:///clips/a.mp4")
+    (False, False)
     """
-    parts = urlsplit(url)
-    login, _, host = parts.netloc.rpartition("@")
-    user = login.partition(":")[0] if keep_user else ""
-    return parts._replace(netloc=f"{user}@{host}" if user else host).geturl()
+    for prefix in (ONCE, REPEATED):
+        if address.startswith(prefix):
+            return is_remote(address.removeprefix(prefix).strip())
+    if "\n" in address:
+        return any(map(is_remote, address.splitlines()))
+    # Windows asks the server for a path that begins like this, and logs in there.
+    share = address.startswith(("\\\\", "//"))
+    return share or address.startswith(CAMERA) or ("://" in address and not address.lower().startswith("file:///"))
 
 
 def public_address(address: str) -> str:
-    """Address of any source without its password, also if it is malformed.
+    """Address of any source without passwords, keys and tokens, to be shown and stored; also if it is malformed.
 
-    >>> public_address("rtsp://me:secret@10.0.0.7/door")
-    'rtsp://me@10.0.0.7/door'
+    Of a URL, it keeps the user name and those parameters that cannot be secret: short values whose names do not suggest
+    a secret. The source may not open without the others; then the user has to give the whole address again.
+
+    >>> public_address("rtsp://me:sec@ret@10.0.0.7:554/door?channel=1&token=abc")
+    'rtsp://me@10.0.0.7:554/door?channel=1'
+    >>> public_address("live:https://host/clip.mp4?X-Amz-Signature=0123456789abcdef#part")
+    'live:https://host/clip.mp4'
     """
     if "://" not in address:
         return address
+    if "\n" in address:
+        return "\n".join(map(public_address, address.splitlines()))
+    for prefix in (ONCE, REPEATED):
+        if address.startswith(prefix):
+            return prefix + public_address(address.removeprefix(prefix).strip())
     try:
-        return without_password(address, keep_user=True)
+        parts = urlsplit(address)
     except ValueError:
-        return re.sub("//.*@", "//", address)
+        return re.sub("//.*@", "//", address).partition("?")[0]
+    login, _, host = parts.netloc.rpartition("@")
+    user = login.partition(":")[0]
+    kept = [field for field in re.split("[&;]", parts.query) if _is_public(*field.partition("=")[::2])]
+    shown = parts._replace(netloc=f"{user}@{host}" if _PLAIN_USER.fullmatch(user) else host, query="&".join(kept))
+    return shown._replace(fragment="").geturl()
+
+
+def _is_public(name: str, value: str) -> bool:
+    return not _SECRET.search(unquote(name)) and _PLAIN_VALUE.fullmatch(value) is not None
+
+
+def hide_secrets(text: str) -> str:
+    """Text, such as a message of FFmpeg, in which every URL is replaced by its `public_address`.
+
+    >>> hide_secrets("Cannot open 'http://me:secret@host/a.mp4?key=1': Forbidden")
+    "Cannot open 'http://me@host/a.mp4': Forbidden"
+    """
+    return _URL.sub(lambda found: public_address(found[0]), text)
 
 
 def short_name(address: str) -> str:

@@ -14,7 +14,7 @@ from av.stream import Disposition
 from av.video.stream import VideoStream
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.addresses import without_password
+from scstream_app.sources.addresses import public_address
 
 #: Seconds to wait for a network stream, to open it and for each further packet.
 PATIENCE = 10.0
@@ -84,7 +84,7 @@ def open_url(url: str) -> InputContainer:
     try:
         return _open_in_thread(lambda: av.open(url, "r", options=options, timeout=PATIENCE, **_METADATA))
     except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise SourceError(f"Cannot open '{without_password(url)}': {network_reason(error)}.") from error
+        raise SourceError(f"Cannot open '{public_address(url)}': {network_reason(error)}.") from error
 
 
 def _open_in_thread(opening: Callable[[], InputContainer]) -> InputContainer:

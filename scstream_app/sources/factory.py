@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.addresses import ONCE, REPEATED, without_password
+from scstream_app.sources.addresses import CAMERA, ONCE, REPEATED, public_address
 from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.containers import SCHEMES
@@ -19,7 +19,6 @@ from scstream_app.sources.live_clip import LiveClip
 from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.video import VideoFile, VideoUrl
 
-_CAMERA = "camera:"
 _MODE = re.compile(r"(.*)@([1-9][0-9]{0,4})x([1-9][0-9]{0,4})(?:@([0-9]{1,4}(?:\.[0-9]{1,6})?))?")
 # Longer numbers cannot be camera numbers.
 _CAMERA_DIGITS = 9
@@ -37,7 +36,7 @@ def open_source(text: str) -> Source:
     if os.path.exists(path):
         return _from_path(Path(path))
     if is_camera(text):
-        return _from_camera(text.removeprefix(_CAMERA).strip())
+        return _from_camera(text.removeprefix(CAMERA).strip())
     for prefix in (ONCE, REPEATED):
         if text.startswith(prefix):
             return LiveClip(open_source(text.removeprefix(prefix).strip()), repeat=prefix == REPEATED)
@@ -50,7 +49,7 @@ def open_source(text: str) -> Source:
 
 def is_camera(text: str) -> bool:
     """Whether the address is that of a camera."""
-    return text.startswith(_CAMERA)
+    return text.startswith(CAMERA)
 
 
 def clip_as_camera(address: str) -> str:
@@ -72,7 +71,7 @@ def same_camera(one: str, other: str) -> bool:
     """
     if not (is_camera(one) and is_camera(other)):
         return False
-    first, second = (_device(text.removeprefix(_CAMERA).strip()).casefold() for text in (one, other))
+    first, second = (_device(text.removeprefix(CAMERA).strip()).casefold() for text in (one, other))
     if first.isdecimal() and second.isdecimal():
         return first == second
     return first.isdecimal() or second.isdecimal() or first in second or second in first
@@ -105,8 +104,7 @@ def _from_url(url: str) -> Source:
         return _from_path(Path(url2pathname(parts.path)))
     if scheme not in SCHEMES:
         raise SourceError(
-            f"Cannot open '{without_password(url)}': '{scheme}' is not supported. "
-            f"Supported: {' '.join(sorted(SCHEMES))}."
+            f"Cannot open '{public_address(url)}': '{scheme}' is not supported. Supported: {' '.join(sorted(SCHEMES))}."
         )
     video = VideoUrl(url)
     return LiveStream(video) if video.live else video
@@ -117,5 +115,4 @@ def _parts(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError as error:
         # A malformed URL may still contain a password.
-        shown = re.sub("//.*@", "//", url)
-        raise SourceError(f"Cannot open '{shown}': it is not a valid URL ({reason(error)}).") from error
+        raise SourceError(f"Cannot open '{public_address(url)}': it is not a valid URL ({reason(error)}).") from error

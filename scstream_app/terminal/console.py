@@ -17,6 +17,7 @@ import typer
 from rich.console import Console
 
 from scstream_app.errors import SettingsError, StudioError
+from scstream_app.sources.addresses import hide_secrets
 
 INTERRUPTED = 130
 
@@ -46,15 +47,16 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
 
 def _fail(message: str, debug: bool) -> None:
     if debug:
-        traceback.print_exc()
+        # FFmpeg's errors name the whole address.
+        sys.stderr.write(hide_secrets(traceback.format_exc()))
     print_message(f"scstream: {message}")
     raise typer.Exit(1) from None
 
 
 def print_message(line: str) -> None:
-    """Print one line on standard error."""
+    """Print one line on standard error, without the secrets of URLs in it."""
     # Keep inner spaces: they may belong to a path that the user wants to copy.
-    print(" ".join(part.strip() for part in line.splitlines() if part.strip()), file=sys.stderr)
+    print(" ".join(part.strip() for part in hide_secrets(line).splitlines() if part.strip()), file=sys.stderr)
 
 
 def print_json(values: dict[str, Any]) -> None:

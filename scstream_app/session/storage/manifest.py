@@ -17,7 +17,7 @@ from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.statistics import Units
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.sources.addresses import without_password
+from scstream_app.sources.addresses import public_address
 
 SCHEMA = "scstream-session"
 VERSION = 1
@@ -45,9 +45,9 @@ class SourceFacts:
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Properties of an open source, without the password in its address."""
+        """Properties of an open source, without the secrets in its address."""
         return cls(
-            without_password(source.address, keep_user=True) if "://" in source.address else source.address,
+            public_address(source.address),
             source.name,
             source.width,
             source.height,

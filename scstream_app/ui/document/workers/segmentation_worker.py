@@ -27,6 +27,7 @@ from scstream_app.session.resumption import planned_edits
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
+from scstream_app.sources.addresses import hide_secrets
 from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
 from scstream_app.ui.document.workers.open_clips import close_in_background, open_existing, open_unless_cancelled
 from scstream_app.ui.qt.threads.background import BackgroundWorker
@@ -207,7 +208,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
-            self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
+            self.failed.emit(hide_secrets(f"Unexpected failure: {type(error).__name__}: {error}."))
         finally:
             if not self._aside:
                 self._split_watcher.set_newest(None)
