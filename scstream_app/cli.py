@@ -198,7 +198,7 @@ def resume(
     with exit_on_error(debug), _open_session(session, writable=True) as opened:
         manifest = opened.manifest
         with explain_interruption(lambda: opened), cancel_on_interrupt() as cancel, progress_bar(quiet) as bar:
-            with open_source(source or opened.source_address) as frames:
+            with open_source(source or headless.local_source(opened)) as frames:
                 callbacks, task = start_progress(bar, cancel, frames, manifest.start, manifest.stop)
                 run, steps = headless.resume(opened, frames, threads, callbacks)
                 show_progress(bar, task, steps, already=len(opened))
@@ -268,7 +268,7 @@ def export(
     given = bool(objects) or corrections is not None
     with exit_on_error(debug), _open_session(session, writable=given) as opened:
         with cancel_on_interrupt() as cancel, progress_bar(quiet) as bar, ExitStack() as stack:
-            address = opened.source_address if given and source is None else source
+            address = headless.local_source(opened) if given and source is None else source
             frames_of = stack.enter_context(open_source(address)) if address is not None else None
             if frames_of is not None and given:
                 known = [one.name for one in headless.session_objects(opened)]

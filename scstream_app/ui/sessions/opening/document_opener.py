@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
 from scstream_app.errors import StudioError
 from scstream_app.session import SUFFIX, Names, Session
@@ -24,6 +25,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.open_clips import open_existing
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.clip_preparer import Clip, ClipPreparer, Request
+from scstream_app.ui.sessions.opening.foreign_sources import may_open_source
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
 if TYPE_CHECKING:
@@ -49,6 +51,8 @@ class DocumentOpener(QObject):
         Returns the library for new sessions.
     may_leave : callable
         Returns whether the current document may be closed.
+    window : QWidget
+        Parent of the question whether a session's camera or network address may be opened.
 
     Attributes
     ----------
@@ -75,10 +79,11 @@ class DocumentOpener(QObject):
         library: Callable[[], Library],
         jobs: JobQueue,
         may_leave: Callable[[], bool],
-        parent: QObject | None = None,
+        window: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(window)
         self._may_leave = may_leave
+        self._may_open = lambda path: may_open_source(path, addresses, library(), window)
         self._document, self._addresses, self._library, self._jobs = document, addresses, library, jobs
         self._made: Path | None = None
         self._unproven: str | None = None
@@ -149,6 +154,8 @@ class DocumentOpener(QObject):
         if here and not moved and self._document.state is not State.STOPPED:
             self._addresses.remember(str(path))
             return
+        if not (here or moved or self._may_open(path)):
+            return
 
         def replace(ready: Session | None = None) -> None:
             if not moved:
@@ -178,6 +185,8 @@ class DocumentOpener(QObject):
         """Open another session of the same clip; ``delete`` says whether the open one is deleted if it is unsaved."""
         session = self._document.session
         if session is None or _same(session.path, path) or self._document.saving or not self._may_leave():
+            return
+        if not self._may_open(path):
             return
 
         def replace(ready: Session | None = None) -> None:
