@@ -83,7 +83,7 @@ class DocumentOpener(QObject):
     ) -> None:
         super().__init__(window)
         self._may_leave = may_leave
-        self._may_open = lambda path: may_open_source(path, addresses, library(), window)
+        self._window = window
         self._document, self._addresses, self._library, self._jobs = document, addresses, library, jobs
         self._made: Path | None = None
         self._unproven: str | None = None
@@ -169,6 +169,9 @@ class DocumentOpener(QObject):
         else:
             # A session that is still being closed cannot be opened a second time.
             self._replace_when_open(str(path), partial(open_existing, path), replace, here or self._closing)
+
+    def _may_open(self, path: Path) -> bool:
+        return may_open_source(path, self._addresses, self._library(), self._window)
 
     def new_branch_path(self) -> Path | None:
         """Path for a session that continues the open one; on failure report the error and return None."""
