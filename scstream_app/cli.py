@@ -15,6 +15,7 @@ import typer
 
 import scstream_app
 from scstream_app import commands
+from scstream_app.addresses import CAMERA, ONCE, REPEATED
 from scstream_app.commands import COMMANDS
 from scstream_app.terminal.console import (
     WRONG_USAGE,
@@ -25,8 +26,6 @@ from scstream_app.terminal.console import (
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
 from scstream_app.terminal.streams import FAILED, fail_safe_streams, output_code
 
-#: Beginnings of sources that are no files, and of those that play a file.
-_DEVICE, _PLAYED = "camera:", ("live:", "live-loop:")
 #: The number in a pattern such as frames/%05d.png.
 _NUMBER = re.compile("%[0-9]*d")
 
@@ -81,7 +80,7 @@ def _run_command(given: Sequence[str]) -> int:
 
 def _is_source(text: str) -> bool:
     """Whether the first argument is a source, if only a missing one, rather than a misspelt command."""
-    if text.startswith((_DEVICE, *_PLAYED)) or has_magic(text) or os.path.exists(os.path.expanduser(text)):
+    if text.startswith((CAMERA, ONCE, REPEATED)) or has_magic(text) or os.path.exists(os.path.expanduser(text)):
         return True
     # No command has a suffix.
     return any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")) or bool(os.path.splitext(text)[1])
@@ -127,9 +126,9 @@ def _open_window(given: Sequence[str]) -> int:
 def _may_exist(address: str) -> bool:
     """Whether there is a file for this address; cameras and URLs are not tried."""
     path = os.path.expanduser(address)
-    if os.path.exists(path) or address.startswith(_DEVICE) or "://" in address:
+    if os.path.exists(path) or address.startswith(CAMERA) or "://" in address:
         return True
-    for prefix in _PLAYED:
+    for prefix in (ONCE, REPEATED):
         if address.startswith(prefix):
             return _may_exist(address.removeprefix(prefix).strip())
     pattern = _NUMBER.sub("*", path)

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from scstream_app import logs
+from scstream_app.addresses import hide_secrets
 
 #: Bytes of a report of the interpreter that are read.
 _FAULT_BYTES = 100_000
@@ -44,7 +45,7 @@ def report(trace: str) -> str:
         f"Last lines of {logs.log_file()}:",
         *logs.last_lines(),
     ]
-    return logs.without_secrets("\n".join(lines)) + "\n"
+    return hide_secrets("\n".join(lines)) + "\n"
 
 
 # --- exceptions
@@ -87,7 +88,7 @@ class _Hooks:
             if place in self._known:
                 return
             self._known.add(place)
-        headline = logs.without_secrets(f"{kind.__name__}: {value}".splitlines()[0])
+        headline = hide_secrets(f"{kind.__name__}: {value}".splitlines()[0])
         self._on_crash(headline, report(text))
 
 

@@ -11,11 +11,11 @@ import cv2
 import numpy as np
 from platformdirs import user_cache_path
 
+from scstream_app.addresses import ONCE, REPEATED, join_reading, split_reading
 from scstream_app.errors import StudioError
 from scstream_app.render.image_types import Picture
 from scstream_app.session import SUFFIX, Manifest
 from scstream_app.sources import DamagedFrame, Source, open_source
-from scstream_app.sources.addresses import ONCE, REPEATED, join_reading, split_reading
 
 #: Maximum width and height: twice the size in lists, for screens of high resolution.
 SIZE = (192, 108)

@@ -91,7 +91,7 @@ def export(
     given = bool(objects) or corrections is not None
     with exit_on_error(debug), open_session(session, writable=given) as opened:
         with cancel_on_interrupt() as cancel, progress_display(quiet) as display, ExitStack() as stack:
-            address = opened.moved_address(source) if source else opened.source_address if given else None
+            address = opened.moved_address(source) if source else headless.local_source(opened) if given else None
             frames_of = stack.enter_context(open_source(address)) if address is not None else None
             if frames_of is not None and given:
                 known = [one.name for one in headless.session_objects(opened)]

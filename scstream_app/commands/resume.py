@@ -36,7 +36,7 @@ def resume(
     with exit_on_error(debug), open_session(session, writable=True) as opened:
         manifest = opened.manifest
         with explain_interruption(lambda: opened), cancel_on_interrupt() as cancel, progress_display(quiet) as display:
-            with open_source(opened.moved_address(source) if source else opened.source_address) as frames:
+            with open_source(opened.moved_address(source) if source else headless.local_source(opened)) as frames:
                 callbacks = start_progress(display, cancel, frames, manifest.start, manifest.stop)
                 run, steps = headless.resume(opened, frames, threads, callbacks)
                 show_progress(display, steps, already=len(opened))

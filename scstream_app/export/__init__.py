@@ -10,6 +10,7 @@ from scstream_app.export.exporter import (
     needs_picture,
     uses_picture,
 )
+from scstream_app.export.folder_lock import check_folder_free
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
@@ -26,6 +27,7 @@ __all__ = [
     "Job",
     "Movie",
     "Writer",
+    "check_folder_free",
     "check_job",
     "check_options",
     "check_space",

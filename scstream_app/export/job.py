@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export.options import ExportOptions, matches_pattern, require, safe_name
+from scstream_app.export.options import ExportOptions, file_stem, matches_pattern, require
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracking.outline import soft_edges
 from scstream_app.pipeline.frame_result import FrameResult
@@ -84,7 +84,7 @@ class Job:
 
     def stem(self, result: FrameResult, name: str) -> str:
         """The file name of a frame's image, without suffix."""
-        return self.options.pattern.format(frame=result.index, time=result.time, name=safe_name(name))
+        return file_stem(self.options.pattern, result.index, result.time, name)
 
     def file_name(self, result: FrameResult) -> str:
         """The name of the frame's picture: the source's own file or, if there is none, that of the format "frames"."""

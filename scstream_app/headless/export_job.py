@@ -13,6 +13,7 @@ from scstream_app.errors import ExportError, StudioError
 from scstream_app.export import Exporter, ExportOptions, check_space, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
+from scstream_app.headless.session_sources import local_source
 from scstream_app.session import ObjectResults, Session, check_source
 from scstream_app.sources import STDIN, Source, open_source
 
@@ -108,7 +109,7 @@ def _pictures(
         opened = source
         if opened is None and (needed or (wanted and not facts.live)):
             try:
-                opened = stack.enter_context(open_source(session.source_address))
+                opened = stack.enter_context(open_source(local_source(session)))
             except StudioError:
                 if needed:
                     raise

@@ -11,7 +11,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
-from scstream_app.export import Exporter, ExportOptions, Job, check_job, check_space, check_writable
+from scstream_app.export import (
+    Exporter,
+    ExportOptions,
+    Job,
+    check_folder_free,
+    check_job,
+    check_space,
+    check_writable,
+)
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
 from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
@@ -105,6 +113,7 @@ def prepare(
     names = dict.fromkeys(prompt.name for prompt in prompts)
     job = run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names))
     check_job(out, job)
+    check_folder_free(out)
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
@@ -220,6 +229,9 @@ def _write_all(
         exporter = stack.enter_context(
             Exporter(run.out, run.job(run.objects), _record_failures(run.progress, callbacks))
         )
+        # Another process may have been faster since `prepare`.
+        if not run.overwrite:
+            _check_unused(run.path)
         session = stack.enter_context(run.create_session())
         tracked = _with_first(first, (stage.track(result) for result in results))
         everything = write_run(session, tracked, run.segmenter, callbacks.cancel)

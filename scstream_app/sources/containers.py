@@ -13,8 +13,8 @@ from av.container import InputContainer
 from av.stream import Disposition
 from av.video.stream import VideoStream
 
+from scstream_app.addresses import public_address
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.addresses import without_password
 
 #: Seconds to wait for a network stream, to open it and for each further packet.
 PATIENCE = 10.0
@@ -117,9 +117,9 @@ def open_url(url: str) -> InputContainer:
     try:
         return _open_in_thread(lambda: av.open(url, "r", options=options, timeout=PATIENCE, **_METADATA))
     except av.error.ArgumentError as error:
-        raise SourceError(f"Cannot open '{without_password(url)}': it is not a video.") from error
+        raise SourceError(f"Cannot open '{public_address(url)}': it is not a video.") from error
     except (av.error.FFmpegError, OSError, ValueError) as error:
-        raise SourceError(f"Cannot open '{without_password(url)}': {network_reason(error)}.") from error
+        raise SourceError(f"Cannot open '{public_address(url)}': {network_reason(error)}.") from error
 
 
 def open_pipe(pipe: Any, name: str | None, options: Mapping[str, str]) -> InputContainer:

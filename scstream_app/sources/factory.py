@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
+from scstream_app.addresses import CAMERA, ONCE, REPEATED, public_address, split_reading
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.addresses import ONCE, REPEATED, split_reading, without_password
 from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.containers import SCHEMES
@@ -28,7 +28,6 @@ from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.standard_input import STDIN, StandardInput
 from scstream_app.sources.video import VideoFile, VideoUrl
 
-_CAMERA = "camera:"
 _MODE = re.compile(r"(.*)@([1-9][0-9]{0,4})x([1-9][0-9]{0,4})(?:@([0-9]{1,4}(?:\.[0-9]{1,6})?))?")
 # Longer numbers cannot be camera numbers.
 _CAMERA_DIGITS = 9
@@ -69,7 +68,7 @@ def open_source(text: str, options: ImageOptions = _DEFAULTS) -> Source:
 
 def _from_device_or_url(text: str, path: str) -> Source:
     if is_camera(text):
-        return _from_camera(text.removeprefix(_CAMERA).strip())
+        return _from_camera(text.removeprefix(CAMERA).strip())
     if text == "-":
         return StandardInput()
     if text == STDIN:
@@ -79,13 +78,13 @@ def _from_device_or_url(text: str, path: str) -> Source:
 
 def _refuse_options(text: str, options: ImageOptions, why: str) -> None:
     if options != _DEFAULTS:
-        shown = without_password(text) if "://" in text else text
+        shown = public_address(text) if "://" in text else text
         raise SourceError(f"Cannot open '{shown}' with {options.text().removeprefix('#').replace('&', ', ')}: {why}.")
 
 
 def is_camera(text: str) -> bool:
     """Whether the address is that of a camera."""
-    return text.startswith(_CAMERA)
+    return text.startswith(CAMERA)
 
 
 def clip_as_camera(address: str) -> str:
@@ -107,7 +106,7 @@ def same_camera(one: str, other: str) -> bool:
     """
     if not (is_camera(one) and is_camera(other)):
         return False
-    first, second = (_device(text.removeprefix(_CAMERA).strip()).casefold() for text in (one, other))
+    first, second = (_device(text.removeprefix(CAMERA).strip()).casefold() for text in (one, other))
     if first.isdecimal() and second.isdecimal():
         return first == second
     return first.isdecimal() or second.isdecimal() or first in second or second in first
@@ -143,8 +142,7 @@ def _from_url(url: str) -> Source:
     scheme = parts.scheme.lower()
     if scheme not in SCHEMES:
         raise SourceError(
-            f"Cannot open '{without_password(url)}': '{scheme}' is not supported. "
-            f"Supported: {' '.join(sorted(SCHEMES))}."
+            f"Cannot open '{public_address(url)}': '{scheme}' is not supported. Supported: {' '.join(sorted(SCHEMES))}."
         )
     # FFmpeg knows schemes in lower case only.
     video = VideoUrl(scheme + url[len(parts.scheme) :])
@@ -156,5 +154,4 @@ def _parts(url: str) -> SplitResult:
         return urlsplit(url)
     except ValueError as error:
         # A malformed URL may still contain a password.
-        shown = re.sub("//.*@", "//", url)
-        raise SourceError(f"Cannot open '{shown}': it is not a valid URL ({reason(error)}).") from error
+        raise SourceError(f"Cannot open '{public_address(url)}': it is not a valid URL ({reason(error)}).") from error

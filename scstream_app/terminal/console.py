@@ -14,6 +14,7 @@ from typing import Any
 import typer
 
 from scstream_app import logs
+from scstream_app.addresses import hide_secrets
 from scstream_app.errors import SettingsError, StudioError
 from scstream_app.terminal.interruption import exit_code
 from scstream_app.terminal.streams import CLOSED_PIPE, FAILED
@@ -65,16 +66,17 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
 
 def _fail(message: str, debug: bool) -> None:
     if debug:
-        traceback.print_exc()
+        # FFmpeg's errors name the whole address.
+        sys.stderr.write(hide_secrets(traceback.format_exc()))
     _logger.error("%s", message)
     print_message(f"scstream: {message}")
     raise typer.Exit(FAILED) from None
 
 
 def print_message(line: str) -> None:
-    """Print one line on standard error."""
+    """Print one line on standard error, without the secrets of URLs in it."""
     # Keep inner spaces: they may belong to a path that the user wants to copy.
-    print(" ".join(part.strip() for part in line.splitlines() if part.strip()), file=sys.stderr)
+    print(" ".join(part.strip() for part in hide_secrets(line).splitlines() if part.strip()), file=sys.stderr)
 
 
 def print_usage_error(error: Any) -> None:

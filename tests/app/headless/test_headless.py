@@ -288,6 +288,27 @@ def test_a_format_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: p
     assert len(list((tmp_path / "ids").iterdir())) == 2
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_second_run_into_the_same_folder_leaves_the_first_one_alone(tmp_path: Path, overwrite: bool) -> None:
+    options = ExportOptions(("ids", "mp4", "csv"))
+    frames = clip(4, cut=None)
+    late = headless.prepare(FakeSource(frames), tmp_path, QUICK, options, overwrite=overwrite)
+    first = headless.prepare(FakeSource(frames), tmp_path, QUICK, options)
+    steps = headless.segment(first, RunCallbacks())
+    next(steps)
+    # A run that was prepared before the first one wrote anything, and one that is prepared after it.
+    with pytest.raises(ExportError, match="another ScStream process is writing to it"):
+        next(headless.segment(late, RunCallbacks()))
+    with pytest.raises(ExportError, match="another ScStream process is writing to it"):
+        headless.prepare(FakeSource(frames), tmp_path, QUICK, options, overwrite=overwrite)
+    for _ in steps:
+        pass
+    assert first.progress.failures == []
+    assert len(Session.open(first.path)) == len(list((tmp_path / "ids").iterdir())) == 4
+    assert (tmp_path / "overlay.mp4").stat().st_size > 0
+    assert leftovers(tmp_path) == []
+
+
 # --- exporting
 
 

@@ -260,6 +260,31 @@ def test_another_first_frame_is_refused(other: list[Any], tmp_path: Path) -> Non
         resume(session, FakeSource(other))
 
 
+def test_another_clip_that_begins_alike_is_refused(tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6, snapshot_every=3)
+    other = [clip(COUNT)[0], *(255 - frame for frame in clip(COUNT)[1:])]
+    with Session.open(path, writable=True) as session:
+        before = (path / "frames.jsonl").read_bytes()
+        for frames in (other, other[:2]):
+            with pytest.raises(SessionError, match=r"^Cannot use 'clip' for .* its frame 3 is a different picture"):
+                resume(session, FakeSource(frames))
+        assert (path / "frames.jsonl").read_bytes() == before
+
+
+def test_a_session_of_an_earlier_version_checks_the_first_frame_only(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6, snapshot_every=3)
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["last_frame"]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    other = clip(COUNT)
+    # Frame 3 is the frame of the snapshot and is not segmented again.
+    other[3] = 255 - other[3]
+    with Session.open(path, writable=True) as session:
+        for _ in resume(session, FakeSource(other), threads=1).run():
+            pass
+    assert_same(Session.open(path), unbroken)
+
+
 def test_a_later_frame_that_differs_is_reported(tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 6)
     other = clip(COUNT)

@@ -6,10 +6,10 @@ import pytest
 
 from helpers.clips import busy, moving_square, write_images, write_video
 from helpers.session_clips import QUICK
+from scstream_app.addresses import absolute_address, short_name, split_reading
 from scstream_app.errors import SourceError
 from scstream_app.session import Session, SourceFacts
 from scstream_app.sources import ImageOptions, ImageSequence, open_source
-from scstream_app.sources.addresses import absolute_address, short_name, split_reading
 from scstream_app.sources.images import parse_options
 from scstream_app.sources.images.intensity import measure_ranges, to_eight_bits
 

@@ -124,7 +124,7 @@ def test_address_keeps_the_password_that_messages_hide(tmp_path):
         with open_source(f"http://me:secret@{host}/a.mp4") as source:
             assert source.address == f"http://me:secret@{host}/a.mp4"
             assert "secret" not in source.name
-        with pytest.raises(SourceError, match=rf"Cannot open 'http://{host}/missing.mp4': .*404") as caught:
+        with pytest.raises(SourceError, match=rf"Cannot open 'http://me@{host}/missing.mp4': .*404") as caught:
             open_source(f"http://me:secret@{host}/missing.mp4")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)

@@ -220,7 +220,7 @@ def test_a_locked_session_is_saved_when_the_lock_is_released(
     window: MainWindow, qtbot: QtBot, held: Hanging, tmp_path: Path
 ) -> None:
     target = tmp_path / "kept.scstream"
-    window.saving.move_session(target)
+    window.saving.save_to(target)
     assert window.document.run.busy
     held.go.set()
     qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.saving, timeout=LONG)

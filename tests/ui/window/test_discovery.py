@@ -274,7 +274,7 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     go_on, real = threading.Event(), session_saver.move_session
     monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     target = tmp_path / "mine.scstream"
-    window.saving.move_session(target)
+    window.saving.save_to(target)
     wait = "Wait until the session is saved"
     assert {tip for panel in (window.segments, window.objects) for tip in tips(panel).values()} == {wait}
     assert set(tips(window.objects)) == {"Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"}
