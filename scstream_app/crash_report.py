@@ -15,7 +15,8 @@ from time import time
 from types import TracebackType
 from typing import Any
 
-from scstream_app import logs, system_info
+from scstream_app import logs
+from scstream_app.addresses import hide_secrets
 
 #: Bytes of a report of the interpreter that are read.
 _FAULT_BYTES = 100_000
@@ -30,6 +31,9 @@ OnCrash = Callable[[str, str], None]
 
 def report(trace: str) -> str:
     """Text for a bug report: versions, the traceback, and the end of the log file, without secrets."""
+    # Imports what is needed to ask for versions, which no run without a crash should wait for.
+    from scstream_app import system_info
+
     facts = system_info.versions()
     packages = ", ".join(f"{name} {version}" for name, version in facts.pop("packages").items())
     lines = [
@@ -41,7 +45,7 @@ def report(trace: str) -> str:
         f"Last lines of {logs.log_file()}:",
         *logs.last_lines(),
     ]
-    return logs.without_secrets("\n".join(lines)) + "\n"
+    return hide_secrets("\n".join(lines)) + "\n"
 
 
 # --- exceptions
@@ -82,7 +86,7 @@ class _Hooks:
             if place in self._known:
                 return
             self._known.add(place)
-        headline = logs.without_secrets(f"{kind.__name__}: {value}".splitlines()[0])
+        headline = hide_secrets(f"{kind.__name__}: {value}".splitlines()[0])
         self._on_crash(headline, report(text))
 
     def log(self, kind: type[BaseException], value: BaseException | None, trace: TracebackType | None) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import platform
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,13 +13,11 @@ from pathlib import Path
 from platformdirs import user_log_path
 
 from scstream_app import __version__
-from scstream_app.sources.addresses import public_address
+from scstream_app.addresses import hide_secrets
 
 #: Bytes of one log file, and how many older ones are kept.
 _BYTES, _OLDER = 1_000_000, 3
 _LINE = "%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"
-#: Everything that could be a URL; quotes and spaces end it.
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s'\"<>]+")
 
 _logger = logging.getLogger("scstream_app")
 
@@ -76,25 +73,11 @@ def last_lines(count: int = 40) -> list[str]:
         return []
 
 
-def without_secrets(text: str) -> str:
-    """Text whose URLs have no password, and no query, which may hold a key.
-
-    >>> without_secrets("Cannot open 'rtsp://me:secret@10.0.0.7/door?key=abc': timeout")
-    "Cannot open 'rtsp://me@10.0.0.7/door?...': timeout"
-    """
-    return _URL.sub(_without_secrets, text)
-
-
-def _without_secrets(match: re.Match[str]) -> str:
-    address, mark, _ = public_address(match[0]).partition("?")
-    return f"{address}?..." if mark else address
-
-
 class _PublicFormatter(logging.Formatter):
     """Formats messages and tracebacks without secrets."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return without_secrets(super().format(record))
+        return hide_secrets(super().format(record))
 
 
 class _LogFile(RotatingFileHandler):

@@ -11,6 +11,7 @@ from typing import Any
 import av
 
 from scstream_app import __version__
+from scstream_app.addresses import public_address
 from scstream_app.samples import SAMPLES
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import list_cameras
@@ -75,7 +76,8 @@ def session_facts(session: Session, objects: Sequence[MarkedObject]) -> dict[str
     settings = manifest.settings.portable()
     return {
         "session": str(session.path),
-        "source": source.address,
+        # Sessions of earlier versions may hold secrets.
+        "source": public_address(source.address),
         "size": f"{source.width} x {source.height}",
         "rate": source.rate,
         "frames": len(frames),

@@ -49,14 +49,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if uri == "examples.md":
             text += example_sections(text)
         files.append(File.generated(config, uri, content=text))
-    files.append(File.generated(config, "command.md", content=command_page()))
     files.append(File.generated(config, "icon.svg", abs_src_path=str(ROOT / ICON)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
-    """Convert the links of a page from places in the repository to places in the site."""
+    """Convert the links of a page from places in the repository to places in the site; add the help of the command."""
     uri = page.file.src_uri
+    if uri == "command.md":
+        markdown += command_reference()
     folder = posixpath.dirname(PAGES.get(uri, f"docs/{uri}"))
 
     def convert(match: re.Match[str]) -> str:
@@ -79,16 +80,19 @@ def on_post_build(config: MkDocsConfig) -> None:
             raise PluginError(f"{page.relative_to(config.site_dir)} loads from another server: {loaded[0]}")
 
 
-def command_page() -> str:
-    """Return the help of the command `scstream` and of its subcommands as Markdown."""
+def command_reference() -> str:
+    """Return the help of the command `scstream` and of its subcommands as sections of a page."""
     from scstream_app.cli import app
+    from scstream_app.commands import COMMANDS
 
     command = typer.main.get_command(app)
+    for name in COMMANDS:
+        command.load(name)
     context = typer.Context(command, info_name="scstream")
-    text = get_docs_for_click(obj=command, ctx=context, name="scstream", title="The command")
+    text = get_docs_for_click(obj=command, ctx=context, name="scstream", indent=1)
     # The list of commands shortens their descriptions; the page has a table of contents.
     text = re.sub(r"^\*\*Commands\*\*:\n\n(\*.*\n)+", "", text, flags=re.MULTILINE)
-    return _BOLD.sub(r"`\1`", text)
+    return "\n" + _BOLD.sub(r"`\1`", text)
 
 
 def example_sections(readme: str) -> str:
