@@ -22,13 +22,13 @@ class Ids(ImageWriter):
     about = "Segment ids as 16-bit grey PNG images: id + 1, 0 for no segment"
 
     def _write(self, result: FrameResult) -> None:
-        self._put(result, lambda: _encode(self.job.ids(result)))
+        self._put(result, lambda: _encode(self.job.labels(result)))
 
 
-def _encode(ids: IdMap) -> bytes:
-    largest = int(ids.max())
+def _encode(labels: IdMap) -> bytes:
+    largest = int(labels.max()) - 1
     if largest > _LARGEST_ID:
         raise ValueError(
             f"id {largest} does not fit into 16 bits (at most {_LARGEST_ID}); use npz, tiff or zarr instead"
         )
-    return png.greys((np.maximum(ids, -1) + 1).astype(np.uint16))
+    return png.greys(labels.astype(np.uint16))

@@ -51,7 +51,7 @@ class Exr(ImageWriter):
         if self.job.objects:
             layers.append(("objects", self.job.numbers(result), self._object_names()))
         channels: dict[str, npt.NDArray[Any]] = {"RGBA": self._rgba(result)}
-        channels["id"] = (np.maximum(ids, -1) + 1).astype(np.uint32)
+        channels["id"] = self.job.labels(result).astype(np.uint32)
         header: dict[str, Any] = {
             # Compresses single rows, which compositing programs read fastest.
             "compression": exr.ZIPS_COMPRESSION,

@@ -40,7 +40,7 @@ class ImageJ(FileWriter):
 
     def _write(self, result: FrameResult) -> None:
         assert self._pages is not None
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         self._largest = max(self._largest, int(labels.max()))
         if self._largest > _LARGEST_FLOAT:
             raise ValueError(f"id {self._largest - 1} is too large for ImageJ (at most {_LARGEST_FLOAT - 1}); use tiff")

@@ -41,7 +41,7 @@ class Tiff(FileWriter):
 
     def _write(self, result: FrameResult) -> None:
         assert self._pages is not None
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         if self._pages.is_full(labels):
             self._pages.rewrite(big=True)
         self._pages.add(labels)
