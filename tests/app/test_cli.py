@@ -23,7 +23,7 @@ from scstream_app import __version__, cli, headless
 from scstream_app.commands import COMMANDS
 from scstream_app.commands import segment as segment_command
 from scstream_app.errors import StudioError
-from scstream_app.export import png
+from scstream_app.export.encodings import png
 from scstream_app.session import Session
 from scstream_app.settings import SPECS, Settings
 from scstream_app.sources import open_source

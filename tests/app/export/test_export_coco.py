@@ -11,7 +11,7 @@ from pycocotools.cocoeval import COCOeval
 from helpers.export_scenes import result, story
 from helpers.exports import KITE, export, made_of
 from helpers.label_maps import ragged
-from scstream_app.export.run_lengths import track_shapes
+from scstream_app.export.encodings.run_lengths import track_shapes
 
 # Its decoder predates NumPy 2.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from scstream_app.export.encodings.tiff_pages import TiffPages
 from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
-from scstream_app.export.tiff_pages import TiffPages
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
