@@ -18,7 +18,7 @@ from scstream_app.addresses import split_reading
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.plural import counted
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
-from scstream_app.session.copying import Progress, copy_folder
+from scstream_app.session.folder_copy import Progress, copy_folder
 from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import InvalidData, check_file, check_folder
 from scstream_app.session.storage.lock import Lock
