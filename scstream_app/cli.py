@@ -17,14 +17,10 @@ import scstream_app
 from scstream_app import commands
 from scstream_app.addresses import CAMERA, ONCE, REPEATED
 from scstream_app.commands import COMMANDS
-from scstream_app.terminal.console import (
-    WRONG_USAGE,
-    UsageError,
-    print_message,
-    print_usage_error,
-)
+from scstream_app.terminal.console import UsageError, print_message, print_usage_error
+from scstream_app.terminal.exit_codes import FAILED, WRONG_USAGE
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
-from scstream_app.terminal.streams import FAILED, fail_safe_streams, output_code
+from scstream_app.terminal.streams import fail_safe_streams, output_code
 
 #: The number in a pattern such as frames/%05d.png.
 _NUMBER = re.compile("%[0-9]*d")
@@ -87,7 +83,7 @@ def _is_source(text: str) -> bool:
 
 
 def _reject(given: Sequence[str]) -> int:
-    """Say that the first argument is neither a command nor a source."""
+    """Report that the first argument is neither a command nor a source."""
     name = given[0]
     similar = get_close_matches(name, COMMANDS, 1)
     if similar:
