@@ -4,7 +4,7 @@ import io
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 
-INTERRUPTED = 130
+from scstream_app.terminal.exit_codes import INTERRUPTED
 
 
 def main() -> int:

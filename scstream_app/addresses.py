@@ -13,6 +13,8 @@ ONCE, REPEATED = "live:", "live-loop:"
 _READING = re.compile(r"#(?:range|rate|plane)=[^#&\n]+(?:&(?:range|rate|plane)=[^#&\n]+)*$")
 #: Prefix of the address of a camera.
 CAMERA = "camera:"
+#: The number in a pattern such as frames/%05d.png: its digits, or the second sign of %%, which is a plain one.
+NUMBER = re.compile(r"%(?:0([1-9]))?d|%(%)")
 #: Beginning of a camera, a stream or a URL. A single letter is a drive.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 #: URL in a text. Quotation marks and white space end it.
@@ -44,6 +46,15 @@ def join_reading(address: str, reading: str) -> str:
     'stack.tif#rate=10'
     """
     return f"{address}\n{reading}" if reading and "\n" in address else f"{address}{reading}"
+
+
+def has_number(path: str) -> bool:
+    """Whether a path is a numbered pattern such as ``frames/%05d.png``.
+
+    >>> has_number("frames/%05d.png"), has_number("100%.png")
+    (True, False)
+    """
+    return any(not match[2] for match in NUMBER.finditer(path))
 
 
 def absolute_address(address: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -15,19 +14,12 @@ import typer
 
 import scstream_app
 from scstream_app import commands
-from scstream_app.addresses import CAMERA, ONCE, REPEATED
+from scstream_app.addresses import CAMERA, NUMBER, ONCE, REPEATED, split_reading
 from scstream_app.commands import COMMANDS
-from scstream_app.terminal.console import (
-    WRONG_USAGE,
-    UsageError,
-    print_message,
-    print_usage_error,
-)
+from scstream_app.terminal.console import UsageError, print_message, print_usage_error
+from scstream_app.terminal.exit_codes import FAILED, WRONG_USAGE
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
-from scstream_app.terminal.streams import FAILED, fail_safe_streams, output_code
-
-#: The number in a pattern such as frames/%05d.png.
-_NUMBER = re.compile("%[0-9]*d")
+from scstream_app.terminal.streams import fail_safe_streams, output_code
 
 
 class _Commands(LazyGroup):
@@ -82,12 +74,14 @@ def _is_source(text: str) -> bool:
     """Whether the first argument is a source, if only a missing one, rather than a misspelt command."""
     if text.startswith((CAMERA, ONCE, REPEATED)) or has_magic(text) or os.path.exists(os.path.expanduser(text)):
         return True
-    # No command has a suffix.
-    return any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")) or bool(os.path.splitext(text)[1])
+    if any(sign in text for sign in (os.sep, os.altsep or os.sep, "://")):
+        return True
+    # No command has a suffix, or options after a #.
+    return bool(os.path.splitext(text)[1] or split_reading(text)[1])
 
 
 def _reject(given: Sequence[str]) -> int:
-    """Say that the first argument is neither a command nor a source."""
+    """Report that the first argument is neither a command nor a source."""
     name = given[0]
     similar = get_close_matches(name, COMMANDS, 1)
     if similar:
@@ -131,7 +125,10 @@ def _may_exist(address: str) -> bool:
     for prefix in (ONCE, REPEATED):
         if address.startswith(prefix):
             return _may_exist(address.removeprefix(prefix).strip())
-    pattern = _NUMBER.sub("*", path)
+    plain, reading = split_reading(address)
+    if reading:
+        return _may_exist(plain)
+    pattern = NUMBER.sub("*", path)
     return has_magic(pattern) and next(iglob(pattern, recursive=True), None) is not None
 
 

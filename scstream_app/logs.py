@@ -36,7 +36,7 @@ def log_file() -> Path:
 def logging_to_file(arguments: Sequence[str] = ()) -> Iterator[None]:
     """Write messages of the program to the log file, beginning with the versions and the command.
 
-    Without a folder that can be written to there is no log, and the program works all the same.
+    If the folder cannot be written to, there is no log, and the program works without it.
     """
     try:
         log_folder().mkdir(parents=True, exist_ok=True)

@@ -100,6 +100,10 @@ class Job:
         """The frame's ids at the size of the output."""
         return result.ids if result.ids.shape == self.shape else result.ids[self._centres]
 
+    def labels(self, result: FrameResult) -> IdMap:
+        """The frame's ids + 1 at the size of the output, and 0 for no segment: viewers take label 0 for background."""
+        return np.maximum(self.ids(result), -1) + 1
+
     def numbers(self, result: FrameResult) -> npt.NDArray[np.uint8]:
         """The frame's objects at the size of the output: 1 on the first one, 2 on the second, ..., 0 elsewhere."""
         if result.objects is None:

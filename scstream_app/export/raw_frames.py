@@ -13,6 +13,7 @@ from scstream_app.export.job import Job
 from scstream_app.export.options import VIEWS
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
+from scstream_app.render.image_types import IdMap
 
 #: What a raw frame may show: ids or a view.
 RAW_CONTENTS = ("ids", *VIEWS)
@@ -44,7 +45,7 @@ class RawFrames:
 
     def write(self, result: FrameResult) -> None:
         """Write a frame; raises BrokenPipeError if the reading program has ended."""
-        frame = _ids(self._job.ids(result)) if self._content == "ids" else self._drawn(result)
+        frame = _ids(self._job.labels(result)) if self._content == "ids" else self._drawn(result)
         if not self._begun:
             pixels = "gray16le" if frame.ndim == 2 else _FORMATS[frame.shape[2]]
             size = f"{frame.shape[1]}x{frame.shape[0]}"
@@ -57,8 +58,8 @@ class RawFrames:
         return views.draw(self._content, self._job.scene(result))
 
 
-def _ids(ids: npt.NDArray[np.int32]) -> npt.NDArray[np.uint16]:
-    largest = int(ids.max())
+def _ids(labels: IdMap) -> npt.NDArray[np.uint16]:
+    largest = int(labels.max()) - 1
     if largest > _LARGEST_ID:
         raise ExportError(f"Cannot write raw ids: id {largest} does not fit into 16 bits (at most {_LARGEST_ID}).")
-    return (np.maximum(ids, -1) + 1).astype("<u2")
+    return labels.astype("<u2")

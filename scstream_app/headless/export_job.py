@@ -26,12 +26,13 @@ def export(
     stop: int | None = None,
     cancel: threading.Event | None = None,
     source: Source | None = None,
+    may_connect: bool = False,
 ) -> Generator[int]:
     """Write the frames of a session in the chosen formats; yields the index of every frame written.
 
-    ``source`` is opened from the session if it is None and a format needs the picture. If a format fails, the others
-    continue, and its error is raised at the end. If the export is cancelled or the generator closed early, files of an
-    earlier export stay unchanged.
+    ``source`` is opened from the session if it is None and a format needs the picture; if it is at a network address,
+    only with ``may_connect``: see `local_source`. If a format fails, the others continue, and its error is raised at
+    the end. If the export is cancelled or the generator closed early, files of an earlier export stay unchanged.
     """
     frames = session.frames
     chosen = frames[(frames >= start) & (frames < (np.inf if stop is None else stop))]
@@ -42,7 +43,8 @@ def export(
     results = ObjectResults(session, objects, start, stop)
     failures: list[ExportError] = []
     with ExitStack() as stack:
-        pictures = stack.enter_context(_pictures(session, options, source, bool(objects) and not results.stored))
+        tracking = bool(objects) and not results.stored
+        pictures = stack.enter_context(_pictures(session, options, source, tracking, may_connect))
         file_names = _file_names(session, options, pictures)
         job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames), file_names)
         exporter = stack.enter_context(Exporter(out, job, failures.append))
@@ -75,7 +77,8 @@ def _file_names(session: Session, options: ExportOptions, source: Source | None)
         return ()
     try:
         with ExitStack() as stack:
-            source = source or stack.enter_context(open_source(session.source_address))
+            # Only images on this machine have file names.
+            source = source or stack.enter_context(open_source(local_source(session)))
             return source.file_names if source.length == facts.length else ()
     except StudioError:
         return ()
@@ -88,7 +91,7 @@ def _frame_range(session: Session) -> str:
 
 @contextmanager
 def _pictures(
-    session: Session, options: ExportOptions, source: Source | None, tracking: bool
+    session: Session, options: ExportOptions, source: Source | None, tracking: bool, may_connect: bool
 ) -> Iterator[Source | None]:
     """Open the source if a format or the tracking of objects takes pictures, and check that it belongs to the session.
 
@@ -109,7 +112,8 @@ def _pictures(
         opened = source
         if opened is None and (needed or (wanted and not facts.live)):
             try:
-                opened = stack.enter_context(open_source(local_source(session)))
+                address = session.source_address if may_connect else local_source(session)
+                opened = stack.enter_context(open_source(address))
             except StudioError:
                 if needed:
                     raise

@@ -8,11 +8,11 @@ import subprocess
 from glob import has_magic
 from pathlib import Path
 
+from scstream_app.addresses import has_number
 from scstream_app.errors import SessionError
 from scstream_app.session import SUFFIX
 from scstream_app.session.library import file_stem
 from scstream_app.sources import Camera, ImageSequence, Source
-from scstream_app.sources.images import has_number
 
 
 def session_name(source: Source) -> str:

@@ -1,4 +1,4 @@
-"""Which sources of sessions are opened unasked."""
+"""Address of a session's source, which is opened unasked only if it is on this machine."""
 
 from __future__ import annotations
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from scstream_app.errors import SourceError
-from scstream_app.render.image_types import Picture
-from scstream_app.sources import DamagedFrame, Frame, Source
+from scstream_app.sources import IMAGE_RATE, DamagedFrame, Frame, Source
 from scstream_app.sources.base import check_seekable
-
-#: Frames per second of a layer, which states none.
-RATE = 24.0
+from scstream_app.sources.images.intensity import to_eight_bits
 
 
 class LayerSource(Source):
@@ -28,7 +24,7 @@ class LayerSource(Source):
         Whether the last axis is that of the colours.
     limits : tuple of float
         Values of black and white of a grey image. Colours go from 0 to 1 if they are floating point, otherwise to the
-        largest value of their type. Values that are not finite are black.
+        largest value of their type. NaN is black.
 
     Attributes
     ----------
@@ -43,8 +39,9 @@ class LayerSource(Source):
         self._data = data[None] if data.ndim == 2 + rgb else data
         self.shape: tuple[int, int, int] = self._data.shape[:3]
         self.length, self.height, self.width = self.shape
-        self.rate = RATE
-        self._low, self._high = _range_of(np.dtype(data.dtype)) if rgb else limits
+        self.rate = IMAGE_RATE
+        low, high = _range_of(np.dtype(data.dtype)) if rgb else limits
+        self._limits = low, high if high > low else low + 1.0
         self._next = 0
         self._closed = False
 
@@ -73,7 +70,7 @@ class LayerSource(Source):
         self._next += 1
         if not np.isfinite(values).any():
             raise DamagedFrame("it has no finite values", index)
-        grey_or_rgb = eight_bits(values, self._low, self._high)
+        grey_or_rgb = to_eight_bits(values, self._limits)
         rgb = grey_or_rgb[..., :3] if self._rgb else np.repeat(grey_or_rgb[..., None], 3, axis=2)
         return Frame(index, index / self.rate, np.ascontiguousarray(rgb))
 
@@ -89,17 +86,3 @@ class LayerSource(Source):
 
 def _range_of(dtype: np.dtype[Any]) -> tuple[float, float]:
     return (0.0, float(np.iinfo(dtype).max)) if dtype.kind in "ui" else (0.0, 1.0)
-
-
-def eight_bits(values: npt.NDArray[Any], low: float, high: float) -> Picture:
-    """Stretch values so that ``low`` becomes 0 and ``high`` 255; values that are not finite become 0.
-
-    >>> eight_bits(np.array([0.0, 1.0, 3.0, np.nan]), 1.0, 2.0).tolist()
-    [0, 0, 255, 0]
-    """
-    if values.dtype == np.uint8 and (low, high) == (0, 255):
-        return values
-    span = high - low if high > low else 1.0
-    shares = (values.astype(np.float64) - low) / span
-    finite = np.nan_to_num(shares, nan=0.0, posinf=0.0, neginf=0.0)
-    return np.asarray(np.rint(255.0 * np.clip(finite, 0.0, 1.0)), np.uint8)

@@ -1,4 +1,4 @@
-"""Segment a layer on a thread of its own: what the widget's worker runs."""
+"""Segment a layer; the worker thread of the widget runs this."""
 
 from __future__ import annotations
 

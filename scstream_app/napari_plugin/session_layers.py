@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.addresses import is_remote, public_address
 from scstream_app.errors import StudioError
 from scstream_app.napari_plugin.colours import label_colours, object_colours
 from scstream_app.napari_plugin.frame_stack import FrameStack
@@ -92,7 +93,8 @@ class _Layers:
             "axis_labels": ("frame", "row", "column"),
             "metadata": {
                 "session": str(self.session.path),
-                "source": manifest.source.address,
+                # Sessions of earlier versions may hold secrets.
+                "source": public_address(manifest.source.address),
                 "rate": manifest.source.rate,
                 "frames": self.session.frames,
                 "times": np.array(self.times),
@@ -149,8 +151,16 @@ class _Layers:
         if facts.live and not self.session.recorded:
             self.report(f"'{facts.name}' was live: its pictures were not stored, and only the segments are shown.")
             return None
+        address = self.session.source_address
+        if is_remote(address):
+            # Whoever sends a session must not decide what this machine connects to, and a reader cannot ask.
+            self.report(
+                f"The segments are shown without their pictures: '{public_address(address)}' is at a network address, "
+                "which the plugin does not open."
+            )
+            return None
         try:
-            source = open_source(self.session.source_address)
+            source = open_source(address)
             try:
                 check_source(self.session, source)
             except BaseException:

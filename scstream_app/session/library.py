@@ -14,15 +14,14 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
-from scstream_app.addresses import split_reading
+from scstream_app.addresses import has_number, split_reading
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.plural import counted
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
-from scstream_app.session.copying import Progress, copy_folder
+from scstream_app.session.folder_copy import Progress, copy_folder
 from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import InvalidData, check_file, check_folder
 from scstream_app.session.storage.lock import Lock
-from scstream_app.sources.images import has_number
 
 #: Longest session name without its suffix, in bytes: file systems allow 255, and temporary names need some of them.
 _LONGEST_NAME = 200

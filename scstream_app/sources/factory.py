@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import url2pathname
 
-from scstream_app.addresses import CAMERA, ONCE, REPEATED, public_address, split_reading
+from scstream_app.addresses import CAMERA, ONCE, REPEATED, has_number, public_address, split_reading
 from scstream_app.errors import SourceError, reason
 from scstream_app.sources.base import Source
 from scstream_app.sources.camera import Camera
@@ -20,7 +20,6 @@ from scstream_app.sources.images import (
     ImageOptions,
     ImageSequence,
     TiffStack,
-    has_number,
     parse_options,
 )
 from scstream_app.sources.live_clip import LiveClip

@@ -108,7 +108,10 @@ Corrections = Annotated[
 SoftEdges = Annotated[
     bool, typer.Option("--soft-edges", help="Mattes: let the opacity follow the edges of the picture near the outline.")
 ]
-SourceOption = Annotated[str | None, typer.Option(help="New location of the source, if it was moved.")]
+SourceOption = Annotated[
+    str | None,
+    typer.Option(help="The source, if it was moved or is at a network address, which is not opened unasked."),
+]
 
 
 class Existing(StrEnum):

@@ -16,10 +16,8 @@ import typer
 from scstream_app import logs
 from scstream_app.addresses import hide_secrets
 from scstream_app.errors import SettingsError, StudioError
+from scstream_app.terminal.exit_codes import CLOSED_PIPE, FAILED
 from scstream_app.terminal.interruption import exit_code
-from scstream_app.terminal.streams import CLOSED_PIPE, FAILED
-
-WRONG_USAGE = 2
 
 #: Base class of typer.BadParameter and of the errors for unknown options and commands. It belongs to click or, in later
 #: releases of typer, to a copy of click that is not public.

@@ -10,17 +10,15 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import Any, TextIO, cast
 
 from scstream_app.errors import reason
+from scstream_app.terminal.exit_codes import CLOSED_PIPE, FAILED
 
-FAILED = 1
-#: The reader of standard output closed it, as in `scstream info | head -1`: 128 + SIGPIPE, as shells report it.
-CLOSED_PIPE = 141
 #: How the system reports that the reader of a pipe has closed it; Windows has the second one.
 _PIPE_ERRORS = (errno.EPIPE, errno.EINVAL)
 
 
 @contextmanager
 def fail_safe_streams() -> Iterator[FailSafeStream | None]:
-    """Let printing never raise in the body; yields standard output, which tells whether it failed."""
+    """Let printing never raise in the body; yields standard output, whose ``failure`` is set if that failed."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     # Without a console, Windows starts the program without streams.

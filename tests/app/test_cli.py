@@ -23,7 +23,7 @@ from scstream_app import __version__, cli, headless
 from scstream_app.commands import COMMANDS
 from scstream_app.commands import segment as segment_command
 from scstream_app.errors import StudioError
-from scstream_app.export import png
+from scstream_app.export.encodings import png
 from scstream_app.session import Session
 from scstream_app.settings import SPECS, Settings
 from scstream_app.sources import open_source
@@ -235,7 +235,9 @@ def opened(monkeypatch):
 
 def test_without_a_command_the_window_opens(clip, tmp_path, monkeypatch, opened):
     monkeypatch.chdir(tmp_path)
-    addresses = ["clip.mp4", "*.mp4", "rtsp://there/live", "camera:0", "live:clip.mp4"]
+    write_images(tmp_path / "frames", moving_square(1))
+    images = ["frames#rate=12", "frames/%05d.png", "frames/%05d.png#range=full&rate=12"]
+    addresses = ["clip.mp4", "*.mp4", "rtsp://there/live", "camera:0", "live:clip.mp4", *images]
     for address in addresses:
         assert cli.main([address]) == 0
     assert cli.main([]) == 0
@@ -257,7 +259,7 @@ def test_a_mistyped_command_is_no_source(capsys, opened):
     assert opened == []
 
 
-@pytest.mark.parametrize("source", ["missing.mp4", "gone/clip.mp4", "*.tiff", "live:missing.mp4"])
+@pytest.mark.parametrize("source", ["missing.mp4", "gone/clip.mp4", "*.tiff", "live:missing.mp4", "missing#rate=12"])
 def test_a_missing_file_is_reported_before_the_window_opens(tmp_path, monkeypatch, capsys, opened, source):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("scstream_app.ui.qt.display.has_display", lambda: False)

@@ -91,6 +91,12 @@ def write_images(folder, frames, name="{:05d}.png"):
     return folder
 
 
+def pictures(source):
+    """Read all pictures of a source, and close it."""
+    with source:
+        return [frame.rgb for frame in source.frames()]
+
+
 def read_video(path):
     """Every frame (n, H, W, 3) of a movie."""
     with av.open(str(path)) as container:

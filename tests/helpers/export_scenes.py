@@ -12,6 +12,11 @@ def leftovers(folder):
     return [path for path in folder.rglob("*") if any(part in path.name for part in (".partial", ".old", ".spool"))]
 
 
+def stack(results):
+    """Ids (frames, H, W) of all results."""
+    return np.stack([one.ids for one in results])
+
+
 def statistics(rgb, ids):
     """Rows as the engine gives them, measured on the picture itself."""
     rows = np.zeros(len(np.unique(ids[ids >= 0])), STATISTICS)

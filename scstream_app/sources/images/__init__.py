@@ -4,7 +4,6 @@ from scstream_app.sources.images.locations import (
     IMAGE_SUFFIXES,
     TIFF_SUFFIXES,
     VIDEO_SUFFIXES,
-    has_number,
     natural_order,
 )
 from scstream_app.sources.images.options import ImageOptions, parse_options
@@ -22,7 +21,6 @@ __all__ = [
     "StillSource",
     "TiffStack",
     "Unreadable",
-    "has_number",
     "natural_order",
     "parse_options",
 ]

@@ -12,6 +12,7 @@ from glob import glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
+from scstream_app.addresses import NUMBER, has_number
 from scstream_app.errors import SourceError, reason
 
 IMAGE_SUFFIXES = frozenset(
@@ -24,7 +25,6 @@ TIFF_SUFFIXES = frozenset({".tif", ".tiff"})
 
 # Suffixes of the same kind of image. Any other suffix is a kind of its own.
 _KINDS = {".jpe": ".jpg", ".jpeg": ".jpg", ".pbm": ".pnm", ".pgm": ".pnm", ".ppm": ".pnm", ".tiff": ".tif"}
-_NUMBER = re.compile(r"%(?:0([1-9]))?d|%(%)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,6 @@ def locate(images: str | Path | Sequence[Path]) -> Located:
         return _located(place)
     except (OSError, ValueError) as error:
         raise SourceError(f"Cannot open '{place}': {reason(error)}.") from error
-
-
-def has_number(name: str) -> bool:
-    """Whether a path is a numbered pattern such as ``frames/%05d.png``.
-
-    >>> has_number("frames/%05d.png"), has_number("100%.png")
-    (True, False)
-    """
-    return any(not match[2] for match in _NUMBER.finditer(name))
 
 
 def _listed(images: Sequence[Path]) -> Located:
@@ -131,7 +122,7 @@ def _numbered(pattern: Path) -> tuple[list[Path], tuple[str, ...]]:
 
 def _number_expression(pattern: Path) -> re.Pattern[str]:
     parts, numbers, place = [], 0, 0
-    for match in _NUMBER.finditer(pattern.name):
+    for match in NUMBER.finditer(pattern.name):
         numbers += not match[2]
         parts += [re.escape(pattern.name[place : match.start()]), "%" if match[2] else r"([0-9]{1,18})"]
         place = match.end()
@@ -141,7 +132,7 @@ def _number_expression(pattern: Path) -> re.Pattern[str]:
 
 
 def _with_number(name: str, number: int) -> str:
-    return _NUMBER.sub(lambda match: "%" if match[2] else f"{number:0{match[1] or 1}d}", name)
+    return NUMBER.sub(lambda match: "%" if match[2] else f"{number:0{match[1] or 1}d}", name)
 
 
 def _select_images(paths: Iterable[Path]) -> list[Path]:

@@ -15,7 +15,7 @@ import tifffile
 
 from scstream_app.errors import SourceError, reason
 from scstream_app.sources.images.intensity import Plane, Planes
-from scstream_app.sources.images.tiff_pages import count_pages
+from scstream_app.sources.images.tiff_directories import count_pages
 
 # Damage is reported as an exception; tifffile prints warnings besides.
 logging.getLogger("tifffile").setLevel(logging.CRITICAL)

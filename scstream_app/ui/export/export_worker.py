@@ -102,7 +102,9 @@ class ExportWorker(BackgroundWorker[ExportTask]):
         done, last_signal, complete = 0, 0.0, False
         try:
             stop = task.last + 1
-            for _ in headless.export(task.session, task.folder, task.options, task.first, stop, cancel):
+            # The user has agreed to open the source of this session: see `may_open_source`.
+            steps = headless.export(task.session, task.folder, task.options, task.first, stop, cancel, may_connect=True)
+            for _ in steps:
                 done += 1
                 if monotonic() - last_signal > _PAUSE:
                     last_signal = monotonic()

@@ -82,7 +82,7 @@ class CrashReporter(QObject):
 
 @contextmanager
 def reporting_crashes(window: QWidget) -> Iterator[CrashReporter]:
-    """Report exceptions of all threads in dialogs of the window, and log what Qt has to say."""
+    """Report exceptions of all threads in dialogs of the window, and log Qt's messages."""
     reporter = CrashReporter(window)
     before = qInstallMessageHandler(_log_message)
     try:

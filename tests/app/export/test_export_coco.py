@@ -8,17 +8,13 @@ from pycocotools import mask as coco_mask
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from helpers.export_scenes import result, story
+from helpers.export_scenes import result, stack, story
 from helpers.exports import KITE, export, made_of
 from helpers.label_maps import ragged
-from scstream_app.export.run_lengths import track_shapes
+from scstream_app.export.encodings.run_lengths import track_shapes
 
 # Its decoder predates NumPy 2.
 pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
-
-
-def stack(results):
-    return np.stack([one.ids for one in results])
 
 
 # --- run lengths

@@ -10,7 +10,8 @@ from scipy import ndimage
 
 from helpers.export_scenes import result, story
 from helpers.exports import KITE, export, made_of
-from scstream_app.export import ExportError, cryptomatte
+from scstream_app.export import ExportError
+from scstream_app.export.encodings import cryptomatte
 
 OpenEXR = pytest.importorskip("OpenEXR")
 

@@ -8,14 +8,10 @@ import numpy as np
 import pytest
 import zarr
 
-from helpers.export_scenes import leftovers, result, story
+from helpers.export_scenes import leftovers, result, stack, story
 from helpers.exports import KITE, export, full_disk
 from scstream_app.export import ExportError, needs_picture, uses_picture
 from scstream_app.render import palette
-
-
-def stack(results):
-    return np.stack([one.ids for one in results])
 
 
 def metadata(path):

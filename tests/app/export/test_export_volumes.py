@@ -10,16 +10,12 @@ import pytest
 import tifffile
 import zarr
 
-from helpers.export_scenes import leftovers, result, story
+from helpers.export_scenes import leftovers, result, stack, story
 from helpers.exports import export, make_job
 from helpers.label_maps import ragged
-from scstream_app.export import ExportError, tiff_pages
+from scstream_app.export import ExportError
+from scstream_app.export.encodings import tiff_pages
 from scstream_app.export.exporter import open_writer
-
-
-def stack(results):
-    return np.stack([one.ids for one in results])
-
 
 # --- NumPy
 

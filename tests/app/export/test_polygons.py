@@ -6,7 +6,7 @@ import pytest
 from scipy import ndimage
 
 from helpers.label_maps import ragged
-from scstream_app.export.polygons import join, track_parts
+from scstream_app.export.encodings.polygons import join, track_parts
 
 EVERYWHERE = np.ones((3, 3), int)
 

@@ -21,7 +21,8 @@ from helpers.session_clips import QUICK, clip, recorded
 from scstream import metrics
 from scstream_app import headless
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError, StudioError
-from scstream_app.export import ExportOptions, png
+from scstream_app.export import ExportOptions
+from scstream_app.export.encodings import png
 from scstream_app.headless import Prompt, RunCallbacks, RunProgress, stored_options
 from scstream_app.objects import ObjectEdit
 from scstream_app.session import MarkedObject, Session

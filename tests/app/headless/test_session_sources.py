@@ -10,7 +10,10 @@ import pytest
 from helpers.clips import moving_square, write_images
 from helpers.fake_source import FakeSource
 from helpers.session_clips import QUICK, clip, recording
-from scstream_app import cli
+from scstream_app import cli, headless
+from scstream_app.commands import export as export_command
+from scstream_app.commands import resume as resume_command
+from scstream_app.export import ExportOptions
 from scstream_app.headless import export_job
 from scstream_app.session import Session
 
@@ -47,7 +50,7 @@ def test_a_network_address_or_camera_is_opened_only_if_it_is_given(
     address: str, interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = session_of(interrupted, tmp_path / "a.scstream", address)
-    for module in (cli, export_job):
+    for module in (export_command, resume_command, export_job):
         monkeypatch.setattr(module, "open_source", lambda text: pytest.fail(f"{text} was opened"))
     out = ["--out", str(tmp_path / "out")]
     for words in (
@@ -59,6 +62,33 @@ def test_a_network_address_or_camera_is_opened_only_if_it_is_given(
         message = capsys.readouterr().err
         assert f"is '{address}'" in message
         assert "--source ADDRESS" in message
+
+
+def test_the_names_of_images_are_not_asked_of_a_network_address(
+    interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_of(interrupted, tmp_path / "a.scstream", ADDRESSES[0])
+    monkeypatch.setattr(export_job, "open_source", lambda text: pytest.fail(f"{text} was opened"))
+    with Session.open(path) as session:
+        list(headless.export(session, tmp_path / "out", ExportOptions(("coco",))))
+    assert "00000.png" in (tmp_path / "out" / "coco.json").read_text()
+
+
+def test_an_export_connects_if_the_user_has_agreed(
+    interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = session_of(interrupted, tmp_path / "a.scstream", ADDRESSES[0])
+    asked: list[str] = []
+
+    def opened(address: str) -> FakeSource:
+        asked.append(address)
+        return FakeSource(clip(4, cut=None))
+
+    monkeypatch.setattr(export_job, "open_source", opened)
+    with Session.open(path) as session:
+        list(headless.export(session, tmp_path / "out", ExportOptions(("overlay",)), may_connect=True))
+    assert asked == [ADDRESSES[0]]
+    assert len(list((tmp_path / "out" / "overlay").iterdir())) == 2
 
 
 def test_a_given_source_is_opened(interrupted: Path, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from helpers.clips import write_images
 from helpers.export_scenes import story
 from helpers.object_clips import painted, unseparated
 from scstream_app.errors import SessionError, StudioError
+from scstream_app.napari_plugin import session_layers
 from scstream_app.napari_plugin.reader import get_reader
 from scstream_app.objects import MarkedObject
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
@@ -140,6 +141,22 @@ def test_a_session_opens_without_its_source(session: Path, tmp_path: Path, messa
     (message,) = messages
     assert "there is no such file" in message
     assert message.endswith("The segments are shown without their pictures.")
+
+
+@pytest.mark.parametrize("address", ["http://me:secret@127.0.0.1:9/a.mp4", "//server/share/a.mp4"])
+def test_a_network_address_is_not_opened(
+    address: str, session: Path, tmp_path: Path, messages: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "copy.scstream"
+    shutil.copytree(session, path)
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["source"]["address"] = address
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    monkeypatch.setattr(session_layers, "open_source", lambda text: pytest.fail(f"{text} was opened"))
+    layers = read(path)
+    assert "pictures" not in layers
+    assert "is at a network address, which the plugin does not open" in messages[0]
+    assert "secret" not in f"{messages} {layers['segments'][1]['metadata']}"
 
 
 def test_damage_is_reported_and_the_rest_is_shown(tmp_path: Path, messages: list[str]) -> None:

@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from helpers.clips import busy, moving_square, write_images, write_video
+from helpers.clips import busy, moving_square, pictures, write_images, write_video
 from helpers.session_clips import QUICK
 from scstream_app.addresses import absolute_address, short_name, split_reading
 from scstream_app.errors import SourceError
@@ -19,11 +19,6 @@ def write_deep(folder, frames):
     for index, frame in enumerate(frames):
         assert cv2.imwrite(str(folder / f"{index:05d}.png"), frame)
     return folder
-
-
-def pictures(source):
-    with source:
-        return [frame.rgb for frame in source.frames()]
 
 
 # --- range

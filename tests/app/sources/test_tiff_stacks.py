@@ -5,7 +5,7 @@ import pytest
 import tifffile
 from PIL import Image
 
-from helpers.clips import write_images
+from helpers.clips import pictures, write_images
 from scstream_app.errors import SourceError
 from scstream_app.sources import ImageOptions, ImageSequence, TiffStack, open_source
 
@@ -22,11 +22,6 @@ def values(*shape, kind=np.uint8):
 def write(path, data, **options):
     tifffile.imwrite(path, data, **options)
     return path
-
-
-def pictures(source):
-    with source:
-        return [frame.rgb for frame in source.frames()]
 
 
 def opened(path, options=FULL):

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from scstream_app.export import atomic_files
+from scstream_app.export.encodings.run_lengths import Shape, track_shapes
 from scstream_app.export.formats.masks.coco import as_json, categories
 from scstream_app.export.job import Job
-from scstream_app.export.run_lengths import Shape, track_shapes
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.errors import ExportError
-from scstream_app.export import atomic_files, png
+from scstream_app.export import atomic_files
+from scstream_app.export.encodings import png
 from scstream_app.export.job import Job
 from scstream_app.export.writer import ImageWriter
 from scstream_app.objects import MarkedObject, Membership, member_masks

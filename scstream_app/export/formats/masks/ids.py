@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scstream_app.export import png
+from scstream_app.export.encodings import png
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap
@@ -22,13 +22,13 @@ class Ids(ImageWriter):
     about = "Segment ids as 16-bit grey PNG images: id + 1, 0 for no segment"
 
     def _write(self, result: FrameResult) -> None:
-        self._put(result, lambda: _encode(self.job.ids(result)))
+        self._put(result, lambda: _encode(self.job.labels(result)))
 
 
-def _encode(ids: IdMap) -> bytes:
-    largest = int(ids.max())
+def _encode(labels: IdMap) -> bytes:
+    largest = int(labels.max()) - 1
     if largest > _LARGEST_ID:
         raise ValueError(
             f"id {largest} does not fit into 16 bits (at most {_LARGEST_ID}); use npz, tiff or zarr instead"
         )
-    return png.greys((np.maximum(ids, -1) + 1).astype(np.uint16))
+    return png.greys(labels.astype(np.uint16))

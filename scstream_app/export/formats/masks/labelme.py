@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from scstream_app.export import jpeg, png
-from scstream_app.export.polygons import Part, track_parts
+from scstream_app.export.encodings import jpeg, png
+from scstream_app.export.encodings.polygons import Part, track_parts
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export import atomic_files, png
+from scstream_app.export import atomic_files
+from scstream_app.export.encodings import png
 from scstream_app.export.job import Job
 from scstream_app.export.options import safe_name
 from scstream_app.export.writer import ImageWriter

@@ -11,9 +11,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export import atomic_files, jpeg
+from scstream_app.export import atomic_files
+from scstream_app.export.encodings import jpeg
+from scstream_app.export.encodings.polygons import Points, join, track_parts
 from scstream_app.export.job import Job
-from scstream_app.export.polygons import Points, join, track_parts
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export import cryptomatte
+from scstream_app.export.encodings import cryptomatte
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
@@ -51,7 +51,7 @@ class Exr(ImageWriter):
         if self.job.objects:
             layers.append(("objects", self.job.numbers(result), self._object_names()))
         channels: dict[str, npt.NDArray[Any]] = {"RGBA": self._rgba(result)}
-        channels["id"] = (np.maximum(ids, -1) + 1).astype(np.uint32)
+        channels["id"] = self.job.labels(result).astype(np.uint32)
         header: dict[str, Any] = {
             # Compresses single rows, which compositing programs read fastest.
             "compression": exr.ZIPS_COMPRESSION,

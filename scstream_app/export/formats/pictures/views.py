@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from scstream_app.export import png
+from scstream_app.export.encodings import png
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from scstream_app.export.encodings.tiff_pages import TiffPages
 from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
-from scstream_app.export.tiff_pages import TiffPages
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
@@ -40,7 +40,7 @@ class ImageJ(FileWriter):
 
     def _write(self, result: FrameResult) -> None:
         assert self._pages is not None
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         self._largest = max(self._largest, int(labels.max()))
         if self._largest > _LARGEST_FLOAT:
             raise ValueError(f"id {self._largest - 1} is too large for ImageJ (at most {_LARGEST_FLOAT - 1}); use tiff")

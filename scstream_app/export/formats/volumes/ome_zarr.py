@@ -54,7 +54,7 @@ class OmeZarr(FileWriter):
                 self._ids = _create(self._segments, "int32", "tyx", job.shape)
 
     def _write(self, result: FrameResult) -> None:
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         _append(self._ids, self.count, labels)
         self._seen.update(np.unique(labels).tolist())
         self._times.add(result)

@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from scstream_app.export.encodings.tiff_pages import TiffPages
 from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
-from scstream_app.export.tiff_pages import TiffPages
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
@@ -41,7 +41,7 @@ class Tiff(FileWriter):
 
     def _write(self, result: FrameResult) -> None:
         assert self._pages is not None
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         if self._pages.is_full(labels):
             self._pages.rewrite(big=True)
         self._pages.add(labels)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
@@ -44,7 +42,7 @@ class Zarr(FileWriter):
                 )
 
     def _write(self, result: FrameResult) -> None:
-        labels = np.maximum(self.job.ids(result), -1) + 1
+        labels = self.job.labels(result)
         self._array.resize((self.count + 1, *self.job.shape))
         self._array[self.count] = labels
         self._times.add(result)

@@ -1,0 +1,1 @@
+"""Encodings of pictures, masks and outlines, which the formats share."""
