@@ -20,7 +20,10 @@ def check_writable(folder: Path, job: Job) -> None:
     Opens the writers of all formats and discards them; removes the folders that this creates.
     """
     missing = [place for place in (folder, *folder.parents) if not os.path.exists(place)]
-    there = set() if missing else set(folder.iterdir())
+    try:
+        there = set() if missing else set(folder.iterdir())
+    except OSError as error:
+        raise atomic_files.write_error(folder, error) from error
     try:
         Exporter(folder, job).abandon()
         check_space(folder)

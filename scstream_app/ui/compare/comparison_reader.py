@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from scstream_app.sources import Source, open_source
 from scstream_app.ui.compare.compared_frame import ComparedFrame, FramePair, draw
 from scstream_app.ui.qt.threads.background import BackgroundWorker
 from scstream_app.ui.qt.threads.mailbox import Mailbox
+
+_logger = logging.getLogger(__name__)
 
 _STOP_MILLISECONDS = 10_000
 
@@ -84,6 +87,7 @@ class ComparisonReader(BackgroundWorker[None]):
         except StudioError as error:
             problem = str(error)
         except Exception as error:
+            _logger.error("Comparing runs failed", exc_info=True)
             problem = f"Cannot compare the frame: {type(error).__name__}: {error}."
         with self._gate:
             if runs is not self._runs:

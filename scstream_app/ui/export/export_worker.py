@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from PySide6.QtCore import Signal
 
 from scstream_app import export, headless
+from scstream_app.addresses import hide_secrets
 from scstream_app.errors import StudioError
 from scstream_app.export import ExportOptions, Job
 from scstream_app.render import views
@@ -19,6 +21,8 @@ from scstream_app.render.palette import Colouring
 from scstream_app.session import Session
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.threads.background import BackgroundWorker
+
+_logger = logging.getLogger(__name__)
 
 _STOP_MILLISECONDS = 30_000
 #: Seconds between two progress signals.
@@ -113,6 +117,7 @@ class ExportWorker(BackgroundWorker[ExportTask]):
         except StudioError as error:
             self.failed.emit(" ".join([str(error), *getattr(error, "__notes__", [])]))
         except Exception as error:
-            self.failed.emit(f"Unexpected error: {type(error).__name__}: {error}.")
+            _logger.error("The export failed", exc_info=True)
+            self.failed.emit(hide_secrets(f"Unexpected error: {type(error).__name__}: {error}."))
         self.progressed.emit(done)
         self.finished.emit(complete)

@@ -35,6 +35,15 @@ def test_earlier_files_stay(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_a_folder_that_cannot_be_listed_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(ExportError, match="Permission denied"):
+        check_writable(tmp_path, job("ids"))
+
+
 @pytest.mark.parametrize(("name", "folder"), [("ids", False), ("overlay.mp4", True), ("segments.csv", True)])
 def test_something_in_the_way_ends_the_command_before_the_first_frame(
     name: str, folder: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -150,8 +150,8 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Exports wait after their second frame until this is set."""
     free, export = threading.Event(), headless.export
 
-    def slow(*arguments: Any) -> Iterator[int]:
-        for count, index in enumerate(export(*arguments), 1):
+    def slow(*arguments: Any, **options: Any) -> Iterator[int]:
+        for count, index in enumerate(export(*arguments, **options), 1):
             yield index
             if count == 2:
                 free.wait(LONG / 1000)
@@ -408,7 +408,7 @@ def test_closing_in_the_midst_asks(
 
 
 def test_a_failure_is_one_line(make: Made, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*arguments: Any) -> Iterator[int]:
+    def fail(*arguments: Any, **options: Any) -> Iterator[int]:
         raise ExportError("Cannot write 'a.png': the disk is full.")
 
     monkeypatch.setattr(headless, "export", fail)

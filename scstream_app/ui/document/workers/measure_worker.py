@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Mapping, Sequence
 from time import monotonic
@@ -13,6 +14,8 @@ from scstream_app.session import Session
 from scstream_app.session.frame_measures import MeasureJob, measure_frames
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.qt.threads.background import BackgroundWorker
+
+_logger = logging.getLogger(__name__)
 
 #: The compilation of a kernel cannot be interrupted.
 _STOP_MILLISECONDS = 60_000
@@ -55,7 +58,7 @@ class MeasureWorker(BackgroundWorker[tuple[Session, Sequence[int]]]):
                     found, reported = {}, monotonic()
         except Exception:
             # Whatever the fault, the frames stay unmeasured.
-            pass
+            _logger.error("Measuring frames failed", exc_info=True)
         self._report(job, found)
 
     def _report(self, job: MeasureJob, found: Mapping[int, Mapping[str, float]]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ from scstream_app.session.objects.mask_updates import MaskUpdates
 from scstream_app.session.objects.object_curves import ObjectCurves
 from scstream_app.sources import Source, open_source
 from scstream_app.ui.qt.threads.background import BackgroundWorker
+
+_logger = logging.getLogger(__name__)
 
 #: Opening the source of a long video may take a while.
 _STOP_MILLISECONDS = 30_000
@@ -134,7 +137,7 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
             self._follow(task, cancel)
         except Exception:
             # Whatever the fault, the masks stay missing.
-            pass
+            _logger.error("Tracking objects failed", exc_info=True)
         self.progress = None
         self._report(task, cancel)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from scstream_app.sources import Source, open_source
 from scstream_app.ui.document.look import NO_ID, Look, Shown, draw, is_segmented
 from scstream_app.ui.qt.threads.background import BackgroundWorker
 from scstream_app.ui.qt.threads.mailbox import Mailbox
+
+_logger = logging.getLogger(__name__)
 
 _STOP_MILLISECONDS = 10_000
 
@@ -150,6 +153,7 @@ class Renderer(BackgroundWorker[None]):
         except StudioError as error:
             problem = str(error)
         except Exception as error:
+            _logger.error("Drawing failed", exc_info=True)
             problem = f"Cannot draw the frame: {type(error).__name__}: {error}."
         with self._gate:
             if loaded != self._loaded:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, closing
@@ -32,6 +33,8 @@ from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
 from scstream_app.ui.document.workers.open_clips import close_in_background, open_existing, open_unless_cancelled
 from scstream_app.ui.qt.threads.background import BackgroundWorker
 from scstream_app.ui.qt.threads.mailbox import Mailbox
+
+_logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
@@ -208,6 +211,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
+            _logger.error("Segmentation failed", exc_info=True)
             self.failed.emit(hide_secrets(f"Unexpected failure: {type(error).__name__}: {error}."))
         finally:
             if not self._aside:
@@ -439,5 +443,6 @@ def read_session(session: Session, cancel: threading.Event) -> Opened:
     except StudioError as error:
         problem = str(error)
     except Exception as error:
+        _logger.error("Reading a session failed", exc_info=True)
         problem = f"Cannot read '{session.path}': {type(error).__name__}: {error}."
     return Opened(session, summary, edits, session.bookmark, problem)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock, Thread
@@ -15,6 +16,8 @@ from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.ui.document.workers.open_clips import close_in_background
 from scstream_app.ui.qt.threads.thread_priority import lower_priority
+
+_logger = logging.getLogger(__name__)
 
 Clip = Source | Session
 
@@ -130,6 +133,7 @@ class _Attempt:
         except StudioError as error:
             failure = str(error)
         except Exception as error:
+            _logger.error("Opening failed", exc_info=True)
             failure = hide_secrets(f"Cannot open '{self.request.name}': {type(error).__name__}: {error}.")
         with self._lock:
             if not self._cancelled:
