@@ -115,7 +115,7 @@ def prepare(
     check_job(out, job)
     check_folder_free(out)
     if not overwrite:
-        _check_unused(run.path)
+        _check_unused(run.path, run.source.live)
     _check_folder(run.path)
     check_writable(out, job)
     return run
@@ -129,12 +129,12 @@ def _check_prompts(run: Run) -> None:
             raise SettingsError(f"'{prompt.name}' is corrected on frame {prompt.frame}, which is not segmented")
 
 
-def _check_unused(path: Path) -> None:
+def _check_unused(path: Path, live: bool) -> None:
     """Raise unless the folder is free of sessions: the files of two sources have the same names."""
     if os.path.exists(path):
-        raise SessionError(
-            f"The session '{path}' exists. Replace it with --overwrite, or resume it with: {resume_command(path)}"
-        )
+        # A live source cannot be resumed.
+        other = "choose another --out." if live else f"resume it with: {resume_command(path)}"
+        raise SessionError(f"The session '{path}' exists. Replace it with --overwrite, or {other}")
     others = sessions_in(path.parent)
     if others:
         raise SessionError(
@@ -231,7 +231,7 @@ def _write_all(
         )
         # Another process may have been faster since `prepare`.
         if not run.overwrite:
-            _check_unused(run.path)
+            _check_unused(run.path, run.source.live)
         session = stack.enter_context(run.create_session())
         tracked = _with_first(first, (stage.track(result) for result in results))
         everything = write_run(session, tracked, run.segmenter, callbacks.cancel)

@@ -23,6 +23,8 @@ from scstream_app.terminal.interruption import exit_code
 #: releases of typer, to a copy of click that is not public.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
 
+_NOT_A_NUMBER = re.compile(r"Input should be a valid (number|integer), unable to parse .*", re.DOTALL)
+
 _logger = logging.getLogger(__name__)
 
 
@@ -84,9 +86,18 @@ def print_usage_error(error: Any) -> None:
     if option := getattr(error, "option_name", "") if "No such option" in text else "":
         similar = getattr(error, "possibilities", None)
         text = f"No such option '{option}'." + (f" Did you mean {_alternatives(similar)}?" if similar else "")
+    if number := _NOT_A_NUMBER.search(text):
+        # typer reports pydantic's reason, which does not name the value.
+        kind = "a whole number" if number[1] == "integer" else "a number"
+        text = f"{text[: number.start()]}must be {kind}{_given_value(error)}"
     text = re.sub(r"\S{200,}", lambda long: f"{long[0][:60]}...", text)
     path = error.ctx.command_path if error.ctx is not None else "scstream"
     print_message(f"scstream: {text}{'' if text[-1:] in '.?!' else '.'} See '{path} --help'.")
+
+
+def _given_value(error: Any) -> str:
+    problems = getattr(error.__cause__, "errors", None)
+    return f", got '{problems()[0]['input']}'" if problems is not None else ""
 
 
 def _alternatives(names: list[str]) -> str:

@@ -108,7 +108,7 @@ def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], re
     )
     if report["fps"] is not None:
         line += f"; {report['fps']:.1f} frames/s ({report['ms_engine_median']:.1f} ms per frame in the engine)"
-    print(f"{line}.\nWritten to {out}: {Path(report['session']).name}, {', '.join(formats)}")
+    print(f"{line}.\nWritten to {out}: {', '.join([Path(report['session']).name, *formats])}")
 
 
 @contextmanager

@@ -78,6 +78,11 @@ def test_segment_writes_what_the_library_finds(clip, tmp_path, capsys):
     assert "6 frames of 64 x 48" in capsys.readouterr().out
 
 
+def test_a_run_without_formats_names_only_the_session(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "", "--frames", ":1", "--max-init-sweeps", "5") == 0
+    assert capsys.readouterr().out.endswith(f": {clip.stem}.scstream\n")
+
+
 def test_smoothing_and_steadiness_can_be_switched_off(clip, tmp_path):
     assert segment(clip, tmp_path / "out", "--smoothing", "0", "--steadiness", "0", "--quiet") == 0
     bare = VideoSegmenter(smoothing=0, steadiness=0)
@@ -333,6 +338,8 @@ def test_only_what_is_needed_is_loaded():
     [
         (["--alpha", "-1"], r"'--alpha': must be a number, .*, got -1\.0"),
         (["--scale", "0"], r"'--scale': must be a number, above 0 and at most 1, got 0\.0"),
+        (["--scale", "half"], "'--scale': .*'half'"),
+        (["--seed", "1.5"], r"'--seed': .*'1\.5'"),
         (["--sweeps", "-2"], r"'--sweeps': must be a whole number, .*, got -2"),
         (["--threads", "0"], r"'--threads': must be a whole number, .*, got 0"),
         (["--seed", "-1"], r"'--seed': must be a whole number, .*, got -1"),

@@ -154,8 +154,11 @@ def test_standard_input_has_no_second_pass(tmp_path, feed, capsys):
     (tmp_path / "raw").write_bytes(moving_square(1)[0].tobytes())
     feed(tmp_path / "raw")
     assert segment("-", "--raw", "64x48", "--out", tmp_path / "o") == 0
-    feed(os.devnull)
     session = str(tmp_path / "o" / "stdin.scstream")
+    feed(tmp_path / "raw")
+    assert segment("-", "--raw", "64x48", "--out", tmp_path / "o") == 1
+    assert "exists. Replace it with --overwrite, or choose another --out." in capsys.readouterr().err
+    feed(os.devnull)
     assert cli.main(["resume", session, "--quiet"]) == 1
     assert "it came from standard input, and its pictures were not kept" in capsys.readouterr().err
     assert cli.main(["export", session, "--formats", "overlay", "--out", str(tmp_path / "e"), "--quiet"]) == 1
@@ -213,12 +216,14 @@ def test_the_pipes_of_the_readme(tmp_path, number):
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    session = Session.open(tmp_path / "result" / "stdin.scstream")
-    assert len(session) == 25
+    (path,) = tmp_path.glob("*/stdin.scstream")
+    assert len(Session.open(path)) == 25
     for made in tmp_path.glob("*.mkv"):
         assert len(read_video(made)) == 25
 
 
 def test_the_readme_has_pipes():
     assert len(pipe_lines()) == 3
-    assert all("scstream segment -" in line for line in pipe_lines())
+    folders = [re.search(r"scstream segment - .*--out (\S+)", line)[1] for line in pipe_lines()]
+    # One line after the other must work: a second session of standard input in the same folder is refused.
+    assert len(set(folders)) == 3

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from scstream_app.errors import SourceError
+from scstream_app.plural import counted
 from scstream_app.render.image_types import Picture
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_seekable
 from scstream_app.sources.images.intensity import Planes, is_deep, measure_ranges, sampled_frames, to_rgb
@@ -57,9 +58,8 @@ class StillSource(Source):
         if len(given) == 1:
             return given * len(first)
         if given and len(given) != len(first):
-            raise SourceError(
-                f"Cannot open '{self.name}': it has {len(first)} channels, but {len(given)} ranges are given."
-            )
+            channels = counted(len(first), "channel")
+            raise SourceError(f"Cannot open '{self.name}': it has {channels}, but {len(given)} ranges are given.")
         return given
 
     def _measured_ranges(self) -> Ranges:

@@ -109,7 +109,7 @@ class TiffFrames:
         if any(self._page(number).is_reduced for number in pages[:2]):
             # Small copies of the image, not frames.
             pages = [number for number in pages if not self._page(number).is_reduced]
-        planes = self._depth(len(pages), plane) if projected and len(pages) > 1 else [0]
+        planes = self._depth(len(pages) if projected else 1, plane)
         self.length = 1 if projected else len(pages)
         self._numbers = np.array([[[pages[z]] for z in planes]] if projected else [[[page]] for page in pages])
 
@@ -133,19 +133,20 @@ class TiffFrames:
         parts = [[place for place, axis in enumerate(axes) if axis in part] for part in (time, depth, channels)]
         sizes = [prod(shape[place] for place in part) for part in parts]
         table = numbers.transpose([place for part in parts for place in part]).reshape(sizes)
-        if depth:
-            table = table[:, self._depth(sizes[1], plane)]
+        table = table[:, self._depth(sizes[1], plane)]
         self.length, self._numbers = self._whole_frames(series, table), table
 
     def _depth(self, count: int, plane: int | None) -> list[int]:
         if plane is None:
-            self.notes += (
-                f"'{self.path.name}' has {count} planes per frame: the maximum over them is shown. "
-                "Choose one with --plane.",
-            )
+            if count > 1:
+                self.notes += (
+                    f"'{self.path.name}' has {count} planes per frame: the maximum over them is shown. "
+                    "Choose one with --plane.",
+                )
             return list(range(count))
         if plane >= count:
-            raise SourceError(f"Cannot open '{self.path}' at plane {plane}: it has the planes 0 to {count - 1}.")
+            held = f"it has the planes 0 to {count - 1}" if count > 1 else "its frames have one plane, number 0"
+            raise SourceError(f"Cannot open '{self.path}' at plane {plane}: {held}.")
         return [plane]
 
     def _whole_frames(self, series: Any, table: Any) -> int:

@@ -92,6 +92,14 @@ def test_a_plane_can_be_chosen(tmp_path):
         TiffStack(path, ImageOptions(plane=3))
 
 
+def test_a_plane_of_frames_without_depth_is_refused(tmp_path):
+    for name, options in (("pages.tif", {"metadata": None}), ("axes.tif", {"metadata": {"axes": "TYX"}, "ome": True})):
+        path = write(tmp_path / name, values(2, 12, 16), **options, **GREY)
+        with pytest.raises(SourceError, match="at plane 1: its frames have one plane, number 0"):
+            TiffStack(path, ImageOptions(plane=1))
+        TiffStack(path, ImageOptions(plane=0)).close()
+
+
 def test_the_files_of_a_folder_are_frames_and_their_pages_planes(tmp_path):
     data = values(2, 3, 12, 16)
     for number, planes in enumerate(data):
@@ -136,6 +144,12 @@ def test_every_channel_has_its_own_range(tmp_path):
     assert pictures(TiffStack(path, ImageOptions(((0.0, 400.0), (0.0, 4095.0)))))[0][..., 0].max() < 130
     with pytest.raises(SourceError, match="it has 2 channels, but 3 ranges are given"):
         TiffStack(path, ImageOptions(((0.0, 1.0),) * 3))
+
+
+def test_a_grey_stack_has_one_channel(tmp_path):
+    path = write(tmp_path / "a.tif", values(2, 12, 16), metadata=None, **GREY)
+    with pytest.raises(SourceError, match="it has 1 channel, but 2 ranges are given"):
+        TiffStack(path, ImageOptions(((0.0, 1.0),) * 2))
 
 
 @pytest.mark.parametrize("samples", [3, 4])
