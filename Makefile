@@ -13,7 +13,7 @@ SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
 
-.PHONY: help run test test-slow test-x test-newest test-lowest lint format bench docs wheels lock clean
+.PHONY: help run test test-slow torture test-x test-newest test-lowest lint format bench docs wheels lock clean
 
 help:  ## Show this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | while IFS=$$'\t' read -r name text; do \
@@ -27,21 +27,23 @@ run: $(READY)  ## Open a sample clip in the window; without a display, segment i
 	    $(BIN)/scstream segment $(SAMPLE) --out out/ --overwrite; \
 	fi
 
-# About half of the tests by time; all others form the second group.
-WINDOW := $(addprefix tests/ui/,document export qt sessions timeline viewer window)
+# Processes that run tests at the same time. Each gets whole files, so that fixtures of a module are made once; one that
+# crashes is not started again, since it would repeat the test that crashed it.
+JOBS := 2
 
-test: $(READY)  ## Check style, types and import layers, then run the tests except the slow ones
+test: $(READY)  ## Check style, types and import layers, then run the tests except the slow ones (JOBS=4: in four processes)
 	@# Compile the kernels while the linters run, so that no test waits for the compiler.
 	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiler=$$!; $(MAKE) --no-print-directory lint; wait $$compiler
-	@# Run two groups at the same time, as each alone leaves a second core idle.
-	@export QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen}; output=$$(mktemp); \
-	$(BIN)/python -m pytest -m 'not slow' $(WINDOW) > $$output 2>&1 & window=$$!; \
-	failed=0; $(BIN)/python -m pytest -m 'not slow' $(WINDOW:%=--ignore %) || failed=1; \
-	wait $$window || failed=1; cat $$output; rm -f $$output; \
-	exit $$failed
+	@# All processes must collect the tests in the same order, also where parameters come from a set.
+	PYTHONHASHSEED=0 QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest -m 'not slow' -n $(JOBS) --dist loadfile --max-worker-restart 0
 
 test-slow: $(READY)  ## Run the slow tests: quality, distributions, leaks, long and torn sessions
 	QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest -m slow
+
+# For instance: make torture PARTS='media sessions' SECONDS=60 SEED=3
+torture: $(READY)  ## Attack the program for an hour or more: damaged files, kills, power cuts, full disks, a monkey, a bad camera
+	PYTHONPATH=tests QT_QPA_PLATFORM=offscreen $(BIN)/python -m torture $(PARTS) \
+	    $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SCALE),--scale $(SCALE)) $(if $(SEED),--seed $(SEED))
 
 test-x: $(READY)  ## Run the window's tests on an X server without a screen, with a window manager (TESTS=tests/ui/viewer: only those)
 	@if ! command -v xvfb-run >/dev/null || ! command -v openbox >/dev/null; then \

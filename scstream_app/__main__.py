@@ -9,10 +9,20 @@ INTERRUPTED = 130
 
 def main() -> int:
     """Run the command-line program; handles Ctrl-C also during its imports, which take a second or two."""
+    if sys.argv[1:] == ["--version"]:
+        # The parser of the command line takes longer to import than all the rest of this.
+        from scstream_app import __version__
+        from scstream_app.terminal.streams import fail_safe_streams, output_code
+
+        with fail_safe_streams() as output:
+            print(f"scstream {__version__}")
+            return output_code(output)
     try:
+        from scstream_app import crash_report, logs
         from scstream_app.cli import main as command
 
-        return command()
+        with logs.logging_to_file(sys.argv[1:]), crash_report.watching_for_faults():
+            return command()
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         return INTERRUPTED

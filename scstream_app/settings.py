@@ -80,9 +80,9 @@ class Spec:
         elif self.kind == "choice":
             text = f"one of {', '.join(self.choices)}"
         else:
-            noun = "a whole number" if self.kind == "integer" else "a number"
-            low = f"above {self.low:g}" if self.above else f"at least {self.low:g}"
-            text = f"{noun}, {low} and at most {self.high:g}"
+            noun, layout = ("a whole number", "d") if self.kind == "integer" else ("a number", "g")
+            low = f"{'above' if self.above else 'at least'} {self.low:{layout}}"
+            text = f"{noun}, {low} and at most {self.high:{layout}}"
         return text if self.none is None else f"{text}, or none ({self.none})"
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import av
 
 from scstream_app import __version__
+from scstream_app.addresses import public_address
 from scstream_app.samples import SAMPLES
 from scstream_app.session import MarkedObject, Session
 from scstream_app.sources import list_cameras
@@ -40,21 +41,31 @@ _PACKAGES = (
 _CODECS = ("libx264", "libvpx-vp9", "prores_ks", "gif")
 
 
-def facts() -> dict[str, Any]:
-    """Versions, cores, codecs, cameras and the cache folder of compiled code, as plain values."""
-    # Importing the engine takes a while.
-    from scstream import kernels
-
+def versions() -> dict[str, Any]:
+    """Versions of the program, of Python, the system and the packages, and the number of cores, as plain values."""
     return {
         "scstream": __version__,
         "python": platform.python_version(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "cores": os.cpu_count(),
+        "packages": {name: _version(name) for name in _PACKAGES},
+    }
+
+
+def facts() -> dict[str, Any]:
+    """Versions, cores, codecs, cameras and the cache folder of compiled code, as plain values."""
+    # Importing the engine takes a while.
+    from scstream import kernels
+
+    found = versions()
+    packages = found.pop("packages")
+    return {
+        **found,
         "samples": str(SAMPLES),
         "numba_cache": str(kernels.label_tiles.stats.cache_path),
         "codecs": {name: "yes" if name in av.codecs_available else "missing" for name in _CODECS},
         "cameras": {f"camera:{camera.index}": camera.name for camera in list_cameras()} or "none",
-        "packages": {name: _version(name) for name in _PACKAGES},
+        "packages": packages,
     }
 
 
@@ -65,7 +76,8 @@ def session_facts(session: Session, objects: Sequence[MarkedObject]) -> dict[str
     settings = manifest.settings.portable()
     return {
         "session": str(session.path),
-        "source": source.address,
+        # Sessions of earlier versions may hold secrets.
+        "source": public_address(source.address),
         "size": f"{source.width} x {source.height}",
         "rate": source.rate,
         "frames": len(frames),

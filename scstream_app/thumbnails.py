@@ -11,11 +11,11 @@ import cv2
 import numpy as np
 from platformdirs import user_cache_path
 
+from scstream_app.addresses import ONCE, REPEATED, join_reading, split_reading
 from scstream_app.errors import StudioError
 from scstream_app.render.image_types import Picture
 from scstream_app.session import SUFFIX, Manifest
 from scstream_app.sources import DamagedFrame, Source, open_source
-from scstream_app.sources.addresses import ONCE, REPEATED
 
 #: Maximum width and height: twice the size in lists, for screens of high resolution.
 SIZE = (192, 108)
@@ -38,7 +38,7 @@ def thumbnail(address: str) -> Picture | None:
     """
     with suppress(StudioError, OSError, ValueError):
         clip = _clip_of(address)
-        first = Path(clip.partition("\n")[0])
+        first = Path(split_reading(clip)[0].partition("\n")[0])
         status = first.stat()
         key = f"{clip}\0{status.st_mtime_ns}\0{status.st_size}"
         file = cache_folder() / f"{sha256(key.encode(errors='surrogateescape')).hexdigest()}.jpg"
@@ -52,7 +52,8 @@ def _clip_of(address: str) -> str:
     address = address.removeprefix(ONCE).removeprefix(REPEATED)
     if not address.endswith(SUFFIX):
         return address
-    return Manifest.read(Path(address) / "manifest.json").source.address
+    source = Manifest.read(Path(address) / "manifest.json").source
+    return join_reading(source.address, source.reading)
 
 
 def _read(file: Path) -> Picture | None:

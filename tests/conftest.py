@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import faulthandler
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def logs_apart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Leave the user's log files alone, also in processes that tests start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -81,11 +81,11 @@ def test_every_page_is_in_the_navigation_of_the_site():
     # The rest are pages that tools/docs_site.py makes.
     assert listed - pages == {
         "changelog.md",
-        "command.md",
         "contributing.md",
         "examples.md",
         "index.md",
         "sample_videos.md",
+        "security.md",
     }
 
 

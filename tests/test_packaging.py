@@ -23,7 +23,7 @@ from scstream_app import assets
 LIBRARY = tomllib.loads((ROOT / "engine" / "pyproject.toml").read_text(encoding="utf-8"))
 STUDIO = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: Imported only if an optional dependency is installed.
-OPTIONAL = {"pyarrow"}
+OPTIONAL = {"magicgui", "napari", "pyarrow", "qtpy"}
 
 
 def distribution_name(requirement: str) -> str:

@@ -1,8 +1,8 @@
 """MkDocs hook: pages of the documentation site that are made from files outside docs/ or from the code.
 
-README.md becomes the home page; the other pages come from CONTRIBUTING.md, CHANGELOG.md, the examples, the sample clips
-and the command. Links between files work on GitHub and in the site: here they are converted from the first to the
-second. `make docs` fails on a dead link, and on a page that would load anything from another server.
+README.md becomes the home page; the other pages come from CONTRIBUTING.md, SECURITY.md, CHANGELOG.md, the examples,
+the sample clips and the command. Links between files work on GitHub and in the site: here they are converted from the
+first to the second. `make docs` fails on a dead link, and on a page that would load anything from another server.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     "index.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
     "changelog.md": "CHANGELOG.md",
     "examples.md": "examples/README.md",
     "sample_videos.md": "sample_videos/README.md",
@@ -48,14 +49,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if uri == "examples.md":
             text += example_sections(text)
         files.append(File.generated(config, uri, content=text))
-    files.append(File.generated(config, "command.md", content=command_page()))
     files.append(File.generated(config, "icon.svg", abs_src_path=str(ROOT / ICON)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, **_: object) -> str:
-    """Convert the links of a page from places in the repository to places in the site."""
+    """Convert the links of a page from places in the repository to places in the site; add the help of the command."""
     uri = page.file.src_uri
+    if uri == "command.md":
+        markdown += command_reference()
     folder = posixpath.dirname(PAGES.get(uri, f"docs/{uri}"))
 
     def convert(match: re.Match[str]) -> str:
@@ -78,16 +80,19 @@ def on_post_build(config: MkDocsConfig) -> None:
             raise PluginError(f"{page.relative_to(config.site_dir)} loads from another server: {loaded[0]}")
 
 
-def command_page() -> str:
-    """Return the help of the command `scstream` and of its subcommands as Markdown."""
+def command_reference() -> str:
+    """Return the help of the command `scstream` and of its subcommands as sections of a page."""
     from scstream_app.cli import app
+    from scstream_app.commands import COMMANDS
 
     command = typer.main.get_command(app)
+    for name in COMMANDS:
+        command.load(name)
     context = typer.Context(command, info_name="scstream")
-    text = get_docs_for_click(obj=command, ctx=context, name="scstream", title="The command")
+    text = get_docs_for_click(obj=command, ctx=context, name="scstream", indent=1)
     # The list of commands shortens their descriptions; the page has a table of contents.
     text = re.sub(r"^\*\*Commands\*\*:\n\n(\*.*\n)+", "", text, flags=re.MULTILINE)
-    return _BOLD.sub(r"`\1`", text)
+    return "\n" + _BOLD.sub(r"`\1`", text)
 
 
 def example_sections(readme: str) -> str:

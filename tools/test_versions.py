@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 RESOLUTIONS = {"newest": "highest", "lowest": "lowest-direct"}
 #: What old versions call is deprecated in the newest versions of their own dependencies.
 WARNINGS = {"newest": (), "lowest": ("-W", "ignore::DeprecationWarning", "-W", "ignore::PendingDeprecationWarning")}
-PROJECTS = ("-e", "./engine", "-e", ".[parquet]")
+PROJECTS = ("-e", "./engine", "-e", ".[exr,parquet]")
 
 
 def main(arguments: list[str]) -> int:

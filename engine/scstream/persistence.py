@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from scstream import archive
 from scstream.checks import check_integer, check_number
 from scstream.components import BY_NAME, Component, DiagonalGaussian, Gaussian, PixelGaussian
 from scstream.components.base import is_built_in, is_registered
@@ -42,6 +43,10 @@ _SAVED = tuple(field.name for field in fields(Parameters) if field.name != "thre
 
 #: Maximum number of features of a custom component.
 _MAX_FEATURES = 2**24
+#: Maximum number of ids in a genealogy, which keeps a few hundred bytes of each.
+_MAX_IDS = 2**21
+#: Maximum number of bytes of the JSON text, which may take twenty times as much memory.
+_MAX_TEXT = 2**24
 #: Upper bound of batch numbers and ids in a file, so that counting on from them never overflows.
 _MAX_COUNT = 2**62
 
@@ -215,11 +220,21 @@ def _component(meta: Meta, arrays: Arrays) -> Component:
     missing = default_params(component_class).keys() - prior.keys()
     if missing:
         raise ValueError(f"the prior lacks {sorted(missing)}")
-    # A built-in row of statistics is longer than the number of features: the size of the file limits what is allocated.
-    limit = arrays["records"].shape[-1] - 1 if is_built_in(component_class) else _MAX_FEATURES
-    check_integer("n_features", meta["n_features"], 1, limit)
+    check_integer("n_features", meta["n_features"], 1, _most_features(component_class, arrays["records"]))
     unbound = component_class(**{name: value if value.ndim else value.item() for name, value in prior.items()})
     return unbound.bind(np.zeros((1, meta["n_features"])), np.ones(1))
+
+
+def _most_features(component_class: type[Component], records: npt.NDArray[Any]) -> int:
+    """Limit of the number of features, so that the size of the file limits what is allocated for them."""
+    if not is_built_in(component_class):
+        return _MAX_FEATURES
+    # An empty array may state any length.
+    if not records.size:
+        raise ValueError("there are no records")
+    # A row of statistics is longer than the number of features D; with a covariance it has more than D * D / 2 entries.
+    length = records.shape[-1]
+    return math.isqrt(2 * length) if issubclass(component_class, Gaussian) else length - 1
 
 
 def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> State:
@@ -274,6 +289,8 @@ def _centre(records: npt.NDArray[np.float64], component: Component) -> None:
 
 def _genealogy(state: Arrays, clusters: State) -> Genealogy:
     """The genealogy of a file, checked for consistency with the clusters that are alive."""
+    if any(column.size > _MAX_IDS for column in state.values()):
+        raise ValueError(f"the genealogy has more than {_MAX_IDS} ids")
     ids, dead, pending = (_integers(state, name) for name in ("id", "dead", "pending"))
     next_id, capacity = (_integers(state, name, ndim=0) for name in ("next_id", "capacity"))
     links = [_integers(state, name, low=-1) for name in ("parent", "merged")]
@@ -364,9 +381,17 @@ def _section(arrays: Arrays, prefix: str) -> Arrays:
 
 
 def write(path: Pathish, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write a model file atomically: a reader finds the old file or the complete new one."""
+    """Write a model file atomically: a reader finds the old file or the complete new one.
+
+    Raises ValueError for a model that `read` would refuse because of its size.
+    """
     target = Path(path)
     text = json.dumps({"format": FORMAT, "version": VERSION, **meta})
+    if len(text) > _MAX_TEXT:
+        raise ValueError(
+            f"a model whose description has {len(text)} characters cannot be saved, {_MAX_TEXT} are the most"
+        )
+    archive.check_size(array.size for array in arrays.values())
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot save '{target}': there is no folder '{target.parent}'")
     if target.is_dir():
@@ -387,16 +412,20 @@ def write(path: Pathish, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArr
 def read(path: Pathish) -> tuple[Meta, Arrays]:
     """Return the JSON text and the arrays of a model file; raises ModelFileError if format or version are wrong."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            # numpy returns members that are not arrays as bytes.
-            arrays = {name: np.asarray(archive[name]) for name in archive.files}
-        meta = json.loads(arrays.pop("meta").tobytes().decode())
-    except FileNotFoundError:
+        with open(path, "rb") as file:
+            arrays = archive.read_arrays(file)
+        text = arrays.pop("meta")
+        if text.nbytes > _MAX_TEXT:
+            raise archive.TooLarge(f"its description has {text.nbytes} bytes, and {_MAX_TEXT} are the most")
+        meta = json.loads(text.tobytes().decode())
+    except (FileNotFoundError, PermissionError):
         raise
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        # numpy takes any other file for a pickle and tells how to load that.
-        detail = "" if "pickle" in str(error) else f" ({error})"
-        raise ModelFileError(f"Cannot load '{path}': not a ScStream model, or damaged{detail}") from error
+    except archive.TooLarge as error:
+        raise ModelFileError(f"Cannot load '{path}': {error}") from error
+    except zipfile.BadZipFile as error:
+        raise ModelFileError(f"Cannot load '{path}': not a ScStream model, or damaged") from error
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError) as error:
+        raise ModelFileError(f"Cannot load '{path}': not a ScStream model, or damaged ({error})") from error
     except Exception as error:  # zlib.error and struct.error have no common base
         raise ModelFileError(f"Cannot load '{path}': damaged ({error})") from error
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import persistence
-from scstream.checks import check_frame, check_time
+from scstream.checks import check_frame, check_integer, check_time
 from scstream.errors import ModelFileError, NotSegmentedError
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
@@ -31,6 +31,9 @@ from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import mode_densities
+
+#: Largest height and width in a model file.
+_MAX_SIDE = 2**20
 
 
 class VideoSegmenter(Parametrised):
@@ -479,7 +482,9 @@ class VideoSegmenter(Parametrised):
             )
             sampler.config = segmenter._parameters.changed(colour=video.get("last_colour", video["colour"]))
             height, width = video["shape"]
-            segmenter.shape_ = (int(height), int(width))
+            for name, value in (("height", height), ("width", width)):
+                check_integer(name, value, 1, _MAX_SIDE)
+            segmenter.shape_ = (height, width)
             segmenter._next_is_first = bool(video.get("fresh", False))
             segmenter._final = FinalLabels.from_state(final, segmenter.shape_)
             # The steadiness, which decides how fast frames are forgotten, is known only now.

@@ -1,11 +1,21 @@
 """Export results to files. Each format is a module of `formats`; `Exporter` writes several formats at once."""
 
 from scstream_app.errors import ExportError
-from scstream_app.export.exporter import Exporter, check_job, check_options, needs_object, needs_picture
+from scstream_app.export.exporter import (
+    Exporter,
+    check_job,
+    check_options,
+    lists_files,
+    needs_object,
+    needs_picture,
+    uses_picture,
+)
+from scstream_app.export.folder_lock import check_folder_free
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
 from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
+from scstream_app.export.preflight import check_space, check_writable
 from scstream_app.export.writer import Writer
 
 __all__ = [
@@ -17,8 +27,13 @@ __all__ = [
     "Job",
     "Movie",
     "Writer",
+    "check_folder_free",
     "check_job",
     "check_options",
+    "check_space",
+    "check_writable",
+    "lists_files",
     "needs_object",
     "needs_picture",
+    "uses_picture",
 ]

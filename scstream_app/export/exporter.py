@@ -13,6 +13,7 @@ from typing import Self
 
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files
+from scstream_app.export.folder_lock import FolderLock
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import MovieWriter
@@ -32,7 +33,8 @@ class Exporter:
     Each writer runs on a separate thread and receives the frames in order. If a writer fails, the next call of
     `write` or `close` raises its ExportError, and the other writers complete their files with the frames so far. If
     ``on_failure`` is given, it is called with the error instead, and the other writers continue. Do not modify the
-    arrays of a result after passing it to `write`.
+    arrays of a result after passing it to `write`. Only one exporter at a time can write to a folder; another one
+    raises an ExportError.
 
     Results without masks get those of the segments that the job's objects have. If such an export does not start at the
     first frame, edits of earlier frames must give the segments just before its start: see `Membership.collapsed`.
@@ -62,6 +64,9 @@ class Exporter:
     ) -> None:
         check_job(folder, job)
         with ExitStack() as stack:
+            # Before anything else: opening a writer removes unfinished files.
+            self._lock = FolderLock(folder)
+            stack.callback(self._lock.release)
             writers: list[Writer] = []
             for name in dict.fromkeys(job.options.formats):
                 writers.append(stack.enter_context(open_writer(folder, name, job)))
@@ -111,6 +116,7 @@ class Exporter:
             thread.end(abandon)
         for thread in self._threads:
             thread.join()
+        self._lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -165,6 +171,16 @@ def open_writer(folder: Path, name: str, job: Job) -> Writer:
 def needs_picture(formats: Iterable[str]) -> bool:
     """Whether any of the formats needs the picture of the frames."""
     return any(_parse(name)[0].needs_picture for name in formats)
+
+
+def lists_files(formats: Iterable[str]) -> bool:
+    """Whether any of the formats lists the names of the source's image files."""
+    return any(_parse(name)[0].lists_files for name in formats)
+
+
+def uses_picture(formats: Iterable[str]) -> bool:
+    """Whether any of the formats includes the picture of the frames if there is one."""
+    return any(_parse(name)[0].uses_picture for name in formats)
 
 
 def needs_object(name: str) -> bool:

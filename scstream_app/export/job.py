@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Self
@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export.options import ExportOptions, matches_pattern, require, safe_name
+from scstream_app.export.options import ExportOptions, file_stem, matches_pattern, require
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracking.outline import soft_edges
 from scstream_app.pipeline.frame_result import FrameResult
@@ -42,6 +42,8 @@ class Job:
         Segments that the overlay does not tint.
     objects : tuple of MarkedObject
         The objects whose masks the results hold, in the same order.
+    file_names : sequence of str
+        File names of the source's frames, by index, if it is an image sequence.
     """
 
     width: int
@@ -53,6 +55,7 @@ class Job:
     colours: Mapping[int, RGB] = field(default_factory=lambda: MappingProxyType({}))
     hidden: frozenset[int] = frozenset()
     objects: tuple[MarkedObject, ...] = ()
+    file_names: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         require(self.width >= 1 and self.height >= 1, f"a size of {self.width} x {self.height} holds no picture")
@@ -81,7 +84,13 @@ class Job:
 
     def stem(self, result: FrameResult, name: str) -> str:
         """The file name of a frame's image, without suffix."""
-        return self.options.pattern.format(frame=result.index, time=result.time, name=safe_name(name))
+        return file_stem(self.options.pattern, result.index, result.time, name)
+
+    def file_name(self, result: FrameResult) -> str:
+        """The name of the frame's picture: the source's own file or, if there is none, that of the format "frames"."""
+        if result.index < len(self.file_names):
+            return self.file_names[result.index]
+        return f"{self.stem(result, 'frames')}.png"
 
     def matches_pattern(self, stem: str) -> bool:
         """Whether this job could write an image with this name, for any frame, time and name."""
@@ -97,6 +106,25 @@ class Job:
             raise ValueError(f"frame {result.index} has no masks of objects")
         numbers = result.objects.numbers
         return numbers if numbers.shape == self.shape else numbers[self._centres]
+
+    def tracks(self, result: FrameResult) -> IdMap:
+        """The frame's tracks at the size of the output: places of objects or, if there are none, ids; -1 elsewhere."""
+        if self.objects:
+            return self.numbers(result).astype(np.int32) - 1
+        return np.maximum(self.ids(result), -1)
+
+    def track_name(self, track: int) -> str:
+        """The name of an object or segment; "segment N" if the user gave it none."""
+        return self.objects[track].name if self.objects else self.names.get(track, f"segment {track}")
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The classes of tracks, for annotations: the objects or, if there are none, the only class "segment"."""
+        return tuple(one.name for one in self.objects) or ("segment",)
+
+    def class_of(self, track: int) -> int:
+        """The place of a track's class in `classes`."""
+        return track if self.objects else 0
 
     @property
     def _centres(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:

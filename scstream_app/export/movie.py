@@ -13,7 +13,7 @@ from typing import ClassVar
 import av
 import cv2
 import numpy as np
-from av.video.reformatter import ColorRange, Colorspace
+from av.video.reformatter import ColorPrimaries, ColorRange, Colorspace, ColorTrc
 
 from scstream_app.encoders import add_video_stream
 from scstream_app.export import atomic_files
@@ -24,10 +24,6 @@ from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
 
-#: Players assume the colour space of high definition from this height on.
-_HIGH_DEFINITION = 720
-#: FFmpeg's codes of colour primaries and transfer curves for high and for standard definition.
-_BT709, _SMPTE170M = 1, 6
 #: Width in pixels of the border around a cut-out that keeps its colour: codecs blend colours within a block.
 _MARGIN = 16
 
@@ -110,15 +106,7 @@ class Encoder:
         context = stream.codec_context
         context.time_base = codec.tick
         context.thread_type = "AUTO"
-        self._tag(context, shape[0])
-
-    def _tag(self, context: av.VideoCodecContext, height: int) -> None:
-        # Untagged movies look too red in players that guess the wrong colour space.
-        high = height >= _HIGH_DEFINITION
-        self._space = Colorspace.ITU709 if high else Colorspace.SMPTE170M
-        context.colorspace = self._space
-        context.color_primaries = context.color_trc = _BT709 if high else _SMPTE170M
-        context.color_range = ColorRange.MPEG
+        _tag(context)
 
     def encode(self, picture: Picture, ticks: int) -> None:
         """Append an RGB or RGBA picture."""
@@ -129,9 +117,12 @@ class Encoder:
         """Convert a picture to the frames that the encoder takes."""
         frame = self._frame(picture, ticks)
         # With several threads, swscale miscalculates the first pixels of each thread's slice in 10-bit formats.
-        yield frame.reformat(
-            format=self._codec.pixels, dst_colorspace=self._space, dst_color_range=ColorRange.MPEG, threads=1
+        converted = frame.reformat(
+            format=self._codec.pixels, dst_colorspace=Colorspace.ITU709, dst_color_range=ColorRange.MPEG, threads=1
         )
+        # ProRes writes the tags of every picture, not those of the encoder.
+        _tag(converted)
+        yield converted
 
     def _frame(self, picture: Picture, ticks: int) -> av.VideoFrame:
         kind = "rgba" if picture.shape[2] == 4 else "rgb24"
@@ -240,6 +231,14 @@ class MovieWriter(Writer):
 
     def _release(self) -> None:
         self._movie.abandon()
+
+
+def _tag(target: av.VideoCodecContext | av.VideoFrame) -> None:
+    """Declare the colours as BT.709 in the limited range: players that must guess show wrong ones."""
+    target.colorspace = Colorspace.ITU709
+    target.color_primaries = ColorPrimaries.BT709
+    target.color_trc = ColorTrc.BT709
+    target.color_range = ColorRange.MPEG
 
 
 def _pad_to_even(picture: Picture) -> Picture:

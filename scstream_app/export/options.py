@@ -19,7 +19,12 @@ VIEWS = tuple(name for name, view in views.VIEWS.items() if "uncertainty" not in
 _FIELDS = ("frame", "time", "name")
 #: Characters that at least one operating system forbids in file names.
 _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
-_LARGEST_SCALE = 8.0
+#: Names of devices on Windows, with any suffix.
+_DEVICES = frozenset(
+    {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")}
+)
+#: Largest size of the output relative to the source.
+LARGEST_SCALE = 8.0
 #: Larger widths and precisions make names too long for a file system or for memory.
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200
@@ -73,8 +78,8 @@ class ExportOptions:
     def check(self) -> None:
         """Raise an ExportError if a value other than the formats is invalid for every clip."""
         require(
-            0.0 < self.scale <= _LARGEST_SCALE,
-            f"scale must be above 0 and at most {_LARGEST_SCALE:g}, got {self.scale}",
+            0.0 < self.scale <= LARGEST_SCALE,
+            f"scale must be above 0 and at most {LARGEST_SCALE:g}, got {self.scale}",
         )
         require(0.0 <= self.opacity <= 1.0, f"opacity must be from 0 to 1, got {self.opacity}")
         allowed = get_args(Overwrite)
@@ -99,10 +104,37 @@ class ExportOptions:
 def safe_name(name: str) -> str:
     """Make a user's name for something usable as part of a file name on every operating system.
 
-    >>> safe_name("left / right")
-    'left _ right'
+    >>> safe_name("left / right"), safe_name(".."), safe_name("con")
+    ('left _ right', '_', '_con')
     """
-    return _FORBIDDEN.sub("_", name).strip(" .") or "_"
+    safe = _FORBIDDEN.sub("_", name).strip(" .") or "_"
+    return f"_{safe}" if _is_device(safe) else safe
+
+
+def _is_device(stem: str) -> bool:
+    """Whether Windows takes a file of this name for a device.
+
+    >>> _is_device("COM1.left"), _is_device("comet")
+    (True, False)
+    """
+    return stem.partition(".")[0].strip().casefold() in _DEVICES
+
+
+def file_stem(pattern: str, frame: int, time: float, name: str) -> str:
+    """The file name that a pattern makes, without suffix; raises ExportError if it is not the name of a visible file.
+
+    The whole name is checked, not only its parts: a pattern such as {name:/>9} fills short names up with slashes, and
+    the file would be in another folder.
+
+    >>> file_stem("{name}_{frame:04d}", 12, 0.5, "ids")
+    'ids_0012'
+    """
+    stem = pattern.format(frame=frame, time=time, name=safe_name(name))
+    found = _FORBIDDEN.search(stem)
+    require(found is None, f"the pattern {pattern!r} makes names with {found and found[0]!r}, which files cannot have")
+    require(not stem.startswith("."), f"the pattern {pattern!r} makes names that begin with a dot, which are hidden")
+    require(not _is_device(stem), f"the pattern {pattern!r} makes the name {stem!r}, which is a device on Windows")
+    return stem
 
 
 def require(condition: bool, problem: str) -> None:
@@ -131,19 +163,15 @@ def matches_pattern(pattern: str, stem: str) -> bool:
 def _check_pattern(pattern: str) -> None:
     try:
         _check_fields(pattern)
-        names = [_example_name(pattern, frame) for frame in (0, 1, 123_456, 123_457)]
+        names = [file_stem(pattern, frame, 0.5, "ids") for frame in (0, 1, 123_456, 123_457)]
+        # A field may be filled up only if its value is short.
+        names += [file_stem(pattern, 2, 0.0, "a"), file_stem(pattern, 3, 36_000.25, "a")]
     except (ValueError, LookupError, AttributeError, TypeError, OverflowError) as error:
         raise ExportError(f"Cannot export: the pattern {pattern!r} does not work: {error}.") from error
     longest = max(len(name.encode(errors="replace")) for name in names)
     require(longest <= _LONGEST_NAME, f"the pattern makes names of {longest} bytes, and {_LONGEST_NAME} are the most")
     require(
         len(set(names)) == len(names), f"the pattern {pattern!r} must contain {{frame}}, or all images have one name"
-    )
-    # Check the names, not the pattern: formats such as {time:.3f} contain a colon.
-    found = _FORBIDDEN.search(names[0])
-    require(found is None, f"the pattern {pattern!r} makes names with {found and found[0]!r}, which files cannot have")
-    require(
-        not names[0].startswith("."), f"the pattern {pattern!r} makes names that begin with a dot, which are hidden"
     )
 
 
@@ -172,8 +200,3 @@ def _expression(pattern: str) -> str:
             parts.append(f"(?P={field_name})" if again else f"(?P<{field_name}>{kinds[field_name]})")
             seen.add(field_name)
     return "".join(parts)
-
-
-def _example_name(pattern: str, frame: int) -> str:
-    values: dict[str, Any] = {"frame": frame, "time": 0.5, "name": "ids"}
-    return pattern.format(**values)

@@ -5,25 +5,28 @@ segments
     centroid as row and column in pixels, and cov_11 to cov_55: the upper triangle of the covariance over the colour
     space's three channels (0 to about 1), row and column (in pixels).
 events
-    frame, time, kind, id (the segment that survived, was born or died), other (the segment split off or absorbed; else
-    empty), log_hastings (of splits and merges), count, other_count (weighted numbers of pixels).
+    frame, time, kind, id (the segment that survived, was born or died), other (the segment split off or absorbed),
+    log_hastings (of splits and merges), count, other_count (weighted numbers of pixels).
 tracks
     track_id, frame, row, column: the data of a napari Tracks layer.
 objects
     One row per frame and object, if there are objects: frame, time in seconds, object (its name), area in pixels,
-    confidence from 0 to 1 (empty if it was not measured).
+    confidence from 0 to 1 (missing if it was not measured).
 graph
     track_id, parent: the graph of the Tracks layer. The CSV format writes it as JSON, {track_id: [parent]}.
+
+A missing number is null in Parquet; in CSV it is NaN in a column of floats and -1 in a column of integers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from scstream import Event
 from scstream_app.pipeline.frame_result import FrameResult
 
 _UPPER = tuple((i, j) for i in range(5) for j in range(i, 5))
@@ -125,8 +128,12 @@ class Lineage:
 
     def add(self, result: FrameResult) -> None:
         """Add the splits and the visible segments of a frame."""
-        self._seen.update(row[0] for row in tracks(result))
-        for event in result.events:
+        self.note((row[0] for row in tracks(result)), result.events)
+
+    def note(self, visible: Iterable[int], events: Iterable[Event]) -> None:
+        """Add the visible segments and the events of a frame."""
+        self._seen.update(visible)
+        for event in events:
             if event.kind == "split":
                 self._parent[event.ids[1]] = event.ids[0]
 

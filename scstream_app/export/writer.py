@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Literal, Self, get_args
+from typing import Any, ClassVar, Literal, Self, get_args
 
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files
@@ -108,8 +109,17 @@ class Writer(Output):
     #: Whether the format needs the picture of the frames, and whether it needs an object.
     needs_picture: ClassVar[bool] = False
     needs_object: ClassVar[bool] = False
+    #: Whether the format includes the picture if there is one.
+    uses_picture: ClassVar[bool] = False
+    #: A module of a library that is not among the program's dependencies, and the extra that installs it.
+    library: ClassVar[str] = ""
+    extra: ClassVar[str] = ""
     #: The view that the files show, for the preview; "ids" is the segments alone. Movies show the view of the options.
     view: ClassVar[str] = "ids"
+    #: Whether the format holds the objects, if there are any, instead of the segments; then the preview shows masks.
+    prefers_objects: ClassVar[bool] = False
+    #: Whether the format lists the names of the source's image files.
+    lists_files: ClassVar[bool] = False
     #: What the export dialog warns of: information that the format loses.
     warning: ClassVar[str] = ""
 
@@ -128,10 +138,25 @@ class Writer(Output):
     @classmethod
     def check(cls, folder: Path, job: Job) -> None:
         """Raise an ExportError if the job cannot be written in this format."""
+        if cls.extra:
+            cls.load_library(folder / cls.target_name(job))
         if cls.needs_object and not job.objects:
             raise ExportError(
                 f"Cannot write '{folder / cls.target_name(job)}': {cls.format} needs an object, and none is given."
             )
+
+    @classmethod
+    def load_library(cls, path: Path) -> Any:
+        """Import the library of the format; raises an ExportError that names its extra if it is not installed."""
+        package = cls.library.partition(".")[0]
+        try:
+            importlib.import_module(cls.library)
+            return importlib.import_module(package)
+        except ImportError as error:
+            raise ExportError(
+                f"Cannot write '{path}': {package} is not installed. "
+                f"Install it with: pip install 'scstream-studio[{cls.extra}]'"
+            ) from error
 
     def write(self, result: FrameResult) -> None:
         """Add the next frame."""
@@ -181,7 +206,7 @@ class FileWriter(Writer):
 
 
 class ImageWriter(Writer):
-    """Base class of formats that write one small file per frame, in a folder named after the format."""
+    """Base class of formats that write small files for each frame, in a folder named after the format."""
 
     suffix: ClassVar[str] = ".png"
 
@@ -196,10 +221,12 @@ class ImageWriter(Writer):
         """Existing files that may belong to an earlier export."""
         return self.path.glob(f"*{self.suffix}")
 
-    def _put(self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "") -> None:
-        """Write the file of a frame, unless it exists and is kept."""
+    def _put(
+        self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "", suffix: str = ""
+    ) -> None:
+        """Write a file of a frame, unless it exists and is kept."""
         stem = self.job.stem(result, name or self.format)
-        path = self.path / folder / f"{stem}{self.suffix}"
+        path = self.path / folder / f"{stem}{suffix or self.suffix}"
         self._stale.discard(path)
         if not atomic_files.should_keep(path, self.job.options.overwrite):
             with self._reporting(path):

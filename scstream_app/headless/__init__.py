@@ -7,6 +7,7 @@ from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.segment_job import Run, prepare, resume, segment
 from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
 from scstream_app.headless.session_objects import add_prompts, session_objects
+from scstream_app.headless.session_sources import local_source
 from scstream_app.objects.mask_files import read_masks
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "add_prompts",
     "export",
     "find_session",
+    "local_source",
     "make_job",
     "prepare",
     "raise_failures",

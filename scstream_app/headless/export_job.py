@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from scstream_app.errors import ExportError, StudioError
-from scstream_app.export import Exporter, ExportOptions, needs_picture
+from scstream_app.export import Exporter, ExportOptions, check_space, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_objects import session_objects
+from scstream_app.headless.session_sources import local_source
 from scstream_app.session import ObjectResults, Session, check_source
-from scstream_app.sources import Source, open_source
+from scstream_app.sources import STDIN, Source, open_source
 
 
 def export(
@@ -42,10 +43,13 @@ def export(
     failures: list[ExportError] = []
     with ExitStack() as stack:
         pictures = stack.enter_context(_pictures(session, options, source, bool(objects) and not results.stored))
-        job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames))
+        file_names = _file_names(session, options, pictures)
+        job = make_job(options, session.manifest.source, session.names, objects, len(chosen) == len(frames), file_names)
         exporter = stack.enter_context(Exporter(out, job, failures.append))
         # An incomplete export must not replace an earlier one.
         stack.callback(exporter.abandon)
+        if options.formats:
+            check_space(out)
         for result in stack.enter_context(closing(results.read(pictures, cancel))):
             if (cancel is not None and cancel.is_set()) or exporter.failed:
                 break
@@ -64,6 +68,19 @@ def raise_failures(failures: Sequence[ExportError]) -> None:
         raise failures[0]
 
 
+def _file_names(session: Session, options: ExportOptions, source: Source | None) -> Sequence[str]:
+    """File names of the source's frames if a format lists them; none if the images are gone or others were added."""
+    facts = session.manifest.source
+    if facts.live or not lists_files(options.formats):
+        return ()
+    try:
+        with ExitStack() as stack:
+            source = source or stack.enter_context(open_source(session.source_address))
+            return source.file_names if source.length == facts.length else ()
+    except StudioError:
+        return ()
+
+
 def _frame_range(session: Session) -> str:
     frames = session.frames
     return f"; it holds frames {frames[0]} to {frames[-1]}" if len(frames) else ": it is empty"
@@ -73,23 +90,26 @@ def _frame_range(session: Session) -> str:
 def _pictures(
     session: Session, options: ExportOptions, source: Source | None, tracking: bool
 ) -> Iterator[Source | None]:
-    """Open the source if a format or the tracking of objects needs pictures, and check that it belongs to the session.
+    """Open the source if a format or the tracking of objects takes pictures, and check that it belongs to the session.
 
-    Tracking alone does without a source that cannot be opened: objects then consist of whole segments.
+    Tracking alone does without a source that cannot be opened: objects then consist of whole segments. So do formats
+    that only include pictures if there are any.
     """
     needed = needs_picture(options.formats)
+    wanted = tracking or uses_picture(options.formats)
     facts = session.manifest.source
-    if needed and facts.live:
+    if needed and facts.live and source is None:
         names = ", ".join(name for name in options.formats if needs_picture([name]))
+        where = "came from standard input, and its" if facts.address == STDIN else "was a live source whose"
         raise ExportError(
-            f"Cannot write {names}: '{facts.name}' was a live source whose pictures were not saved. "
+            f"Cannot write {names}: '{facts.name}' {where} pictures were not saved. "
             "Choose ids, csv or another format without pictures, or write these formats while segmenting."
         )
     with ExitStack() as stack:
         opened = source
-        if opened is None and (needed or (tracking and not facts.live)):
+        if opened is None and (needed or (wanted and not facts.live)):
             try:
-                opened = stack.enter_context(open_source(session.source_address))
+                opened = stack.enter_context(open_source(local_source(session)))
             except StudioError:
                 if needed:
                     raise

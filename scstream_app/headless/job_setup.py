@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scstream_app.errors import ExportError
 from scstream_app.export import ExportOptions, Job, needs_object
 from scstream_app.objects import MarkedObject
@@ -14,9 +16,14 @@ def stored_options(manifest: Manifest) -> ExportOptions:
 
 
 def make_job(
-    options: ExportOptions, facts: SourceFacts, names: Names, objects: tuple[MarkedObject, ...], remove_stale: bool
+    options: ExportOptions,
+    facts: SourceFacts,
+    names: Names,
+    objects: tuple[MarkedObject, ...],
+    remove_stale: bool,
+    file_names: Sequence[str] = (),
 ) -> Job:
-    """The job that exports a source with these options, segment names and objects."""
+    """The job that exports a source with these options, segment names, objects and file names."""
     return Job(
         facts.width,
         facts.height,
@@ -27,6 +34,7 @@ def make_job(
         colours=names.colours,
         hidden=names.hidden,
         objects=objects,
+        file_names=file_names,
     )
 
 

@@ -94,7 +94,8 @@ class RunProgress:
     def report(self, segmenter: VideoSegmenter) -> dict[str, Any]:
         """The figures that `scstream segment --json` prints; None for those that need more than one frame."""
         totals = np.array(self.frame_milliseconds[1:])
-        stages = {stage: np.array(times[1:]) for stage, times in self.stages.items()}
+        # The first two are always there, also if there was no frame to measure.
+        stages = {stage: np.array(self.stages.get(stage, ())[1:]) for stage in ("decode", "engine", *self.stages)}
         several = len(totals) > 0
         engine = float(stages["engine"].sum()) if several else 0.0
         return {
@@ -104,7 +105,8 @@ class RunProgress:
             "ms_per_frame_median": _rounded(np.median(totals)) if several else None,
             "ms_per_frame_p95": _rounded(np.percentile(totals, 95)) if several else None,
             **{
-                f"ms_{stage}_median": _rounded(np.median(times)) if several else None for stage, times in stages.items()
+                f"ms_{stage}_median": _rounded(np.median(times)) if len(times) else None
+                for stage, times in stages.items()
             },
             "share_not_engine": _rounded(1.0 - engine / totals.sum()) if several else None,
             "fps": _rounded(1000.0 / totals.mean()) if several else None,

@@ -11,7 +11,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
-from scstream_app.export import Exporter, ExportOptions, Job, check_job
+from scstream_app.export import (
+    Exporter,
+    ExportOptions,
+    Job,
+    check_folder_free,
+    check_job,
+    check_space,
+    check_writable,
+)
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
 from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
@@ -60,7 +68,8 @@ class Run:
     def job(self, objects: tuple[MarkedObject, ...]) -> Job:
         """The export job of this run."""
         # Remove old images only if the user asked to overwrite: they may belong to another source.
-        return make_job(self.options, SourceFacts.of(self.source), Names(), objects, remove_stale=self.overwrite)
+        facts, file_names = SourceFacts.of(self.source), self.source.file_names
+        return make_job(self.options, facts, Names(), objects, remove_stale=self.overwrite, file_names=file_names)
 
     def create_session(self) -> Session:
         """Create the session, replacing an earlier one if ``overwrite`` is set."""
@@ -91,7 +100,7 @@ def prepare(
 ) -> Run:
     """Prepare to segment a source into the folder ``out``: the session NAME.scstream and the exported files.
 
-    Writes nothing and keeps no file open; raises the errors that would otherwise stop the run later.
+    Leaves nothing behind and keeps no file open; raises the errors that would otherwise stop the run later.
     """
     if source.live and start:
         raise SettingsError(f"'{source.name}' is live: --frames can only set the end (:{start})")
@@ -102,10 +111,13 @@ def prepare(
     check_formats(formats, bool(prompts), "give one with --object")
     _check_prompts(run)
     names = dict.fromkeys(prompt.name for prompt in prompts)
-    check_job(out, run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names)))
+    job = run.job(tuple(MarkedObject.made(name, (0, 0, 0), start, ()) for name in names))
+    check_job(out, job)
+    check_folder_free(out)
     if not overwrite:
         _check_unused(run.path)
     _check_folder(run.path)
+    check_writable(out, job)
     return run
 
 
@@ -140,8 +152,12 @@ def _check_folder(path: Path) -> None:
         raise SessionError(f"Cannot create '{path}': Permission denied.")
 
 
-def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
+def segment(
+    run: Run, callbacks: RunCallbacks, on_result: Callable[[FrameResult], None] | None = None
+) -> Generator[RunProgress]:
     """Segment the source of a prepared run; yields the progress after every frame.
+
+    ``on_result`` is called with every frame once it is in the session.
 
     Closing the generator early completes the files with the frames so far. If a format fails, its error is recorded
     in the progress, and the others continue.
@@ -161,7 +177,7 @@ def segment(run: Run, callbacks: RunCallbacks) -> Generator[RunProgress]:
         with closing(results):
             first = next(results, None)
             if first is not None:
-                yield from _write_all(run, stage, stage.track(first), results, callbacks)
+                yield from _write_all(run, stage, stage.track(first), results, callbacks, on_result)
             elif not callbacks.cancel.is_set():
                 raise SourceError(
                     f"Cannot segment: '{run.source.name}' ends before frame {run.start}. Choose an earlier --frames."
@@ -201,13 +217,21 @@ class _ObjectStage:
 
 
 def _write_all(
-    run: Run, stage: _ObjectStage, first: FrameResult, results: Generator[FrameResult], callbacks: RunCallbacks
+    run: Run,
+    stage: _ObjectStage,
+    first: FrameResult,
+    results: Generator[FrameResult],
+    callbacks: RunCallbacks,
+    on_result: Callable[[FrameResult], None] | None,
 ) -> Generator[RunProgress]:
     """Write the first result and all others to the session and the files."""
     with ExitStack() as stack:
         exporter = stack.enter_context(
             Exporter(run.out, run.job(run.objects), _record_failures(run.progress, callbacks))
         )
+        # Another process may have been faster since `prepare`.
+        if not run.overwrite:
+            _check_unused(run.path)
         session = stack.enter_context(run.create_session())
         tracked = _with_first(first, (stage.track(result) for result in results))
         everything = write_run(session, tracked, run.segmenter, callbacks.cancel)
@@ -217,6 +241,8 @@ def _write_all(
                     session.objects = run.objects
                 session.store_object_masks(result.index, result.objects, run.objects)
             exporter.write(result)
+            if on_result is not None:
+                on_result(result)
             run.progress.add(result, [one.name for one in run.objects])
             yield run.progress
 
@@ -249,6 +275,7 @@ def resume(
     session: Session, source: Source, threads: int | None, callbacks: RunCallbacks
 ) -> tuple[Run, Generator[RunProgress]]:
     """Resume an interrupted session; the generator yields the progress after every new frame and writes no exports."""
+    check_space(session.path.parent)
     resumption = prepare_resumption(session, source, threads)
     manifest = session.manifest
     progress = RunProgress(manifest.source.width, manifest.source.height, fresh=not len(session))

@@ -12,6 +12,7 @@ from scstream_app.errors import SessionError
 from scstream_app.session import SUFFIX
 from scstream_app.session.library import file_stem
 from scstream_app.sources import Camera, ImageSequence, Source
+from scstream_app.sources.images import has_number
 
 
 def session_name(source: Source) -> str:
@@ -24,8 +25,10 @@ def _plain_name(source: Source) -> str:
     address = source.address
     if isinstance(source, ImageSequence) and not os.path.isfile(address):
         # Names of folders may contain dots and characters of glob patterns.
-        if os.path.isdir(address) or "\n" in address or not has_magic(address):
+        if os.path.isdir(address) or "\n" in address or not (has_magic(address) or has_number(address)):
             return source.name
+        if has_number(Path(address).name):
+            return Path(address).parent.name
         return next((folder.name for folder in Path(address).parents if not has_magic(str(folder))), "")
     return source.name if isinstance(source, Camera) else Path(source.name).stem
 

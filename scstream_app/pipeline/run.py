@@ -26,12 +26,12 @@ Edits = Callable[[int], Sequence[Edit]]
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Message for the user about a run that continues: a damaged frame, a stalled camera, a scene cut, ...
+    """Message for the user about a run that continues: how images are read, a damaged frame, a scene cut, ...
 
     ``edit`` is the edit that could not be applied, if the notice is about one.
     """
 
-    kind: Literal["damaged", "stalled", "back", "size", "gap", "cut", "edit"]
+    kind: Literal["source", "damaged", "stalled", "back", "size", "gap", "cut", "edit"]
     frame: int
     text: str
     edit: Edit | None = None
@@ -111,6 +111,8 @@ def segment_frames(
         edits,
     )
     done, damaged, stalled, place = previous is not None, 0, False, start
+    if source.notes:
+        notify(Notice("source", start, " ".join(source.notes)))
     with ReadAhead(source, start, stop) as reader:
         while True:
             begin = perf_counter()

@@ -30,7 +30,7 @@ from scstream_app.session.resumption import Resumption, check_source, resume
 from scstream_app.session.run_writer import with_inherited_births, write_run
 from scstream_app.session.session import SUFFIX, Session
 from scstream_app.session.storage.bookmark import Bookmark
-from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
+from scstream_app.session.storage.manifest import FrameChecksum, Manifest, SourceFacts
 from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.new_folder import UNSAVED
 from scstream_app.session.storage.pictures import PICTURES
@@ -41,7 +41,7 @@ __all__ = [
     "SUFFIX",
     "UNSAVED",
     "Bookmark",
-    "FirstFrame",
+    "FrameChecksum",
     "FrameRecord",
     "LiveRecorder",
     "Manifest",

@@ -1,4 +1,4 @@
-"""The folder of unsaved sessions: create, list, clean up, save and move them."""
+"""The folder of unsaved sessions: create, list, clean up and save them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
+from scstream_app.addresses import split_reading
 from scstream_app.errors import SessionError, StudioError, reason
 from scstream_app.plural import counted
 from scstream_app.session import PICTURES, SUFFIX, UNSAVED, Manifest
+from scstream_app.session.copying import Progress, copy_folder
 from scstream_app.session.reader import reporting_errors
-from scstream_app.session.storage.files import check_file, check_folder
+from scstream_app.session.storage.files import InvalidData, check_file, check_folder
 from scstream_app.session.storage.lock import Lock
+from scstream_app.sources.images import has_number
 
 #: Longest session name without its suffix, in bytes: file systems allow 255, and temporary names need some of them.
 _LONGEST_NAME = 200
@@ -117,6 +120,7 @@ def _plain_name(address: str) -> str:
 
     A user name or password in the URL is left out.
     """
+    address, _ = split_reading(address)
     first, several, _ = address.partition("\n")
     if several:
         return Path(first).parent.name
@@ -127,6 +131,8 @@ def _plain_name(address: str) -> str:
             return "stream"
         return Path(parts.path).stem or parts.hostname or parts.scheme
     path = Path(address)
+    if has_number(path.name) and not os.path.exists(path):
+        return path.parent.name
     return path.name if os.path.isdir(path) else path.stem
 
 
@@ -163,42 +169,56 @@ def discard(path: Path) -> bool:
     return not path.exists()
 
 
-def move_session(path: Path, target: Path) -> None:
+def move_session(path: Path, target: Path, on_progress: Progress | None = None) -> None:
     """Save a session by moving it to ``target``; it must not be open.
 
     A session that is already at ``target`` is replaced, and deleted only after the move succeeded. Raises SessionError
-    if the move fails; both sessions are then unchanged.
+    if the move fails; both sessions are then unchanged. ``on_progress`` is called if the session has to be copied to
+    another disk; what it raises stops the move.
     """
     with reporting_errors(f"Cannot save '{target}'"):
-        if target.suffix != SUFFIX:
-            raise SessionError(f"Cannot save '{target}': the name of a session must end in {SUFFIX}.")
-        if os.path.lexists(target):
-            check_folder(target)
-            Manifest.read(target / "manifest.json")
-            Lock(target / "lock").release()
+        _check_target(path, target)
         try:
             _rename_session(path, target)
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _move_across_disks(path, target)
+            _copy_in_place(path, target, on_progress)
+            shutil.rmtree(path, ignore_errors=True)
 
 
-def _move_across_disks(path: Path, target: Path) -> None:
-    """Copy the session to the other disk, put the copy in place, then delete the original."""
+def copy_session(path: Path, target: Path, on_progress: Progress | None = None) -> None:
+    """Save a copy of a session at ``target``; as `move_session`, but the session stays as it is."""
+    with reporting_errors(f"Cannot save '{target}'"):
+        _check_target(path, target)
+        lock = Lock(path / "lock")
+        try:
+            _copy_in_place(path, target, on_progress)
+        finally:
+            lock.release()
+
+
+def _check_target(path: Path, target: Path) -> None:
+    if target.suffix != SUFFIX:
+        raise InvalidData(f"the name of a session must end in {SUFFIX}")
+    if Path(os.path.abspath(path)) in Path(os.path.abspath(target)).parents:
+        raise InvalidData("a session cannot be inside itself")
+    if os.path.lexists(target):
+        check_folder(target)
+        Manifest.read(target / "manifest.json")
+        Lock(target / "lock").release()
+
+
+def _copy_in_place(path: Path, target: Path, on_progress: Progress | None) -> None:
+    """Copy a session to a temporary folder beside the target, then rename that."""
     copy = target.with_name(f".{target.name}.partial")
     shutil.rmtree(copy, ignore_errors=True)
     try:
-        shutil.copytree(path, copy, symlinks=True)
+        copy_folder(path, copy, on_progress)
         _rename_session(copy, target)
-    except shutil.Error as error:
-        shutil.rmtree(copy, ignore_errors=True)
-        # The error lists every file; the first is enough.
-        raise OSError(error.args[0][0][2]) from error
     except BaseException:
         shutil.rmtree(copy, ignore_errors=True)
         raise
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def _rename_session(path: Path, target: Path) -> None:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 def newest(session: Session) -> tuple[int, VideoSegmenter]:
     """Frame and model of the session's newest snapshot; raises SessionError if there is none yet."""
-    frame = session.latest_snapshot()
-    if frame is None:
+    found = session.newest_snapshot()
+    if found is None:
         raise SessionError("There is no model yet. Wait until the first frame is segmented.")
-    return frame, session.load_snapshot(frame)
+    return found
 
 
 def save(segmenter: VideoSegmenter, path: Path) -> None:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.addresses import join_reading, split_reading
 from scstream_app.errors import SessionError, reason
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap, Picture, resized
 from scstream_app.session.relabelling import Relabelling
 from scstream_app.session.storage import branch_point, checks, files, measures, result_merges, statistics
 from scstream_app.session.storage.branch_point import BranchPoint
-from scstream_app.session.storage.files import InvalidData
+from scstream_app.session.storage.files import InvalidData, Unwritten
 from scstream_app.session.storage.id_volume import GROWTH, IdVolume
 from scstream_app.session.storage.manifest import Manifest
 from scstream_app.session.storage.pictures import PICTURES
@@ -66,7 +67,13 @@ class SessionReader:
     @property
     def source_address(self) -> str:
         """Address of the source for `open_source`; for a recording it follows the session's folder."""
-        return str(self.path.absolute() / PICTURES) if self.recorded else self.manifest.source.address
+        source = self.manifest.source
+        return str(self.path.absolute() / PICTURES) if self.recorded else join_reading(source.address, source.reading)
+
+    def moved_address(self, place: str) -> str:
+        """Address of the source at another place, read in the same way unless ``place`` says how."""
+        reading = split_reading(place)[1] or self.manifest.source.reading
+        return join_reading(split_reading(place)[0], reading)
 
     # --- opening
 
@@ -77,11 +84,13 @@ class SessionReader:
         self._index.load()
         if len(self._index) and self._index.frames[0] < self.manifest.start:
             raise InvalidData(f"frames.jsonl starts with frame {self._index.frames[0]}, before the session's start")
-        if snapshots and not self._has(snapshots[-1]):
+        known = [frame for frame in snapshots if self._has(frame)]
+        if snapshots and snapshots[-1] not in known[-1:] and not self._index.unwritten:
             raise InvalidData(f"frames.jsonl is damaged: frame {snapshots[-1]} is missing, but it has a snapshot")
-        self._last_snapshot = snapshots[-1] if snapshots else None
-        self._drop_torn()
-        if self._volume.length > self._end + GROWTH + self.manifest.snapshot_every:
+        self._drop_torn(known)
+        # Only of a complete run: before it, a killed process may have been about to write a frame after a long gap of
+        # damaged ones. Nothing depends on the length, and a writer sets it.
+        if self.manifest.complete and self._volume.length > self._end + GROWTH:
             raise InvalidData(f"ids.zarr states {self._volume.length} frames, but there are {self._end}")
 
     def _has(self, frame: int) -> bool:
@@ -91,15 +100,19 @@ class SessionReader:
             return False
         return True
 
-    def _drop_torn(self) -> None:
+    def _drop_torn(self, snapshots: list[int]) -> None:
         """Ignore incomplete frames at the end.
 
         A crash can only damage frames after the last snapshot. If an earlier frame is incomplete, the files were
-        changed, and opening fails.
+        changed, and opening fails; unless the frame is zeros on the disk, which only a power failure leaves, and a disk
+        that reports data as flushed too early. Then the snapshot does not count either.
         """
         complete = self.manifest.complete
         if complete and self._index.torn:
             raise InvalidData("frames.jsonl is damaged")
+        while snapshots and not complete and self._is_unwritten(snapshots[-1]):
+            snapshots.pop()
+        self._last_snapshot = snapshots[-1] if snapshots else None
         durable = len(self._index) if complete else self._durable
         size = files.check_file(self._rows_path).st_size
         whole = self._index.count_with_rows(size // statistics.RECORD.itemsize)
@@ -108,10 +121,25 @@ class SessionReader:
         self._index.keep(whole)
         for place, record in enumerate(self._index.read(durable, whole), durable):
             try:
-                self._volume.check(self._position(record.index), record.ids_bytes, record.ids_checksum)
+                self._check(record)
             except InvalidData:
                 self._index.keep(place)
                 return
+
+    def _check(self, record: FrameRecord) -> None:
+        """Raise InvalidData unless the ids and statistics of a frame are those that were written."""
+        self._volume.check(self._position(record.index), record.ids_bytes, record.ids_checksum)
+        statistics.check(self._rows_path, record.first_row, record.rows, record.rows_checksum)
+
+    def _is_unwritten(self, frame: int) -> bool:
+        try:
+            self._check(self._record_at(self._index.place(frame)))
+        except Unwritten:
+            return True
+        except InvalidData:
+            # Reading the frame reports it.
+            return False
+        return False
 
     @property
     def _durable(self) -> int:
@@ -284,6 +312,23 @@ class SessionReader:
         """Segmenter as it was after the frame."""
         with self._reading(frame):
             return self._snapshots.load(frame)
+
+    def newest_snapshot(self) -> tuple[int, VideoSegmenter] | None:
+        """Frame and segmenter of the last snapshot that is not damaged; None if there is none.
+
+        Raises SessionError if a snapshot cannot be read for another reason: it may be whole.
+        """
+        last = self._last_snapshot
+        if last is None:
+            return None
+        with self._reading(last):
+            for frame in reversed(self._snapshots.frames()):
+                try:
+                    if frame <= last:
+                        return frame, self._snapshots.load(frame)
+                except InvalidData:
+                    continue
+        return None
 
     def first_segmenter(self) -> VideoSegmenter:
         """Segmenter as it was before the first frame."""

@@ -17,6 +17,7 @@ from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import resized
 from scstream_app.session.run_writer import ensure_snapshot, with_inherited_births, write_run
 from scstream_app.session.session import Session, checksum
+from scstream_app.session.storage.manifest import FrameChecksum
 from scstream_app.sources import Source
 
 if TYPE_CHECKING:
@@ -35,14 +36,15 @@ def resume(session: Session, source: Source, threads: int | None = None) -> Resu
     if session.recorded:
         raise _refusal(session, "it is a recording, which ends where it was stopped")
     check_source(session, source)
-    frame = session.latest_snapshot()
-    if frame is None:
+    _check_last_frame(session, source)
+    snapshot = session.newest_snapshot()
+    if snapshot is None:
         segmenter, previous, start = session.first_segmenter(), None, session.manifest.start
-        _check_segmenter(session, segmenter, start - 1)
     else:
-        previous = next(session.results(frame, frame + 1, stored=True))
-        segmenter, start = session.load_snapshot(frame), frame + 1
-        _check_segmenter(session, segmenter, frame)
+        previous = next(session.results(snapshot[0], snapshot[0] + 1, stored=True))
+        segmenter, start = snapshot[1], snapshot[0] + 1
+    _check_segmenter(session, segmenter, start - 1)
+    session.forget_snapshots_after(None if snapshot is None else snapshot[0])
     segmenter.set_params(threads=threads)
     return Resumption(session, source, segmenter, previous, start)
 
@@ -54,7 +56,7 @@ class Resumption:
     Parameters
     ----------
     segmenter : VideoSegmenter
-        The segmenter of the last snapshot.
+        The segmenter of the last snapshot that is not damaged.
     previous : FrameResult, optional
         The frame of that snapshot.
     start : int
@@ -166,15 +168,29 @@ def check_source(session: Session, source: Source) -> None:
     if (source.width, source.height) != (facts.width, facts.height):
         size, wanted = f"{source.width} x {source.height}", f"{facts.width} x {facts.height}"
         raise _wrong_source(session, source, f"its frames are {size}, those of the session are {wanted}.")
-    if first is None:
-        return
+    if first is not None and not _has_picture(session, source, first):
+        raise _wrong_source(session, source, f"its frame {first.index} is a different picture. Has the file changed?")
+
+
+def _check_last_frame(session: Session, source: Source) -> None:
+    """Raise SessionError if the source differs at the last frame whose checksum is known: not in older sessions.
+
+    Only before resuming: for an export the seek could take as long as the export itself.
+    """
+    last = session.manifest.last_frame
+    if last is not None and not _has_picture(session, source, last):
+        why = f"its frame {last.index} is a different picture, although it begins like the source of the session."
+        raise _wrong_source(session, source, f"{why} Is it another version of the clip?")
+
+
+def _has_picture(session: Session, source: Source, known: FrameChecksum) -> bool:
     try:
-        source.seek(first.index)
+        source.seek(known.index)
         frame = source.read()
     except SourceError:
-        frame = None
-    if frame is None or checksum(resized(frame.rgb, (facts.height, facts.width))) != first.checksum:
-        raise _wrong_source(session, source, f"its frame {first.index} is a different picture. Has the file changed?")
+        return False
+    facts = session.manifest.source
+    return frame is not None and checksum(resized(frame.rgb, (facts.height, facts.width))) == known.checksum
 
 
 def _check_segmenter(session: Session, segmenter: VideoSegmenter, frame: int) -> None:

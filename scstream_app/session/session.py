@@ -37,7 +37,7 @@ from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.branch_point import WaitingMarks
 from scstream_app.session.storage.files import AppendFile, InvalidData
 from scstream_app.session.storage.lock import Lock
-from scstream_app.session.storage.manifest import FirstFrame, Manifest, SourceFacts
+from scstream_app.session.storage.manifest import FrameChecksum, Manifest, SourceFacts
 from scstream_app.session.storage.mark_files import MarkFiles
 from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.records import FrameRecord
@@ -75,6 +75,7 @@ class Session(SessionReader):
         self._log_file: AppendFile | None = None
         self._synced = 0
         self._cut_at_end = False
+        self._last_picture: Picture | None = None
         self.damage: tuple[str, ...] = ()
 
     # --- creating and opening
@@ -149,6 +150,7 @@ class Session(SessionReader):
         self._volume.drop_from(self._end)
         self._volume.resize(self._end)
         self._snapshots.clean()
+        self._snapshots.drop_after(self._last)
         for leftover in self.path.glob(".*.partial"):
             leftover.unlink()
         self._rows_file = AppendFile(self._rows_path, self._index.rows * statistics.RECORD.itemsize)
@@ -202,7 +204,7 @@ class Session(SessionReader):
             self._check_result(result)
             self._note_first(result)
             self._write(result)
-            self._cut_at_end = result.cut
+            self._cut_at_end, self._last_picture = result.cut, result.rgb
 
     def _write(self, result: FrameResult) -> None:
         rows, log = self._files()
@@ -235,11 +237,17 @@ class Session(SessionReader):
         """Store the checksum of the first frame, to detect later if the source is a different one."""
         if len(self._index) or result.rgb is None:
             return
-        first = FirstFrame(result.index, checksum(result.rgb))
+        first = FrameChecksum(result.index, checksum(result.rgb))
         if self.manifest.first_frame is None:
             self._set_manifest(replace(self.manifest, first_frame=first))
         elif self.manifest.first_frame != first:
             raise InvalidData("the first frame of the source differs from the one that the session was created with")
+
+    def _note_last(self) -> None:
+        """Store the checksum of the last frame: two clips may begin with the same picture."""
+        if self._last_picture is not None and not self.manifest.source.live:
+            last = FrameChecksum(self._last, checksum(self._last_picture))
+            self._set_manifest(replace(self.manifest, last_frame=last))
 
     def snapshot(self, segmenter: VideoSegmenter) -> None:
         """Save the segmenter as it is after the last frame; a power failure cannot lose any frame up to here."""
@@ -247,8 +255,14 @@ class Session(SessionReader):
             if not len(self._index):
                 raise ValueError("cannot save a snapshot before the first frame")
             self.sync()
+            self._note_last()
             self._snapshots.save(segmenter, self._last)
             self._last_snapshot = self._last
+
+    def forget_snapshots_after(self, frame: int | None) -> None:
+        """Treat later snapshots as missing because they are damaged: the run saves them again when it gets there."""
+        with self._mutex:
+            self._last_snapshot = frame
 
     @property
     def snapshot_due(self) -> bool:

@@ -6,10 +6,19 @@ from scstream_app.sources.base import DamagedFrame, Frame, Source
 from scstream_app.sources.camera import Camera
 from scstream_app.sources.devices import CameraInfo, CameraMode, Device, camera_modes, list_cameras
 from scstream_app.sources.factory import clip_as_camera, is_camera, open_source, same_camera
-from scstream_app.sources.images import IMAGE_RATE, IMAGE_SUFFIXES, VIDEO_SUFFIXES, ImageSequence
+from scstream_app.sources.images import (
+    IMAGE_RATE,
+    IMAGE_SUFFIXES,
+    TIFF_SUFFIXES,
+    VIDEO_SUFFIXES,
+    ImageOptions,
+    ImageSequence,
+    TiffStack,
+)
 from scstream_app.sources.live_clip import LiveClip
 from scstream_app.sources.live_source import CameraStalled
 from scstream_app.sources.live_stream import LiveStream
+from scstream_app.sources.standard_input import STDIN, RawVideo, StandardInput
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
 
 # This package reports damaged images and missing cameras itself, so OpenCV need not print warnings to the terminal.
@@ -18,6 +27,8 @@ cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
 __all__ = [
     "IMAGE_RATE",
     "IMAGE_SUFFIXES",
+    "STDIN",
+    "TIFF_SUFFIXES",
     "VIDEO_SUFFIXES",
     "Camera",
     "CameraInfo",
@@ -26,10 +37,14 @@ __all__ = [
     "DamagedFrame",
     "Device",
     "Frame",
+    "ImageOptions",
     "ImageSequence",
     "LiveClip",
     "LiveStream",
+    "RawVideo",
     "Source",
+    "StandardInput",
+    "TiffStack",
     "Video",
     "VideoFile",
     "VideoUrl",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -47,6 +47,8 @@ class Source(ABC):
     length : number of frames as far as it is known, else None; see `count`.
     duration : duration in seconds, None if unknown.
     live : whether frames arrive in real time without an end; a live source has no length and cannot seek.
+    reading : end of the address that says how images are read, such as ``#range=0:4095``; see `ImageOptions`.
+    notes : remarks for the user about how the source is read.
     dropped : number of frames of a live source that were replaced by newer ones before they were read.
     """
 
@@ -58,6 +60,13 @@ class Source(ABC):
     length: int | None = None
     duration: float | None = None
     live: bool = False
+    reading: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def file_names(self) -> Sequence[str]:
+        """Name of the image file of each frame, relative to the folder of all; empty if frames are no files."""
+        return ()
 
     @property
     def dropped(self) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from threading import Thread
 from time import monotonic
 
+from scstream_app.addresses import ONCE, REPEATED
 from scstream_app.errors import SourceError
-from scstream_app.sources.addresses import ONCE, REPEATED
 from scstream_app.sources.base import DamagedFrame, Frame, Source
 from scstream_app.sources.live_source import LiveSource
 

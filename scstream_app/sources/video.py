@@ -13,8 +13,8 @@ from av.container import InputContainer
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
+from scstream_app.addresses import public_address
 from scstream_app.errors import SourceError, reason
-from scstream_app.sources.addresses import without_password
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_seekable
 from scstream_app.sources.containers import network_reason, open_file, open_url, video_stream
 from scstream_app.sources.decoder import Interrupted, MissingPicture
@@ -239,7 +239,7 @@ class VideoUrl(Video):
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         name = unquote(parts.path.rpartition("/")[2]) or parts.hostname or parts.scheme
-        super().__init__(name, url, without_password(url))
+        super().__init__(name, url, public_address(url))
 
     def _open(self) -> InputContainer:
         return open_url(self.address)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,10 @@ import typer
 
 from scstream_app.errors import ExportError, SettingsError
 from scstream_app.export import FORMATS, ExportOptions, check_options
-from scstream_app.settings import SPECS, Settings, Spec
+from scstream_app.export.options import VIEWS
+from scstream_app.render.palette import PALETTES
+from scstream_app.settings import SPECS, Kind, Settings, Spec
+from scstream_app.terminal.value_completion import formats_completion, matching
 
 #: Largest frame number of an option.
 _LARGEST_FRAME = 2**31 - 1
@@ -21,23 +25,64 @@ _LARGEST_FRAME = 2**31 - 1
 Json = Annotated[bool, typer.Option("--json", help="Print the results as one JSON object on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Measure less, for a rough result in less time.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no summary.")]
+QuietProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Output folder; created if necessary.")]
+
+
+def _checked_by(spec: Spec) -> Callable[[Any], Any]:
+    """A callback that rejects values of an option which the description does not allow; None means not given."""
+
+    def check(value: Any) -> Any:
+        # The names of the choices are members of an enumeration.
+        plain = getattr(value, "value", value)
+        try:
+            return None if plain is None else spec.check("", plain)
+        except SettingsError:
+            raise typer.BadParameter(f"must be {spec.expected}, got {plain!r}") from None
+
+    return check
+
+
+def in_range(kind: Kind, **limits: Any) -> Callable[[Any], Any]:
+    """A callback that rejects numbers out of range, also NaN and infinity; ``limits`` are those of `Spec`."""
+    return _checked_by(Spec("", "", kind, **limits))
+
+
 Seeds = Annotated[
-    int | None, typer.Option(min=1, help="Number of runs of each method. Default: a few; with --quick one.")
+    int | None,
+    typer.Option(
+        callback=in_range("integer", low=1, high=1000),
+        help="Number of runs of each method. Default: a few; with --quick one.",
+    ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print no progress and no summary.")]
-
-
-def _check_threads(value: int | None) -> int | None:
-    try:
-        SPECS["threads"].check("threads", value)
-    except SettingsError as error:
-        raise typer.BadParameter(str(error)) from error
-    return value
-
-
 Threads = Annotated[
     int | None,
-    typer.Option(callback=_check_threads, help=f"{SPECS['threads'].help} Default: one per core."),
+    typer.Option(callback=_checked_by(SPECS["threads"]), help=f"{SPECS['threads'].help} Default: one per core."),
+]
+
+
+def _small_letters(text: str | None) -> str | None:
+    return None if text is None else text.lower()
+
+
+View = Annotated[
+    str | None,
+    typer.Option(
+        autocompletion=matching(VIEWS),
+        callback=_small_letters,
+        help="View that movies show: overlay, mean_colour, boundaries, ... "
+        "Default: overlay; for webm and prores the objects cut out, if there are any.",
+    ),
+]
+PaletteOption = Annotated[
+    str,
+    typer.Option(
+        "--palette",
+        autocompletion=matching(PALETTES),
+        callback=_small_letters,
+        help="Colours of the overlay: vivid, or safe (for colour-blind viewers).",
+    ),
 ]
 Frames = Annotated[str, typer.Option(metavar="A:B", help="Process only frames A to B - 1, counted from 0.")]
 Pattern = Annotated[
@@ -77,7 +122,9 @@ class Existing(StrEnum):
 def formats_option() -> Any:
     """The option --formats."""
     return typer.Option(
+        "--formats",
         metavar="LIST",
+        autocompletion=formats_completion(FORMATS, VIEWS),
         help=f"Comma-separated formats: {', '.join(FORMATS)}. A movie format may name its view: mp4:mean_colour.",
     )
 
@@ -86,21 +133,30 @@ def parse_frames(text: str) -> tuple[int, int | None]:
     """Parse A:B, both optional, like a Python slice: A is the first frame, B the first frame to leave out."""
     first, colon, last = text.partition(":")
     if not colon or not all(part == "" or part.isdecimal() for part in (first, last)):
-        raise typer.BadParameter(f"frames must be A:B, such as 0:100, 50: or :20; got '{text}'")
+        raise _bad_frames(f"must be A:B, such as 0:100, 50: or :20; got '{text[:30]}'")
     if max(len(first), len(last)) > 10 or max(int(first or 0), int(last or 0)) > _LARGEST_FRAME:
-        raise typer.BadParameter(f"frames must be at most {_LARGEST_FRAME}, got '{text[:30]}'")
+        raise _bad_frames(f"must be at most {_LARGEST_FRAME}, got '{text[:30]}'")
     start, stop = int(first or 0), int(last) if last else None
     if stop is not None and stop <= start:
-        raise typer.BadParameter(f"in A:B, B must be greater than A; got '{text}'")
+        raise _bad_frames(f"in A:B, B must be greater than A; got '{text}'")
     return start, stop
 
 
+def _bad_frames(problem: str) -> typer.BadParameter:
+    return typer.BadParameter(problem, param_hint="'--frames'")
+
+
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Parse a comma-separated list of formats."""
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    """Parse a comma-separated list of formats, in capitals or small letters."""
+    names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     for name in names:
-        if name.partition(":")[0] not in FORMATS:
-            raise typer.BadParameter(f"unknown format '{name}'; choose from {', '.join(FORMATS)}")
+        plain = name.partition(":")[0]
+        if plain not in FORMATS:
+            similar = get_close_matches(plain, FORMATS, 1)
+            suggestion = f"did you mean '{similar[0]}'? The formats are" if similar else "choose from"
+            raise typer.BadParameter(
+                f"unknown format '{plain}'; {suggestion} {', '.join(FORMATS)}", param_hint="'--formats'"
+            )
     return names
 
 
@@ -109,7 +165,7 @@ def validated(options: ExportOptions) -> ExportOptions:
     try:
         check_options(options)
     except ExportError as error:
-        raise typer.BadParameter(str(error)) from error
+        raise typer.BadParameter(str(error).removeprefix("Cannot export: ")) from error
     return options
 
 
@@ -144,7 +200,7 @@ def _setting_options() -> list[inspect.Parameter]:
 
 def _option(name: str, spec: Spec) -> Any:
     """The option of a setting, with its type and help text."""
-    details: dict[str, Any] = {"help": spec.help}
+    details: dict[str, Any] = {"help": spec.help, "callback": _checked_by(spec), "case_sensitive": False}
     if spec.group == "advanced":
         details["rich_help_panel"] = "Advanced"
     make_enum: Any = StrEnum
@@ -157,7 +213,10 @@ def _option(name: str, spec: Spec) -> Any:
 
 
 def _integer_or_none(text: str | int) -> int | None:
-    return None if text == "none" else int(text)
+    try:
+        return None if str(text).lower() == "none" else int(text)
+    except ValueError:
+        raise typer.BadParameter(f"must be a whole number or none, got '{text}'") from None
 
 
 def examples(*lines: str) -> str:

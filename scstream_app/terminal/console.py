@@ -1,132 +1,100 @@
-"""Messages on standard output and standard error, exit codes and Ctrl-C."""
+"""Messages on standard output and standard error, and the exit codes of failures."""
 
 from __future__ import annotations
 
 import json
-import os
-import signal
+import logging
+import re
 import sys
-import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, suppress
-from types import FrameType
-from typing import Any, TextIO, cast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
-from rich.console import Console
 
+from scstream_app import logs
+from scstream_app.addresses import hide_secrets
 from scstream_app.errors import SettingsError, StudioError
+from scstream_app.terminal.interruption import exit_code
+from scstream_app.terminal.streams import CLOSED_PIPE, FAILED
 
-INTERRUPTED = 130
+WRONG_USAGE = 2
+
+#: Base class of typer.BadParameter and of the errors for unknown options and commands. It belongs to click or, in later
+#: releases of typer, to a copy of click that is not public.
+UsageError: type[Exception] = typer.BadParameter.__mro__[1]
+
+_logger = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):
-    """The user pressed Ctrl-C; the argument is the message to print."""
+    """The user or the system stopped the program; the arguments are the message to print and the exit code."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 @contextmanager
 def exit_on_error(debug: bool = False) -> Iterator[None]:
-    """Convert exceptions of the body to one line on standard error and an exit code."""
+    """Convert exceptions of the body to a line on standard error and an exit code; log their tracebacks."""
+    if debug:
+        logs.log_details()
     try:
         yield
-    except (KeyboardInterrupt, Interrupted) as stop:
-        print_message(str(stop) or "Interrupted.")
-        raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt as stop:
+        print_message("Interrupted.")
+        raise typer.Exit(exit_code(stop)) from None
+    except Interrupted as stop:
+        print_message(str(stop))
+        raise typer.Exit(stop.code) from None
     except SettingsError as error:
         raise typer.BadParameter(str(error)) from error
     except StudioError as error:
+        _logger.debug("Traceback of the next error", exc_info=True)
         _fail(" ".join([str(error), *getattr(error, "__notes__", [])]), debug)
-    except (typer.Exit, typer.BadParameter, BrokenPipeError):
+    except BrokenPipeError:
+        raise typer.Exit(CLOSED_PIPE) from None
+    except (typer.Exit, UsageError):
         raise
     except Exception as error:
+        _logger.error("Unexpected error", exc_info=True)
         hint = "" if debug else " Run again with --debug to see the traceback."
         _fail(f"Unexpected error: {type(error).__name__}: {error}.{hint}", debug)
 
 
 def _fail(message: str, debug: bool) -> None:
     if debug:
-        traceback.print_exc()
+        # FFmpeg's errors name the whole address.
+        sys.stderr.write(hide_secrets(traceback.format_exc()))
+    _logger.error("%s", message)
     print_message(f"scstream: {message}")
-    raise typer.Exit(1) from None
+    raise typer.Exit(FAILED) from None
 
 
 def print_message(line: str) -> None:
-    """Print one line on standard error."""
+    """Print one line on standard error, without the secrets of URLs in it."""
     # Keep inner spaces: they may belong to a path that the user wants to copy.
-    print(" ".join(part.strip() for part in line.splitlines() if part.strip()), file=sys.stderr)
+    print(" ".join(part.strip() for part in hide_secrets(line).splitlines() if part.strip()), file=sys.stderr)
+
+
+def print_usage_error(error: Any) -> None:
+    """Print what is wrong with the arguments, and where to read more, in one line."""
+    # Some releases of typer add these to their messages.
+    text = error.format_message().strip().replace("Value error, ", "").replace(" (env var: 'None')", "")
+    if option := getattr(error, "option_name", "") if "No such option" in text else "":
+        similar = getattr(error, "possibilities", None)
+        text = f"No such option '{option}'." + (f" Did you mean {_alternatives(similar)}?" if similar else "")
+    text = re.sub(r"\S{200,}", lambda long: f"{long[0][:60]}...", text)
+    path = error.ctx.command_path if error.ctx is not None else "scstream"
+    print_message(f"scstream: {text}{'' if text[-1:] in '.?!' else '.'} See '{path} --help'.")
+
+
+def _alternatives(names: list[str]) -> str:
+    return " or ".join(f"'{name}'" for name in sorted(names))
 
 
 def print_json(values: dict[str, Any]) -> None:
     """Print one JSON object on standard output."""
     print(json.dumps(values, indent=2))
-
-
-@contextmanager
-def cancel_on_interrupt() -> Iterator[threading.Event]:
-    """Yield an event that Ctrl-C sets, to end the job after the current frame; a second Ctrl-C stops it at once."""
-    cancel = threading.Event()
-
-    def on_interrupt(number: int, frame: FrameType | None) -> None:
-        if cancel.is_set():
-            raise KeyboardInterrupt
-        cancel.set()
-
-    before = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield cancel
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if cancel.is_set():
-        raise KeyboardInterrupt
-
-
-@contextmanager
-def status() -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current step in a line on standard error."""
-    with Console(stderr=True).status("") as line:
-        yield lambda text: line.update(text)
-
-
-@contextmanager
-def fail_safe_streams() -> Iterator[None]:
-    """Prevent failures while printing, such as characters missing in the encoding or a closed standard error."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    if sys.stderr is None:
-        yield
-        return
-    with redirect_stderr(cast(TextIO, _FailSafeStream(sys.stderr))):
-        yield
-
-
-class _FailSafeStream:
-    """A stream that drops text it cannot write: hours of work must not fail because of a message."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        """Write the text, or drop it if that fails."""
-        try:
-            return self._stream.write(text)
-        except (OSError, ValueError):
-            self._redirect_to_null()
-            return len(text)
-
-    def flush(self) -> None:
-        """Flush the stream; ignore errors."""
-        try:
-            self._stream.flush()
-        except (OSError, ValueError):
-            self._redirect_to_null()
-
-    def _redirect_to_null(self) -> None:
-        # Otherwise the interpreter flushes the buffer at exit, fails again and changes the exit code.
-        with suppress(OSError, ValueError):
-            number, null = self._stream.fileno(), os.open(os.devnull, os.O_WRONLY)
-            os.dup2(null, number)
-            os.close(null)

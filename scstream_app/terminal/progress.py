@@ -1,4 +1,4 @@
-"""Progress bar of a run, and the summary after it ended or was interrupted."""
+"""Progress of a run, and the summary after it ended or was interrupted."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
 import scstream
 from scstream_app.errors import ExportError
 from scstream_app.headless import Run, RunCallbacks, RunProgress, resume_command
@@ -19,39 +16,54 @@ from scstream_app.plural import counted
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.terminal.console import Interrupted, print_json
+from scstream_app.terminal.interruption import exit_code
+from scstream_app.terminal.progress_display import ProgressDisplay
 from scstream_app.warmup_messages import COMPILING
 
 
 def start_progress(
-    bar: Progress, cancel: threading.Event, source: Source, start: int, stop: int | None
-) -> tuple[RunCallbacks, TaskID]:
-    """Compile the engine, and return callbacks that show the progress on the bar."""
-    task = bar.add_task(COMPILING, total=None, rate="")
-    scstream.warm_up(lambda done, total, _: bar.update(task, completed=done, total=total))
-    bar.reset(task, description="First frame", total=_expected(source, start, stop))
+    display: ProgressDisplay, cancel: threading.Event, source: Source, start: int, stop: int | None
+) -> RunCallbacks:
+    """Compile the engine, and return callbacks that show the progress of the run."""
+    _compile(display)
+    display.begin("First frame", _expected(source, start, stop))
+    repeated = 0
 
     def on_preview(preview: scstream.Preview) -> None:
         n = preview.progress
-        bar.update(task, description=f"First frame: sweep {n.sweep}, {n.n_clusters} segments")
+        display.update(text=f"First frame: sweep {n.sweep}, {n.n_clusters} segments")
 
     def on_notice(notice: Notice) -> None:
-        bar.console.print(notice.text, highlight=False, markup=False)
+        display.print(notice.text)
 
     def on_repeated(index: int) -> None:
-        bar.update(task, description=f"Checking frame {index}", advance=1)
+        nonlocal repeated
+        repeated += 1
+        display.update(repeated, f"Checking frame {index}")
 
     def on_failure(failure: ExportError) -> None:
-        bar.console.print(f"{failure} The other formats continue.", highlight=False, markup=False)
+        display.print(f"{failure} The other formats continue.")
 
-    return RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure), task
+    return RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure)
 
 
-def show_progress(bar: Progress, task: TaskID, steps: Any, already: int = 0) -> None:
+def _compile(display: ProgressDisplay) -> None:
+    display.begin(COMPILING, None)
+
+    def on_progress(done: int, total: int, _: str) -> None:
+        if done == 0:
+            display.begin(COMPILING, total)
+        display.update(done)
+
+    scstream.warm_up(on_progress)
+
+
+def show_progress(display: ProgressDisplay, steps: Any, already: int = 0) -> None:
     """Consume the steps of a run and show its progress."""
     # Close the generator at once when interrupted, so that the files are complete before the command ends.
     with closing(steps):
         for progress in steps:
-            _update_bar(bar, task, progress, already)
+            _update(display, progress, already)
 
 
 def _expected(source: Source, start: int, stop: int | None) -> int | None:
@@ -60,23 +72,8 @@ def _expected(source: Source, start: int, stop: int | None) -> int | None:
     return max(1, min(ends) - start) if ends else None
 
 
-def progress_bar(quiet: bool) -> Progress:
-    """Make the progress bar on standard error."""
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[rate]}"),
-        TimeRemainingColumn(elapsed_when_finished=True),
-        console=Console(stderr=True, quiet=quiet),
-        disable=quiet,
-    )
-
-
-def _update_bar(bar: Progress, task: TaskID, progress: RunProgress, already: int) -> None:
-    rate = "" if progress.rate is None else f"{progress.rate:.1f} frames/s"
-    text = f"Segmenting, {progress.segments_last} segments"
-    bar.update(task, completed=already + progress.frames, description=text, rate=rate)
+def _update(display: ProgressDisplay, progress: RunProgress, already: int) -> None:
+    display.update(already + progress.frames, f"Segmenting, {progress.segments_last} segments", progress.rate)
 
 
 def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> None:
@@ -87,6 +84,8 @@ def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> N
         **run.progress.report(run.segmenter),
         "session": str(session.path),
         "frames_in_session": len(session),
+        "out": str(run.out),
+        "formats": list(run.options.formats),
     }
     if not run.progress.frames and len(session):
         report["segments_last"] = session.record(int(session.frames[-1])).rows
@@ -114,11 +113,11 @@ def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], re
 
 @contextmanager
 def explain_interruption(session: Callable[[], Session | None]) -> Iterator[None]:
-    """On Ctrl-C, report how many frames the session has and how to resume it."""
+    """After an interruption, report how many frames the session has and how to resume it."""
     try:
         yield
-    except KeyboardInterrupt:
-        raise Interrupted(_interruption_text(session())) from None
+    except KeyboardInterrupt as stop:
+        raise Interrupted(_interruption_text(session()), exit_code(stop)) from None
 
 
 def _interruption_text(session: Session | None) -> str:

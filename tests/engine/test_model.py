@@ -301,7 +301,7 @@ def test_threads_do_not_change_a_label(component: Any) -> None:
     rng = np.random.default_rng(5)
     X = np.floor(np.abs(rng.normal(size=(5000, 3)) * 4.0 + rng.integers(0, 3, (5000, 1)) * 9.0))
     runs = [
-        ScStream(component, threads=threads, max_init_sweeps=20, seed=1).partial_fit(X).partial_fit(X).labels_
+        ScStream(component, threads=threads, max_init_sweeps=5, seed=1).partial_fit(X).partial_fit(X).labels_
         for threads in (1, 2, 7)
     ]
     np.testing.assert_array_equal(runs[0], runs[1])

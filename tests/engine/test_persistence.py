@@ -361,7 +361,7 @@ def test_a_genealogy_that_is_not_that_of_the_live_clusters_is_refused(kind: str,
 @pytest.fixture(scope="module")
 def saved_video(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A segmenter with a past: a restart, a merge by hand, a lock."""
-    frames = [frame[::3, ::3] for frame in clip_frames("crossing", 3, step=4)]
+    frames = [frame[::8, ::8] for frame in clip_frames("crossing", 3, step=4)]
     segmenter = VideoSegmenter(seed=2, max_init_sweeps=20)
     segmenter.segment(frames[0])
     segmenter.restart()
@@ -400,12 +400,12 @@ def distorted(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
 
 
 def test_whatever_array_is_replaced_the_file_loads_or_is_refused(saved_video: Path, tmp_path: Path) -> None:
-    _, arrays = persistence.read(saved_video)
-    outcomes = [
-        loads_or_is_refused(rewritten(saved_video, tmp_path / "odd.npz", {}, {name: value}))
-        for name, array in arrays.items()
-        for value in distorted(array)
-    ]
+    meta, arrays = persistence.read(saved_video)
+    odd, outcomes = tmp_path / "odd.npz", []
+    for name, array in arrays.items():
+        for value in distorted(array):
+            persistence.write(odd, meta, {**arrays, name: value})
+            outcomes.append(loads_or_is_refused(odd))
     assert loads_or_is_refused(saved_video)
     assert outcomes.count(False) > len(outcomes) / 2
 
@@ -428,6 +428,14 @@ def test_whatever_entry_is_replaced_the_file_loads_or_is_refused(value: Any, sav
             if loads_or_is_refused(rewritten(saved_video, tmp_path / "odd.npz", entries, {})):
                 loaded.append(name)
     assert "component" not in loaded
+
+
+@pytest.mark.parametrize("height", [0, -3, 2**40, 10**400, 48.0, True, "48"], ids=lambda value: repr(value)[:12])
+def test_an_impossible_frame_size_is_refused(height: Any, saved_video: Path, tmp_path: Path) -> None:
+    meta, _ = persistence.read(saved_video)
+    video = {**meta["video"], "shape": [height, 64]}
+    with pytest.raises(ModelFileError, match="height must be a whole number >= 1"):
+        VideoSegmenter.load(rewritten(saved_video, tmp_path / "odd.npz", {"video": video}, {}))
 
 
 def test_pickled_arrays_are_refused(saved_video: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 10_000
+LONG = 60_000
 LEFT = Qt.MouseButton.LeftButton
 COLOURS = np.array([[90, 100, 110], [210, 60, 50], [50, 170, 60], [60, 80, 200]], np.uint8)
 
@@ -57,7 +57,7 @@ def go_to(window: MainWindow, qtbot: QtBot, frame: int) -> None:
 def click_segments(window: MainWindow, qtbot: QtBot, *ids: int) -> None:
     """Select segments by clicks on the picture."""
     viewer = window.viewer
-    points = [QPoint(x, y) for y in range(2, viewer.height(), 6) for x in range(2, viewer.width(), 6)]
+    points = [QPoint(x, y) for y in range(2, viewer.height(), 16) for x in range(2, viewer.width(), 16)]
     for number, id in enumerate(ids):
         held = Qt.KeyboardModifier.ControlModifier if number else Qt.KeyboardModifier.NoModifier
         inside = [point for point in points if viewer.id_at(point) == id]

@@ -10,10 +10,12 @@ from tempfile import mkdtemp
 
 import pytest
 from PySide6.QtCore import QSettings
+from PySide6.QtWidgets import QApplication, QTabWidget
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import write_images
 from helpers.export_scenes import story
+from helpers.patient_qtbot import PatientQtBot
 from scstream import warm_up
 from scstream_app import thumbnails
 from scstream_app.pipeline.frame_result import FrameResult
@@ -27,8 +29,8 @@ from scstream_app.ui.window.main_window import MainWindow
 
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
-_LONG = 20_000
 _SCREEN = Path(__file__).with_name("screen.json")
+_EVENTS = "Events"
 
 
 def pytest_configure() -> None:
@@ -66,6 +68,12 @@ def thumbnails_apart(thumbnail_folder: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """A bot that waits for long enough on a busy machine."""
+    return PatientQtBot(request)
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
     """Settings of the window."""
     return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
@@ -91,12 +99,17 @@ def window(
     tmp_path: Path,
     before_closing: Callable[[MainWindow], None],
 ) -> MainWindow:
-    """Active window with nothing open. It is closed after the test, before other fixtures end."""
+    """Active window with nothing open. It is closed after the test, before other fixtures end.
+
+    Its Statistics panel shows the table of events: to create and draw the plots takes as long as all other widgets.
+    """
     window = MainWindow(settings, Library(tmp_path / "library"))
     window.document.set_settings(quick)
+    tabs = window.statistics.findChild(QTabWidget)
+    tabs.setCurrentIndex([tabs.tabText(place) for place in range(tabs.count())].index(_EVENTS))
     qtbot.addWidget(window, before_close_func=before_closing)
     window.show()
-    with qtbot.waitActive(window, timeout=_LONG):
+    with qtbot.waitActive(window):
         window.activateWindow()
     return window
 

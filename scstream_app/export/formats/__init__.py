@@ -1,1 +1,1 @@
-"""The export formats: `registry` finds every format in every module of this package."""
+"""The export formats, sorted by group: `registry` finds every format in the modules of this package's folders."""

@@ -1,4 +1,4 @@
-"""All formats by name, found in the modules of this package."""
+"""All formats by name, found in the modules of this package and its folders."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def find_formats() -> dict[str, type[Writer]]:
 
 
 def _modules() -> Iterator[ModuleType]:
-    for module in pkgutil.iter_modules(formats.__path__, f"{formats.__name__}."):
-        if module.name != __name__:
+    for module in pkgutil.walk_packages(formats.__path__, f"{formats.__name__}."):
+        if not module.ispkg and module.name != __name__:
             yield importlib.import_module(module.name)
 
 

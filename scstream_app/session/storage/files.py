@@ -15,6 +15,19 @@ from scstream_app.errors import InvalidData as InvalidData
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
+class Unwritten(InvalidData):
+    """Data that never reached the disk: the file is empty or zero there, as a power failure leaves it."""
+
+
+def is_unwritten(data: bytes) -> bool:
+    """Whether the data is what a power failure leaves of data that was not flushed: zeros, or nothing.
+
+    >>> is_unwritten(bytes(20)), is_unwritten(b""), is_unwritten(b"ids")
+    (True, True, False)
+    """
+    return not data.strip(b"\0")
+
+
 def check_file(path: Path) -> os.stat_result:
     """Require a regular file: not a link, nor a pipe, which would block for ever; returns its status."""
     info = _status(path)

@@ -18,7 +18,7 @@ from numcodecs.zstd import Zstd  # type: ignore[import-untyped]
 
 from scstream_app.render.image_types import IdMap
 from scstream_app.session.storage import checks, files
-from scstream_app.session.storage.files import InvalidData
+from scstream_app.session.storage.files import InvalidData, Unwritten
 
 #: Step in which the length of the volume grows; closing the session sets the exact length.
 GROWTH = 256
@@ -113,13 +113,17 @@ class IdVolume:
         return ids.astype(np.int32, copy=False)
 
     def check(self, position: int, size: int, checksum: int) -> None:
-        """Raise InvalidData if the chunk differs from the one that was written; does not decompress it."""
+        """Raise InvalidData if the chunk differs from the one that was written, `Unwritten` if it is empty or zeros.
+
+        Does not decompress it.
+        """
         self._packed(position, size, checksum)
 
     def _packed(self, position: int, size: int, checksum: int) -> bytes:
         packed = files.read(self.path(position), limit=8 * self.height * self.width + 1024)
         if len(packed) != size or zlib.crc32(packed) != checksum:
-            raise InvalidData(f"{self._name(position)} is damaged: its checksum does not match")
+            kind = Unwritten if files.is_unwritten(packed) else InvalidData
+            raise kind(f"{self._name(position)} is damaged: its checksum does not match")
         return packed
 
     def path(self, position: int) -> Path:

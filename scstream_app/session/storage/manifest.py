@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import Any, Self
 
 from scstream_app import __version__
+from scstream_app.addresses import public_address, split_reading
 from scstream_app.errors import SettingsError
 from scstream_app.session.storage import checks, files, statistics
 from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.statistics import Units
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
-from scstream_app.sources.addresses import without_password
 
 SCHEMA = "scstream-session"
 VERSION = 1
@@ -25,6 +25,7 @@ VERSION = 1
 # A source may be a list of thousands of images, and JSON may need six bytes per character of their names.
 _LIMIT = 1 << 22
 _ADDRESS_LENGTH = 1 << 19
+_READING_LENGTH = 1 << 12
 _FORMAT = re.compile(r"[a-z0-9][a-z0-9_.:-]{0,31}")
 _CHECKSUM = (1 << 32) - 1
 # Sessions from before these settings existed were segmented without them.
@@ -33,7 +34,11 @@ _ABSENT_SETTINGS: Mapping[str, Any] = MappingProxyType({"smoothing": 0.0, "stead
 
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """Properties of the source: enough to open it again and to detect a different one."""
+    """Properties of the source: enough to open it again and to detect a different one.
+
+    ``reading`` says how images are read, so that a resumed run and an export see the same pictures; see
+    `Source.reading`.
+    """
 
     address: str
     name: str
@@ -42,18 +47,20 @@ class SourceFacts:
     rate: float
     length: int | None
     live: bool
+    reading: str = ""
 
     @classmethod
     def of(cls, source: Source) -> Self:
-        """Properties of an open source, without the password in its address."""
+        """Properties of an open source, without the secrets in its address."""
         return cls(
-            without_password(source.address, keep_user=True) if "://" in source.address else source.address,
+            public_address(source.address),
             source.name,
             source.width,
             source.height,
             float(source.rate),
             source.length,
             source.live,
+            source.reading,
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -67,6 +74,10 @@ class SourceFacts:
         rate = checks.number(values, "rate")
         if rate <= 0.0:
             raise InvalidData(f"'rate' must be above 0, got {rate}")
+        # Sessions of earlier versions have no such entry.
+        reading = checks.text(values, "reading", _READING_LENGTH) if "reading" in values else ""
+        if split_reading(f"a{reading}") != ("a", reading):
+            raise InvalidData(f"'reading' is invalid, got '{reading[:60]}'")
         return cls(
             checks.text(values, "address", _ADDRESS_LENGTH),
             checks.text(values, "name"),
@@ -75,15 +86,20 @@ class SourceFacts:
             rate,
             checks.optional(values, "length"),
             checks.switch(values, "live"),
+            reading,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class FirstFrame:
-    """Index of the first frame and the CRC-32 checksum of its RGB bytes."""
+class FrameChecksum:
+    """Index of a frame and the CRC-32 checksum of its RGB bytes."""
 
     index: int
     checksum: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Values for JSON."""
+        return {"index": self.index, "crc32": self.checksum}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +121,10 @@ class Manifest:
         Number of frames between two snapshots of the model.
     created, program : str
         Date of creation and version of the program.
-    first_frame : FirstFrame, optional
+    first_frame : FrameChecksum, optional
         None until the first frame is written.
+    last_frame : FrameChecksum, optional
+        The frame of the newest snapshot. None if there is none, and in sessions of earlier versions.
     complete : bool
         Whether the last frame has been reached, so that there is nothing to resume.
     units : Units
@@ -121,10 +139,11 @@ class Manifest:
     snapshot_every: int = 50
     created: str = ""
     program: str = __version__
-    first_frame: FirstFrame | None = None
+    first_frame: FrameChecksum | None = None
     complete: bool = False
     export: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     units: Units = Units.PIXELS
+    last_frame: FrameChecksum | None = None
 
     @classmethod
     def new(
@@ -146,7 +165,6 @@ class Manifest:
 
     def as_dict(self) -> dict[str, Any]:
         """Values for JSON."""
-        first = self.first_frame
         return {
             "schema": SCHEMA,
             "version": VERSION,
@@ -160,7 +178,8 @@ class Manifest:
             "formats": list(self.formats),
             "export": dict(self.export),
             "snapshot_every": self.snapshot_every,
-            "first_frame": None if first is None else {"index": first.index, "crc32": first.checksum},
+            "first_frame": None if self.first_frame is None else self.first_frame.as_dict(),
+            "last_frame": None if self.last_frame is None else self.last_frame.as_dict(),
             "statistics": statistics.description(self.units),
         }
 
@@ -186,10 +205,11 @@ class Manifest:
             checks.integer(values, "snapshot_every", 1, 100_000),
             checks.text(values, "created", 100),
             checks.text(values, "program", 100),
-            _first_frame(values, start),
+            _frame_checksum(values, "first_frame", start),
             checks.switch(values, "complete"),
             _export(values),
             units,
+            _frame_checksum(values, "last_frame", start),
         )
 
     @property
@@ -233,8 +253,8 @@ def _export(values: dict[str, Any]) -> dict[str, Any]:
     return export
 
 
-def _first_frame(values: dict[str, Any], start: int) -> FirstFrame | None:
-    if values.get("first_frame") is None:
+def _frame_checksum(values: dict[str, Any], name: str, start: int) -> FrameChecksum | None:
+    if values.get(name) is None:
         return None
-    first = checks.section(values, "first_frame")
-    return FirstFrame(checks.integer(first, "index", low=start), checks.integer(first, "crc32", high=_CHECKSUM))
+    frame = checks.section(values, name)
+    return FrameChecksum(checks.integer(frame, "index", low=start), checks.integer(frame, "crc32", high=_CHECKSUM))

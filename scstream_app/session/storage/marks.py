@@ -24,6 +24,8 @@ LIMIT = 1 << 24
 _MOST_OBJECTS = 10_000
 #: Longest text of a mask, in characters; a 4K picture of noise has 1.4 million.
 _MASK_LENGTH = 1 << 22
+#: Colour type of a PNG image in its header.
+_GREY = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +137,9 @@ def masks_from_png(data: bytes, height: int, width: int) -> Picture:
     # Check the size in the PNG header first, so that a huge image is rejected before it is decoded.
     if data[:8] != b"\x89PNG\r\n\x1a\n" or struct.unpack(">II", data[16:24].ljust(8, b"\0")) != (width, height):
         raise InvalidData("masks.png has another size than the frames")
+    # Colours or 16 bits would take up to eight times the memory before they are rejected.
+    if len(data) < 26 or data[24] > 8 or data[25] != _GREY:
+        raise InvalidData("masks.png is damaged")
     masks = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_UNCHANGED)
     if masks is None or masks.shape != (height, width) or masks.dtype != np.uint8:
         raise InvalidData("masks.png is damaged")

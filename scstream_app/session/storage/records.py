@@ -139,8 +139,8 @@ class RecordIndex:
     """Index of the lines of frames.jsonl: a few bytes per frame, so that a session of any length can be opened.
 
     Lines are read on demand. ``end`` is the end of the last valid line in bytes, ``rows`` the total number of
-    statistics records, and ``torn`` whether anything follows the last valid line. One thread may add lines while others
-    read.
+    statistics records, and ``torn`` whether anything follows the last valid line. ``unwritten`` is whether that may be
+    what a power failure left: an incomplete line, or one with zeros. One thread may add lines while others read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -151,7 +151,7 @@ class RecordIndex:
         self._edited = array("q")
         self._lock = threading.Lock()
         self.end = 0
-        self.torn = False
+        self.torn = self.unwritten = False
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -175,7 +175,8 @@ class RecordIndex:
                 try:
                     self._take(line)
                 except InvalidData:
-                    self.torn = True
+                    # A page that was not flushed reads as zeros, and pages after it may have been flushed.
+                    self.torn, self.unwritten = True, not line.endswith(b"\n") or b"\0" in line
                     return
 
     def _take(self, line: bytes) -> None:

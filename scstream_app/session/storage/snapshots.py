@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import scstream
 from scstream import ModelFileError
+from scstream_app.errors import reason
 from scstream_app.session.storage import files
 from scstream_app.session.storage.files import InvalidData
 
@@ -99,12 +100,20 @@ def _superfluous(frames: list[int], every: int) -> list[int]:
 
 
 def _check_archive(path: Path) -> None:
-    """Raise InvalidData for an archive that would unpack to more than the size of any model."""
+    """Raise InvalidData for an archive that would unpack to more than the size of any model.
+
+    A file that cannot be opened raises OSError instead: it may be whole.
+    """
+    name = f"{path.parent.name}/{path.name}"
+    files.check_file(path)
     try:
-        files.check_file(path)
-        with zipfile.ZipFile(path) as archive:
+        file = open(path, "rb")
+    except OSError as error:
+        raise OSError(error.errno, f"{name} cannot be read: {reason(error)}") from error
+    try:
+        with file, zipfile.ZipFile(file) as archive:
             size = sum(entry.file_size for entry in archive.infolist())
     except (OSError, ValueError, zipfile.BadZipFile) as error:
-        raise InvalidData(f"{path.parent.name}/{path.name} is damaged") from error
+        raise InvalidData(f"{name} is damaged") from error
     if size > _BYTES_LIMIT:
-        raise InvalidData(f"{path.parent.name}/{path.name} unpacks to {size} bytes, more than {_BYTES_LIMIT}")
+        raise InvalidData(f"{name} unpacks to {size} bytes, more than {_BYTES_LIMIT}")

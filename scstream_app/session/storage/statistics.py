@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from scstream.pixels.statistics import STATISTICS, scale_covariance
 from scstream_app.session.storage import files
-from scstream_app.session.storage.files import InvalidData
+from scstream_app.session.storage.files import InvalidData, Unwritten
 
 Rows = npt.NDArray[np.void]
 
@@ -88,13 +88,23 @@ def unpack(data: bytes, pixel: tuple[float, float]) -> Rows:
 
 def read(path: Path, first: int, count: int, checksum: int, pixel: tuple[float, float]) -> Rows:
     """Read the records first, ..., first + count - 1; ``pixel`` as in `pack`."""
+    rows = unpack(_packed(path, first, count, checksum), pixel)
+    if any((rows[name] < 0).any() for name in ("id", "pixels", "age")) or not np.isfinite(rows["share"]).all():
+        raise InvalidData(f"{path.name} contains invalid records")
+    return rows
+
+
+def check(path: Path, first: int, count: int, checksum: int) -> None:
+    """Raise InvalidData if the records differ from those that were written, `Unwritten` if they are zeros."""
+    _packed(path, first, count, checksum)
+
+
+def _packed(path: Path, first: int, count: int, checksum: int) -> bytes:
     files.check_file(path)
     with open(path, "rb") as file:
         file.seek(first * RECORD.itemsize)
         data = file.read(count * RECORD.itemsize)
     if len(data) != count * RECORD.itemsize or zlib.crc32(data) != checksum:
-        raise InvalidData(f"{path.name} is damaged: a checksum does not match")
-    rows = unpack(data, pixel)
-    if any((rows[name] < 0).any() for name in ("id", "pixels", "age")) or not np.isfinite(rows["share"]).all():
-        raise InvalidData(f"{path.name} contains invalid records")
-    return rows
+        kind = Unwritten if data and files.is_unwritten(data) else InvalidData
+        raise kind(f"{path.name} is damaged: a checksum does not match")
+    return data

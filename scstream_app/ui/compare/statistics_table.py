@@ -50,7 +50,9 @@ class StatisticsTable(QTableWidget):
     def set_names(self, first: str, second: str) -> None:
         """Name the runs in the tooltips of their columns."""
         for column, name in ((1, first), (2, second)):
-            self.horizontalHeaderItem(column).setToolTip(name)
+            item = self.horizontalHeaderItem(column)
+            assert item is not None
+            item.setToolTip(name)
 
     def show_statistics(self, first: RunStatistics, second: RunStatistics, kept: list[float]) -> None:
         """Fill the table; ``kept`` holds the share of pixels that each run keeps along the motion, if it is known."""

@@ -202,7 +202,7 @@ class ExportDialog(QDialog):
         if writer is None:
             return "ids"
         if not issubclass(writer, MovieWriter):
-            return writer.view
+            return "mask" if writer.prefers_objects and self._document.objects else writer.view
         cut_out = writer.alpha_codec is not None and bool(self._document.objects)
         return self._form.view or ("matte" if cut_out else "overlay")
 

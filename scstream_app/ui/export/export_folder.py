@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from scstream_app.addresses import public_address
 from scstream_app.session.library import file_stem
-from scstream_app.sources.addresses import public_address
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.folders import own_folder, usable, writable
 

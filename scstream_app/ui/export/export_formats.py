@@ -67,8 +67,9 @@ class FormatsTree(QTreeWidget):
             return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}"
         if needs_picture([name]) and facts is not None and facts.live:
             return "Needs the pictures of the camera, which are not saved."
-        if name == "parquet" and importlib.util.find_spec("pyarrow") is None:
-            return "Needs the extra 'parquet': pip install scstream-studio[parquet]."
+        package, extra = FORMATS[name].library.partition(".")[0], FORMATS[name].extra
+        if extra and importlib.util.find_spec(package) is None:
+            return f"Needs the extra '{extra}': pip install scstream-studio[{extra}]."
         return ""
 
     @property

@@ -83,7 +83,9 @@ class StatisticsPanel(QWidget):
 
     def _add(self, place: int, page: Page) -> Page:
         """Put a new page into its tab."""
-        layout = self._tabs.widget(place).layout()
+        tab = self._tabs.widget(place)
+        assert tab is not None
+        layout = tab.layout()
         assert layout is not None
         layout.addWidget(page)
         page.paint()

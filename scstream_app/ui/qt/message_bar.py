@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from scstream_app.ui.qt.contrast import mix
 _NOTICE_MILLISECONDS = 8000
 #: Tints of errors and notices, and their share in the background colour.
 _ERROR, _NOTICE, _TINT = QColor(213, 60, 40), QColor(60, 130, 200), 0.22
+
+_logger = logging.getLogger(__name__)
 
 #: Text of a button, and what it does.
 Offer = tuple[str, Callable[[], object]]
@@ -106,6 +109,7 @@ class MessageBar(QWidget):
         kept : bool
             Whether an offer stays when another clip is opened.
         """
+        _logger.log(logging.ERROR if kind == "error" else logging.INFO, "%s", text)
         message, shown = _Message(text, kind == "error", offer, other, kept), self._shown
         if shown is None or not shown.lasting:
             self._put(message)

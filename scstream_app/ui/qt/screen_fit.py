@@ -90,11 +90,15 @@ class ScrollBox(QScrollArea):
 
     def sizeHint(self) -> QSize:
         """Size of the content, with room for the scroll bar."""
-        content = self.widget().sizeHint()
+        widget = self.widget()
+        assert widget is not None
+        content = widget.sizeHint()
         return QSize(content.width() + self.verticalScrollBar().sizeHint().width(), content.height())
 
     def minimumSizeHint(self) -> QSize:
         """Width of the content, and a few lines."""
-        content = self.widget().minimumSizeHint()
+        widget = self.widget()
+        assert widget is not None
+        content = widget.minimumSizeHint()
         width = content.width() + self.verticalScrollBar().sizeHint().width()
         return QSize(width, min(content.height(), _LEAST_HEIGHT))

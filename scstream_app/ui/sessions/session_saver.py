@@ -1,4 +1,4 @@
-"""Save and Save As: move a session to a folder that the user chooses."""
+"""Save and Save As: move an unsaved session to a folder that the user chooses, or copy a saved one there."""
 
 from __future__ import annotations
 
@@ -12,23 +12,25 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from scstream_app.errors import StudioError
 from scstream_app.session import SUFFIX, Session
-from scstream_app.session.library import is_unsaved, mark_saved, move_session
+from scstream_app.session.library import copy_session, is_unsaved, mark_saved, move_session
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.confirm import confirm
 from scstream_app.ui.qt.folders import own_folder, usable
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
+from scstream_app.ui.sessions.save_progress import SaveProgress
 
 #: Time stamp that the library appends to the clip's name.
 _STAMP = re.compile(r" \d{4}-\d\d-\d\d \d\d\.\d\d\.\d\d( \(\d+\))?$")
 
 
 class SessionSaver(QObject):
-    """Asks for a folder and moves the session there.
+    """Asks for a folder, moves or copies the session there, and continues there.
 
-    The view stays as it is during the move. ``began`` is emitted before the session is closed for the move, ``saved``
-    after it; ``message`` carries a text for the user and its kind, "error" or "notice".
+    The first time, the session comes from the library and is moved. Later it is a copy: the session that the user has
+    saved before stays as it is. The view stays as it is meanwhile. ``began`` is emitted before the session is closed,
+    ``saved`` when it is written; ``message`` carries a text for the user and its kind, "error" or "notice".
     """
 
     began = Signal()
@@ -51,7 +53,7 @@ class SessionSaver(QObject):
             self._report_saved(session.path)
 
     def save_as(self) -> None:
-        """Ask for a path, move the session there and continue."""
+        """Ask for a path, move or copy the session there and continue."""
         session = self._document.session
         if session is None:
             return
@@ -68,7 +70,7 @@ class SessionSaver(QObject):
         if path:
             target = Path(path if path.endswith(SUFFIX) else f"{path}{SUFFIX}")
             if target == session.path or not os.path.lexists(target) or self._confirmed(target):
-                self.move_session(target)
+                self.save_to(target)
 
     def _suggested(self, session: Session) -> Path:
         """Free path with the clip's name in the folder that was used last, or in the user's own folder."""
@@ -78,14 +80,15 @@ class SessionSaver(QObject):
         # Recordings of one camera differ only in their time stamps.
         if is_unsaved(session.path) and not session.recorded:
             stem = _STAMP.sub("", stem)
-        return _free(folder, stem, session.path)
+        # A session cannot be a copy of itself.
+        return _free(folder, stem, session.path if is_unsaved(session.path) else None)
 
     def _confirmed(self, target: Path) -> bool:
         question = f"'{target}' already exists. Replace it? Its content will be deleted."
         return confirm(self._window, question, "Replace")
 
-    def move_session(self, target: Path) -> None:
-        """Move the session and open it there; segmentation resumes."""
+    def save_to(self, target: Path) -> None:
+        """Move the session if it is unsaved, otherwise copy it, and open it there; segmentation resumes."""
         session = self._document.session
         if session is None:
             return
@@ -97,7 +100,7 @@ class SessionSaver(QObject):
         self._opening.moving = path
         self._document.set_aside()
         self.message.emit(f"Saving in '{target}' …", "notice")
-        self._document.run.when_idle(partial(self._move, path, target, self._opening.turn))
+        self._document.run.when_idle(partial(self._write, path, target, self._opening.turn))
 
     def _keep(self, path: Path) -> None:
         try:
@@ -108,24 +111,29 @@ class SessionSaver(QObject):
             self._addresses.remember(str(path))
             self._report_saved(path)
 
-    def _move(self, path: Path, target: Path, turn: int) -> None:
+    def _write(self, path: Path, target: Path, turn: int) -> None:
+        progress = SaveProgress(target, self._window)
+        write, verb = (move_session, "Moving") if is_unsaved(path) else (copy_session, "Copying")
         self._jobs.do(
-            partial(move_session, path, target),
-            lambda _nothing: self._moved(path, target, turn),
-            lambda message: self._not_moved(path, turn, message),
-            what=f"Moving the session to '{target}'",
+            partial(write, path, target, progress.report),
+            lambda _nothing: self._written(path, target, turn, progress),
+            lambda message: self._not_written(path, turn, message, progress),
+            what=f"{verb} the session to '{target}'",
         )
 
-    def _moved(self, path: Path, target: Path, turn: int) -> None:
-        self._addresses.forget(str(path))
+    def _written(self, path: Path, target: Path, turn: int, progress: SaveProgress) -> None:
+        progress.end()
+        if not os.path.lexists(path):
+            self._addresses.forget(str(path))
         # Also if another document is open by now.
         self._addresses.remember(str(target))
         self._reopen(target, turn)
         self._report_saved(target)
 
-    def _not_moved(self, path: Path, turn: int, message: str) -> None:
+    def _not_written(self, path: Path, turn: int, message: str, progress: SaveProgress) -> None:
+        progress.end()
         self._reopen(path, turn)
-        self.message.emit(message, "error")
+        self.message.emit(message, "notice" if progress.cancelled else "error")
 
     def _reopen(self, path: Path, turn: int) -> None:
         """Open the session again, unless the user has closed it or opened another one."""
@@ -138,8 +146,8 @@ class SessionSaver(QObject):
         self.saved.emit()
 
 
-def _free(folder: Path, stem: str, own: Path) -> Path:
-    """Path in a folder that is free or belongs to the session itself."""
+def _free(folder: Path, stem: str, own: Path | None) -> Path:
+    """Path in a folder that is free or, if ``own`` is given, that of the session itself."""
     path, count = folder / f"{stem}{SUFFIX}", 1
     while path != own and os.path.lexists(path):
         count += 1

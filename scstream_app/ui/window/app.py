@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from scstream_app import __version__
 from scstream_app.assets import asset
+from scstream_app.ui.window.crash_dialog import reporting_crashes
 from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -40,7 +41,8 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
     timer = QTimer()
     timer.timeout.connect(lambda: None)
     timer.start(_SIGNAL_MILLISECONDS)
-    code = app.exec()
+    with reporting_crashes(window):
+        code = app.exec()
     if not window.ended:
         # A hanging thread can be neither ended nor waited for, and Qt aborts when it is destroyed around one.
         settings.sync()

@@ -39,6 +39,8 @@ class DockLayout(QObject):
         self._before_full_screen: list[Dock] | None = None
         # Panels get their default sizes when they are first shown, unless the user has changed the layout.
         self._default_sizes = True
+        # Layout of the panels when they were last on the screen, for saving while they are hidden; None: default.
+        self._last_state: QByteArray | None = None
         for dock in self._docks.values():
             if dock not in (self._front, self._below):
                 window.tabifyDockWidget(self._front, dock)
@@ -104,6 +106,8 @@ class DockLayout(QObject):
             dock.raise_()
 
     def _put(self, shown: bool, share: bool = False) -> None:
+        if not shown and self._shown and not self._default_sizes:
+            self._last_state = self._window.saveState()
         for name, dock in self._docks.items():
             if not shown and self._shown:
                 self._open[name] = not dock.isHidden()
@@ -135,6 +139,8 @@ class DockLayout(QObject):
             self._widths.read(str(settings.value("window/widths", "") if settings is not None else ""))
         # Panels that are hidden at first must not widen the window.
         self.show(False)
+        if isinstance(state, QByteArray) and not self._default_sizes:
+            self._last_state = state
         if isinstance(geometry, QByteArray):
             self._window.restoreGeometry(geometry)
             keep_on_screen(self._window)
@@ -142,9 +148,10 @@ class DockLayout(QObject):
     def keep(self, settings: QSettings) -> None:
         """Save window and panels to the settings."""
         settings.setValue("window/geometry", self._window.saveGeometry())
-        self.set_full_screen(False)
-        self.show(True)
-        settings.setValue("window/state", self._window.saveState())
+        # Hidden panels stay hidden: to show them creates all that is in them, just before the window closes.
+        state = self._window.saveState() if self._shown else self._last_state
+        if state is not None:
+            settings.setValue("window/state", state)
         settings.setValue("window/widths", self._widths.text())
 
     def reset(self, settings: QSettings, share: bool) -> None:
@@ -152,6 +159,7 @@ class DockLayout(QObject):
         shown = self._shown
         settings.remove("window")
         self._open.clear()
+        self._last_state = None
         self._widths.forget()
         if self._original is not None:
             self._window.restoreState(self._original)

@@ -124,6 +124,27 @@ def test_a_missing_prediction_counts_as_missed(tmp_path: Path) -> None:
     assert scores["j_decay"] == scores["f_decay"] == pytest.approx(-1 / 3, abs=1e-6)
 
 
+@pytest.mark.parametrize("count", [5, 11])
+def test_missing_predictions_lower_j_and_count_in_the_decay_of_davis(tmp_path: Path, count: int) -> None:
+    truth = [disc(30, 40, 12) for _ in range(count)]
+    predicted = [disc(30, 40 + n, 12) for n in range(count)]
+    missing = (1, count - 2)
+    mine = save(tmp_path / "mine", [255 * mask.astype(np.uint8) for mask in predicted])
+    right = save(tmp_path / "truth", [255 * mask.astype(np.uint8) for mask in truth])
+    complete = evaluate(mine, right)
+    for number in missing:
+        (mine / f"{number:05d}.png").unlink()
+    scores = evaluate(mine, right)
+    j = np.array([(p & t).sum() / (p | t).sum() for p, t in zip(predicted, truth, strict=True)])
+    j[list(missing)] = 0.0
+    # The four bins of the code of DAVIS, whose ends neighbours share.
+    limits = (np.round(np.linspace(1, count, 5) + 1e-10) - 1).astype(np.uint8)
+    bins = [j[limits[n] : limits[n + 1] + 1] for n in range(4)]
+    assert scores["j_mean"] == pytest.approx(j.mean(), abs=1e-6)
+    assert scores["j_mean"] < complete["j_mean"]
+    assert scores["j_decay"] == pytest.approx(bins[0].mean() - bins[3].mean(), abs=1e-6)
+
+
 def test_a_missing_prediction_at_an_end_that_is_left_out_does_not_count(tmp_path: Path) -> None:
     mask = 255 * disc(30, 40, 10).astype(np.uint8)
     mine, truth = save(tmp_path / "mine", [mask] * 4, first=1), save(tmp_path / "truth", [mask] * 6)

@@ -12,7 +12,7 @@ from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, full_disk, job_for, make_job
 from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture, png, tables
-from scstream_app.export.formats.npz import Npz
+from scstream_app.export.formats.volumes.npz import Npz
 from scstream_app.export.movie import Encoder
 from scstream_app.pipeline.frame_result import ObjectMasks
 

@@ -23,8 +23,8 @@ SHAPE = (90, 120)
 
 @pytest.fixture(params=sorted(FORMATS))
 def name(request):
-    if request.param == "parquet":
-        pytest.importorskip("pyarrow.parquet")
+    if FORMATS[request.param].library:
+        pytest.importorskip(FORMATS[request.param].library)
     return request.param
 
 
@@ -116,7 +116,7 @@ def test_file_in_the_way_of_the_folder(tmp_path, name):
 def test_what_is_in_the_way_of_the_file(tmp_path, name):
     with open_writer(tmp_path / "probe", name, make_job(SHAPE[1], SHAPE[0], 25.0, **needs(name))) as writer:
         target = tmp_path / "out" / writer.path.name
-    folder_expected = name == "zarr" or writer.path.suffix == ""
+    folder_expected = writer.path.suffix in (".zarr", "")
     target.parent.mkdir()
     target.write_text("in the way") if folder_expected else target.mkdir()
     with pytest.raises(ExportError, match=r"Cannot write '.*': .* is needed"):

@@ -1,4 +1,4 @@
-"""Image and text formats, read back with independent readers."""
+"""Image formats, read back with independent readers."""
 
 import json
 import os
@@ -8,7 +8,6 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image
-from scipy import ndimage
 
 from helpers.export_scenes import leftovers, result, split, story
 from helpers.exports import KITE, export, full_disk, made_of
@@ -193,47 +192,3 @@ def test_several_objects_have_folders_of_their_names(tmp_path):
     assert pillow(folder / "kite" / "kite-2.png")[1].any()
     assert not pillow(folder / "a b" / "a b-4.png")[1].any()
     assert not leftovers(tmp_path)
-
-
-# --- YOLO
-
-
-def rasterised(path, shape):
-    """Each line's class and the filled polygon (H, W)."""
-    height, width = shape
-    for line in path.read_text().splitlines():
-        number, *values = line.split()
-        points = np.array(values, float).reshape(-1, 2) * (width, height)
-        assert (points >= 0).all()
-        mask = np.zeros(shape, np.uint8)
-        cv2.fillPoly(mask, [np.floor(points).astype(np.int32)], 1)
-        yield int(number), mask.astype(bool)
-
-
-def test_yolo_polygons_are_the_parts_without_holes(tmp_path):
-    results = story((48, 64))
-    folder = export(tmp_path, "yolo", results, names={1: "a\nkite"})
-    for one in results:
-        drawn = {}
-        for number, mask in rasterised(folder / f"{one.index:05d}.txt", one.ids.shape):
-            drawn[number] = drawn.get(number, False) | mask
-        assert set(drawn) == set(np.unique(one.ids))
-        for number, mask in drawn.items():
-            np.testing.assert_array_equal(mask, ndimage.binary_fill_holes(one.ids == number))
-    assert (folder / "classes.txt").read_text().splitlines() == ["segment 0", "a kite", "segment 2", "segment 3"]
-
-
-def test_yolo_writes_parts_apart_and_leaves_out_those_without_an_inside(tmp_path):
-    ids = np.zeros((20, 20), np.int32)
-    ids[2:6, 2:6] = ids[10:15, 10:15] = 1
-    ids[18, 18] = 1
-    folder = export(tmp_path, "yolo", [result(0, ids)])
-    masks = [mask for number, mask in rasterised(folder / "00000.txt", ids.shape) if number == 1]
-    assert sorted(mask.sum() for mask in masks) == [16, 25]
-
-
-def test_yolo_classes_are_objects_where_they_are_given(tmp_path):
-    folder = export(tmp_path, "yolo", story((48, 64)), objects=(GROUND, KITE))
-    assert (folder / "classes.txt").read_text() == "ground\nkite\n"
-    drawn = dict(rasterised(folder / "00003.txt", (48, 64)))
-    np.testing.assert_array_equal(drawn[1], np.isin(story((48, 64))[3].ids, [1, 3]))

@@ -12,7 +12,7 @@ from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, export, make_job
 from scstream_app.export import ExportError
-from scstream_app.export.formats.mp4 import Mp4
+from scstream_app.export.formats.movies.mp4 import Mp4
 from scstream_app.export.movie import H264, Clock
 from scstream_app.render import views
 
@@ -121,6 +121,44 @@ def test_cut_out_has_no_dark_fringe(tmp_path):
     bright = result(0, one.ids, rgb=np.full((48, 64, 3), 220, np.uint8))
     back = read_alpha(export(tmp_path, "webm", [bright], objects=(KITE,)), "libvpx-vp9")[0]
     assert back[one.ids == 1, :3].min() > 200
+
+
+# --- colours
+
+
+def bt709(rgb):
+    """Y, Cb, Cr of 8 bits in the limited range, from the definition of BT.709."""
+    red, green, blue = (level / 255 for level in rgb)
+    luma = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return 16 + 219 * luma, 128 + 224 * (blue - luma) / 1.8556, 128 + 224 * (red - luma) / 1.5748
+
+
+@pytest.mark.parametrize(
+    ("name", "objects"), [("mp4", ()), ("webm", ()), ("webm", (KITE,)), ("prores", ()), ("prores", (KITE,))]
+)
+def test_colours_are_bt709_and_say_so(tmp_path, name, objects):
+    colour = (200, 40, 60)
+    patch = result(0, np.ones((32, 48)), rgb=np.full((32, 48, 3), colour, np.uint8))
+    path = export(tmp_path, name, [patch], objects=objects, **({} if objects else {"view": "original"}))
+    with av.open(str(path)) as container:
+        frame = next(container.decode(video=0))
+        for tags in (container.streams.video[0].codec_context, frame):
+            assert (tags.color_primaries, tags.color_trc, tags.colorspace, tags.color_range) == (1, 1, 1, 1)
+    bits = frame.format.components[0].bits
+    for plane, expected in zip(frame.planes, bt709(colour), strict=False):
+        levels = np.frombuffer(plane, np.uint16 if bits > 8 else np.uint8) / 2 ** (bits - 8)
+        assert levels[0] == pytest.approx(expected, abs=1.0 if bits == 8 else 0.3)
+    assert np.abs(frame.to_ndarray(format="rgb24")[16, 24].astype(int) - colour).max() <= 3
+
+
+@pytest.mark.parametrize(("name", "kind"), [("mp4", b"nclx"), ("prores", b"nclc")])
+def test_containers_declare_the_colours_as_well(tmp_path, name, kind):
+    content = export(tmp_path, name, flat_story()[:1]).read_bytes()
+    assert b"colr" + kind + bytes([0, 1, 0, 1, 0, 1]) in content
+    if name == "prores":
+        # Primaries, transfer curve and matrix are bytes 14 to 16 of the header of a picture.
+        start = content.index(b"icpf") + 4
+        assert list(content[start + 14 : start + 17]) == [1, 1, 1]
 
 
 # --- when

@@ -2,15 +2,20 @@
 
 import csv
 import json
+import math
+import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from helpers.export_scenes import birth, death, merge, result, split, story
-from helpers.exports import export
+from helpers.exports import KITE, export
 from scstream_app.export import FORMATS, ExportError
-from scstream_app.export.tables import EVENTS, SEGMENTS, TRACKS
+from scstream_app.export.formats.tables.csv_tables import _number
+from scstream_app.export.tables import EVENTS, OBJECTS, SEGMENTS, TRACKS
+from scstream_app.pipeline.frame_result import ObjectMasks
 
 
 def rows(path):
@@ -46,14 +51,14 @@ def test_events_are_their_own_table(tmp_path):
     table = rows(tmp_path / "events.csv")
     assert list(table[0]) == list(EVENTS)
     assert [(row["frame"], row["kind"], row["id"], row["other"]) for row in table] == [
-        ("0", "birth", "0", ""),
-        ("0", "birth", "1", ""),
-        ("0", "birth", "2", ""),
+        ("0", "birth", "0", "-1"),
+        ("0", "birth", "1", "-1"),
+        ("0", "birth", "2", "-1"),
         ("2", "split", "1", "3"),
         ("4", "merge", "0", "2"),
     ]
-    assert [row["log_hastings"] for row in table] == ["", "", "", "5", "4"]
-    assert (table[3]["count"], table[3]["other_count"]) == ("60", "40")
+    assert [row["log_hastings"] for row in table] == ["NaN", "NaN", "NaN", "5.0", "4.0"]
+    assert (table[3]["count"], table[3]["other_count"]) == ("60.0", "40.0")
 
 
 def test_tracks_are_the_centroids_of_what_is_seen(tmp_path):
@@ -125,6 +130,31 @@ def test_frames_without_segments_or_events_are_fine(tmp_path):
     assert parents(tmp_path) == {}
 
 
+def test_types_of_whole_columns_follow_from_their_first_rows(tmp_path):
+    """polars looks at a hundred rows: whole seconds, births only and unmeasured objects, before anything else comes."""
+    polars = pytest.importorskip("polars")
+    flat = np.zeros((2, 2), np.int32)
+    early = [result(n, flat, [birth(n, n)], time=float(n), rgb=np.zeros((2, 2, 3), np.uint8)) for n in range(120)]
+    late = [result(120, flat, [split(120, 0, 120)], time=1e-7), result(121, flat, time=123.25)]
+    seen = {"numbers": np.ones((2, 2), np.uint8)}
+    results = [replace(one, objects=ObjectMasks(**seen, confidences=(math.nan,))) for one in early]
+    results += [replace(one, objects=ObjectMasks(**seen, confidences=(0.25,))) for one in late]
+    export(tmp_path, "csv", results, objects=(KITE,))
+    types = {int: polars.Int64, float: polars.Float64, str: polars.String}
+    for name, columns in (("segments", SEGMENTS), ("events", EVENTS), ("tracks", TRACKS), ("objects", OBJECTS)):
+        table = polars.read_csv(tmp_path / f"{name}.csv")
+        assert table.schema == {column: types[kind] for column, kind in columns.items()}
+        if "time" in columns and name != "events":
+            assert table["time"].to_list() == [one.time for one in results]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.0, 25.0, -3.0, 1e-12, 1.2345678e-30, 9.8765432e15, 1e22, 0.1, 1 / 3])
+def test_floats_have_a_point_and_no_exponent(value):
+    text = _number(value, float)
+    assert re.fullmatch(r"-?\d+\.\d+", text)
+    assert float(text) == pytest.approx(value, rel=5e-8)
+
+
 def test_parquet_holds_the_same_tables(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     export(tmp_path, "csv", story(), names={1: "kite"})
@@ -139,13 +169,14 @@ def test_parquet_holds_the_same_tables(tmp_path):
                 if isinstance(value, float):
                     assert float(line[column]) == pytest.approx(value, rel=1e-6)
                 else:
-                    assert line[column] == ("" if value is None else str(value))
+                    missing = "-1" if column == "other" else "NaN"
+                    assert line[column] == (missing if value is None else str(value))
     assert parquet.read_table(tmp_path / "graph.parquet").to_pylist() == [{"track_id": 3, "parent": 1}]
 
 
 def test_parquet_writes_in_groups(tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr("scstream_app.export.formats.parquet._GROUP", 5)
+    monkeypatch.setattr("scstream_app.export.formats.tables.parquet._GROUP", 5)
     file = parquet.ParquetFile(export(tmp_path, "parquet", story()))
     assert 1 < file.metadata.num_row_groups < 5
     assert file.metadata.num_rows == sum(len(one.statistics) for one in story())

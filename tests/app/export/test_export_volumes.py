@@ -1,114 +1,24 @@
-"""All frames in one file: COCO, NumPy, TIFF, Zarr, read back with their libraries."""
+"""All frames in one file: NumPy, TIFF, Zarr, read back with their libraries."""
 
 import gc
-import json
+import math
 import tracemalloc
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import tifffile
 import zarr
-from pycocotools import mask as coco_mask
 
 from helpers.export_scenes import leftovers, result, story
-from helpers.exports import KITE, export, made_of, make_job
+from helpers.exports import export, make_job
+from helpers.label_maps import ragged
+from scstream_app.export import ExportError, tiff_pages
 from scstream_app.export.exporter import open_writer
-from scstream_app.export.formats import tiff
-from scstream_app.export.formats.coco import segment_shapes
 
 
 def stack(results):
     return np.stack([one.ids for one in results])
-
-
-def ragged(seed, shape=(13, 17)):
-    """Ids with single pixels, holes and gaps, touching all borders."""
-    return np.random.default_rng(seed).choice([0, 0, 0, 4, 5, 900], shape).astype(np.int32)
-
-
-# --- COCO
-
-
-# Its decoder predates NumPy 2.
-pytestmark = pytest.mark.filterwarnings("ignore:__array__ implementation doesn't accept a copy:DeprecationWarning")
-
-
-def decoded(annotation, length, shape):
-    masks = np.zeros((length, *shape), bool)
-    for place, rle in enumerate(annotation["segmentations"]):
-        if rle is not None:
-            assert rle["size"] == list(shape)
-            masks[place] = coco_mask.decode({**rle, "counts": rle["counts"].encode()})
-    return masks
-
-
-def test_coco_has_one_annotation_a_track(tmp_path):
-    results = story(first=10, gap=2)
-    whole = json.loads(export(tmp_path, "coco", results, names={1: "kite"}).read_text())
-    assert whole["videos"] == [
-        {"id": 1, "width": 32, "height": 24, "length": 5,
-         "file_names": ["00010.png", "00012.png", "00014.png", "00016.png", "00018.png"]}
-    ]  # fmt: skip
-    assert [category["id"] for category in whole["categories"]] == [1]
-    assert [one["track_id"] for one in whole["annotations"]] == [0, 1, 2, 3]
-    assert [one["id"] for one in whole["annotations"]] == [1, 2, 3, 4]
-    assert whole["annotations"][1]["name"] == "kite"
-    for one in whole["annotations"]:
-        assert (one["video_id"], one["category_id"], one["iscrowd"]) == (1, 1, 0)
-        expected = stack(results) == one["track_id"]
-        np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
-        check_sizes(one, expected)
-
-
-def check_sizes(annotation, masks):
-    assert len(annotation["areas"]) == len(annotation["bboxes"]) == len(masks)
-    for area, box, mask in zip(annotation["areas"], annotation["bboxes"], masks, strict=True):
-        if not mask.any():
-            assert area is None
-            assert box is None
-            continue
-        rows, columns = np.nonzero(mask)
-        assert area == mask.sum()
-        assert box == [columns.min(), rows.min(), np.ptp(columns) + 1, np.ptp(rows) + 1]
-
-
-def test_coco_is_null_where_a_track_is_absent(tmp_path):
-    absent = [json.loads(export(tmp_path, "coco", story()).read_text())["annotations"][place] for place in (2, 3)]
-    assert [rle is None for rle in absent[0]["segmentations"]] == [False, False, False, False, True]
-    assert [rle is None for rle in absent[1]["segmentations"]] == [True, True, False, False, False]
-
-
-def test_coco_tracks_are_objects_where_they_are_given(tmp_path):
-    results = story()
-    objects = (made_of("nowhere", 77), KITE)
-    whole = json.loads(export(tmp_path, "coco", results, objects=objects).read_text())
-    assert [category["name"] for category in whole["categories"]] == ["nowhere", "kite"]
-    (one,) = whole["annotations"]
-    assert (one["name"], one["category_id"]) == ("kite", 2)
-    expected = np.isin(stack(results), [1, 3])
-    np.testing.assert_array_equal(decoded(one, 5, (24, 32)), expected)
-    check_sizes(one, expected)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_run_lengths_are_those_of_the_library(seed):
-    ids = ragged(seed)
-    ids[0, 0], ids[-1, -1] = (0, 900) if seed % 2 else (900, 0)
-    shapes = segment_shapes(ids)
-    assert [shape[0] for shape in shapes] == np.unique(ids).tolist()
-    for id, *_, counts in shapes:
-        assert counts == coco_mask.encode(np.asfortranarray(ids == id).astype(np.uint8))["counts"]
-
-
-def test_more_segments_than_fit_into_eight_bits():
-    ids = np.arange(900, dtype=np.int32).reshape(30, 30)
-    shapes = segment_shapes(ids)
-    assert [shape[:6] for shape in shapes] == [(id, 1, id % 30, id // 30, 1, 1) for id in range(900)]
-
-
-def test_pixels_of_no_segment_are_in_no_track():
-    assert segment_shapes(np.full((3, 3), -1, np.int32)) == []
-    assert [shape[:2] for shape in segment_shapes(np.array([[-1, 7]], np.int32))] == [(7, 1)]
 
 
 # --- NumPy
@@ -141,30 +51,79 @@ def test_tiff_is_a_stack_of_labels(tmp_path):
     results = [result(frame, ragged(frame)) for frame in range(4)]
     results[2].ids[3, 3], results[2].ids[3, 4] = 1_000_000, -1
     path = export(tmp_path, "tiff", results)
+    assert path.name == "ids.ome.tif"
     with tifffile.TiffFile(path) as file:
         (series,) = file.series
         assert (series.axes, series.shape, series.dtype) == ("TYX", (4, 13, 17), np.int32)
+        assert file.is_ome
         assert not file.is_bigtiff
         np.testing.assert_array_equal(series.asarray(), stack(results) + 1)
     np.testing.assert_array_equal(tifffile.imread(path), stack(results) + 1)
     assert not leftovers(tmp_path)
 
 
-def test_tiff_of_one_frame_is_a_stack_too(tmp_path):
-    path = export(tmp_path, "tiff", [result(0, ragged(0))])
-    assert tifffile.imread(path).shape in ((1, 13, 17), (13, 17))
+def ome_pixels(path):
     with tifffile.TiffFile(path) as file:
-        assert file.series[0].axes == "TYX"
+        root = ElementTree.fromstring(file.ome_metadata)
+    schema = {"ome": "http://www.openmicroscopy.org/Schemas/OME/2016-06"}
+    (pixels,) = root.findall("ome:Image/ome:Pixels", schema)
+    return pixels.attrib, [plane.attrib for plane in pixels.findall("ome:Plane", schema)]
+
+
+def test_tiff_holds_the_time_of_every_frame(tmp_path):
+    """Also of a variable rate, and after a gap."""
+    moments = {2: 0.5, 3: 0.6, 7: 1.25, 8: math.nan, 9: 1.5}
+    results = [result(frame, ragged(frame), time=time) for frame, time in moments.items()]
+    pixels, planes = ome_pixels(export(tmp_path, "tiff", results))
+    assert (pixels["SizeT"], float(pixels["TimeIncrement"]), pixels["TimeIncrementUnit"]) == ("5", 0.25, "s")
+    assert [plane["TheT"] for plane in planes] == ["0", "1", "2", "3", "4"]
+    assert [float(plane["DeltaT"]) for plane in planes if "DeltaT" in plane] == [0.5, 0.6, 1.25, 1.5]
+
+
+@pytest.mark.parametrize("name", ["tiff", "imagej"])
+def test_stack_of_one_frame(tmp_path, name):
+    path = export(tmp_path, name, [result(0, ragged(0))])
+    np.testing.assert_array_equal(tifffile.imread(path), ragged(0) + 1)
+    if name == "tiff":
+        assert ome_pixels(path)[0]["SizeT"] == "1"
+        assert float(ome_pixels(path)[0]["TimeIncrement"]) == 0.04
 
 
 def test_tiff_becomes_a_big_one_when_it_outgrows_the_classic(tmp_path, monkeypatch):
-    monkeypatch.setattr(tiff, "_CLASSIC_BYTES", 3500)
+    monkeypatch.setattr(tiff_pages, "CLASSIC_BYTES", 3500)
     results = [result(frame, ragged(frame)) for frame in range(12)]
     with tifffile.TiffFile(export(tmp_path, "tiff", results)) as file:
         assert file.is_bigtiff
-        assert len(file.pages) == 12
+        assert file.series[0].axes == "TYX"
         np.testing.assert_array_equal(file.series[0].asarray(), stack(results) + 1)
     assert not leftovers(tmp_path)
+
+
+@pytest.mark.parametrize(("largest", "kind"), [(65_534, np.uint16), (65_535, np.float32), (2**24 - 1, np.float32)])
+def test_imagej_stack_has_a_time_axis_and_16_bits_if_ids_fit(tmp_path, largest, kind):
+    results = [result(frame, ragged(frame)) for frame in range(4)]
+    results[2].ids[3, 3], results[2].ids[3, 4] = largest, -1
+    with tifffile.TiffFile(export(tmp_path, "imagej", results)) as file:
+        (series,) = file.series
+        assert (file.is_imagej, file.is_ome, file.is_bigtiff) == (True, False, False)
+        assert (series.axes, series.shape, series.dtype) == ("TYX", (4, 13, 17), kind)
+        # ImageJ reads the pixels of all frames from where those of the first begin.
+        assert series.dataoffset is not None
+        np.testing.assert_array_equal(series.asarray(), stack(results) + 1)
+        found = file.imagej_metadata
+        assert (found["images"], found["frames"], found["finterval"], found["max"]) == (4, 4, 0.04, largest + 1)
+    assert not leftovers(tmp_path)
+
+
+def test_imagej_stack_refuses_what_imagej_cannot_read(tmp_path, monkeypatch):
+    large = result(0, np.full((4, 4), 90))
+    large.ids[0, 0] = 2**24
+    with pytest.raises(ExportError, match="id 16777216 is too large for ImageJ"):
+        export(tmp_path, "imagej", [large])
+    monkeypatch.setattr(tiff_pages, "CLASSIC_BYTES", 1000)
+    with pytest.raises(ExportError, match=r"ImageJ reads no TIFF file beyond 4 GB; .* use tiff"):
+        export(tmp_path, "imagej", story())
+    assert not list(tmp_path.iterdir())
 
 
 def test_tiff_is_compressed(tmp_path):
@@ -211,7 +170,7 @@ def test_napari_would_take_them_for_labels(tmp_path, name):
     assert volume.min() == 1
 
 
-@pytest.mark.parametrize("name", ["npz", "tiff", "zarr", "coco"])
+@pytest.mark.parametrize("name", ["npz", "tiff", "imagej", "zarr", "ome_zarr", "coco"])
 def test_memory_stays_flat(tmp_path, name):
     """What a writer holds must not grow with the frames but by a few bytes each."""
     ids = np.random.default_rng(0).integers(0, 3, (240, 320)).astype(np.int32)

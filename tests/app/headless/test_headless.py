@@ -228,13 +228,13 @@ def test_an_earlier_session_goes_only_when_the_new_one_has_a_frame(tmp_path: Pat
         assert len(session) == 2
 
 
-@pytest.mark.parametrize("formats", ["ids", "overlay", "yolo", "davis"])
+@pytest.mark.parametrize("formats", ["ids", "overlay", "davis"])
 def test_overwriting_leaves_no_frame_of_before(tmp_path: Path, formats: str) -> None:
     segment(FakeSource(moving_square(8)), tmp_path, formats)
     mine = tmp_path / formats / "notes 00001.png"
     mine.write_bytes(b"mine")
     segment(FakeSource(moving_square(3)), tmp_path, formats, overwrite=True)
-    names = sorted(path.stem for path in (tmp_path / formats).iterdir() if path.name != "classes.txt")
+    names = sorted(path.stem for path in (tmp_path / formats).iterdir())
     assert names == ["00000", "00001", "00002", "notes 00001"]
 
 
@@ -288,7 +288,41 @@ def test_a_format_that_fails_does_not_end_the_run(tmp_path: Path, monkeypatch: p
     assert len(list((tmp_path / "ids").iterdir())) == 2
 
 
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_second_run_into_the_same_folder_leaves_the_first_one_alone(tmp_path: Path, overwrite: bool) -> None:
+    options = ExportOptions(("ids", "mp4", "csv"))
+    frames = clip(4, cut=None)
+    late = headless.prepare(FakeSource(frames), tmp_path, QUICK, options, overwrite=overwrite)
+    first = headless.prepare(FakeSource(frames), tmp_path, QUICK, options)
+    steps = headless.segment(first, RunCallbacks())
+    next(steps)
+    # A run that was prepared before the first one wrote anything, and one that is prepared after it.
+    with pytest.raises(ExportError, match="another ScStream process is writing to it"):
+        next(headless.segment(late, RunCallbacks()))
+    with pytest.raises(ExportError, match="another ScStream process is writing to it"):
+        headless.prepare(FakeSource(frames), tmp_path, QUICK, options, overwrite=overwrite)
+    for _ in steps:
+        pass
+    assert first.progress.failures == []
+    assert len(Session.open(first.path)) == len(list((tmp_path / "ids").iterdir())) == 4
+    assert (tmp_path / "overlay.mp4").stat().st_size > 0
+    assert leftovers(tmp_path) == []
+
+
 # --- exporting
+
+
+def test_formats_that_can_do_without_pictures_take_them_if_the_source_is_there(tmp_path: Path) -> None:
+    source = write_video(tmp_path / "clip.mp4", moving_square(2))
+    with open_source(str(source)) as opened:
+        segment(opened, tmp_path / "out")
+    for there in (True, False):
+        if not there:
+            source.unlink()
+        with Session.open(tmp_path / "out" / "clip.scstream") as session:
+            assert list(headless.export(session, tmp_path / "out", ExportOptions(("ome_zarr",)))) == [0, 1]
+        assert (tmp_path / "out" / "clip.ome.zarr" / "0").exists() == there
+        assert (tmp_path / "out" / "clip.ome.zarr" / "labels" / "segments" / "0").exists()
 
 
 def test_pictures_of_a_live_source_are_gone(tmp_path: Path) -> None:
@@ -315,7 +349,8 @@ def test_pictures_come_from_the_right_source_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["cancelled", "left"])
 def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path, end: str) -> None:
-    formats = ExportOptions(("npz", "coco", "csv", "ids"))
+    names = ("npz", "coco", "coco_images", "mots", "ctc", "csv", "ids", "tiff", "imagej", "ome_zarr")
+    formats = ExportOptions(names)
     segment(FakeSource(moving_square(5)), tmp_path, ",".join(formats.formats))
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     cancel = threading.Event()

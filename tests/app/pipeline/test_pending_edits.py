@@ -137,7 +137,7 @@ def test_no_edit_is_lost_between_two_threads(pending: PendingEdits) -> None:
     worker.start()
     for edit in edits:
         pending.add(edit)
-    worker.join(20.0)
+    worker.join(60.0)
     assert made == edits
     assert pending.locked == set(range(500))
 

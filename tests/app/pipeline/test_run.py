@@ -128,7 +128,7 @@ def test_the_next_frame_is_decoded_while_the_engine_works() -> None:
 
 
 def assert_set(event: threading.Event) -> None:
-    assert event.wait(20.0)
+    assert event.wait(60.0)
 
 
 def test_only_two_frames_are_decoded_ahead() -> None:
@@ -317,7 +317,7 @@ def test_cancelling_interrupts_a_read(at: int, live: bool) -> None:
     source, cancel = HeldUp(moving_square(3), at, live), threading.Event()
 
     def stop() -> None:
-        assert source.waiting.wait(20.0)
+        assert source.waiting.wait(60.0)
         cancel.set()
 
     stopper = threading.Thread(target=stop)
@@ -346,7 +346,7 @@ def test_a_read_that_cannot_be_interrupted_is_abandoned(monkeypatch: pytest.Monk
     def hang(index: int) -> None:
         if index == 1:
             cancel.set()
-            assert end.wait(20.0)
+            assert end.wait(60.0)
 
     assert (
         len(list(segment_frames(FakeSource(moving_square(3), live=True, on_read=hang), FakeSegmenter(), cancel=cancel)))
@@ -356,7 +356,7 @@ def test_a_read_that_cannot_be_interrupted_is_abandoned(monkeypatch: pytest.Monk
     end.set()
     for thread in threading.enumerate():
         if thread.name == "scstream-reader":
-            thread.join(20.0)
+            thread.join(60.0)
 
 
 # --- changes of size

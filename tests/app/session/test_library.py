@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,7 @@ from helpers.clips import moving_square, write_images
 from helpers.export_scenes import story
 from scstream_app.errors import SessionError
 from scstream_app.session import UNSAVED, Session, library
-from scstream_app.session.library import Library, discard, is_unsaved, move_session
+from scstream_app.session.library import Library, copy_session, discard, is_unsaved, move_session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 
@@ -184,15 +185,63 @@ def test_a_move_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_copy_that_fails_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, target = both(tmp_path)
 
-    def copytree(old: Path, new: Path, **how: Any) -> None:
-        new.mkdir()
-        shutil.copy(old / "manifest.json", new)
-        raise shutil.Error([(str(old), str(new), "[Errno 28] No space left on device")])
-
-    monkeypatch.setattr(library.shutil, "copytree", copytree)
     with pytest.raises(SessionError, match=r"Cannot save '.*No space left on device"):
-        move_session(path, target)
+        move_session(path, target, full_disk)
     check_nothing_happened(tmp_path, path, target)
+
+
+# --- copying
+
+
+def full_disk(done: int, total: int) -> None:
+    """Fails after the first part of a copy, as a disk does that becomes full."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def content(path: Path) -> dict[str, bytes]:
+    """All files of a session except its lock."""
+    found = [file for file in path.rglob("*") if file.is_file() and file.name != "lock"]
+    return {str(file.relative_to(path)): file.read_bytes() for file in found}
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_copy_leaves_the_session_as_it_is(tmp_path: Path, replaced: bool) -> None:
+    path, target = make(tmp_path / "a.scstream", unsaved=False), tmp_path / "b.scstream"
+    before = content(path)
+    if replaced:
+        make(target, 1, unsaved=False)
+    steps: list[tuple[int, int]] = []
+    copy_session(path, target, lambda done, total: steps.append((done, total)))
+    assert content(path) == content(target) == before
+    assert steps[-1] == (sum(map(len, before.values())),) * 2
+    with Session.open(target, writable=True) as session:
+        session.append(story((24, 32))[3])
+    assert (frames_of(path), frames_of(target)) == (3, 4)
+    assert content(path) == before
+
+
+@pytest.mark.parametrize(
+    "problem", ["disk becomes full", "disk is full", "cancelled", "name", "inside", "open", "link"]
+)
+def test_a_copy_that_fails_leaves_nothing(problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, target = make(tmp_path / "a.scstream", unsaved=False), make(tmp_path / "b.scstream", 1, unsaved=False)
+
+    def cancel(done: int, total: int) -> None:
+        raise SessionError("Saving was cancelled.")
+
+    progress = {"disk becomes full": full_disk, "cancelled": cancel}.get(problem)
+    to = {"name": tmp_path / "b.txt", "inside": path / "b.scstream"}.get(problem, target)
+    if problem == "disk is full":
+        monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=100))
+    if problem == "link":
+        (path / "link").symlink_to(tmp_path)
+    before = sorted(map(str, tmp_path.rglob("*"))), content(path), content(target)
+    with ExitStack() as stack:
+        if problem == "open":
+            stack.enter_context(Session.open(path, writable=True))
+        stack.enter_context(pytest.raises(SessionError))
+        copy_session(path, to, progress)
+    assert (sorted(map(str, tmp_path.rglob("*"))), content(path), content(target)) == before
 
 
 @pytest.mark.usefixtures("disks")

@@ -47,7 +47,7 @@ from scstream_app.sources import VideoFile, open_source
 
 SHAPE = (24, 32)
 FACTS = SourceFacts("camera:0", "Fake Cam", SHAPE[1], SHAPE[0], 30.0, None, True)
-LONG = 20.0
+LONG = 60.0
 
 Begin = Callable[[Path], LiveRecorder]
 

@@ -217,15 +217,15 @@ def test_marks_do_not_wait_for_a_snapshot(tmp_path: Path, monkeypatch: pytest.Mo
 
         def slow_disk(volume: IdVolume, positions: range) -> None:
             under_way.set()
-            assert end.wait(20.0)
+            assert end.wait(60.0)
 
         monkeypatch.setattr(IdVolume, "sync", slow_disk)
         saving = threading.Thread(target=session.snapshot, args=(segmenter,))
         saving.start()
-        assert under_way.wait(20.0)
+        assert under_way.wait(60.0)
         marking = threading.Thread(target=_mark, args=(session,))
         marking.start()
-        marking.join(20.0)
+        marking.join(60.0)
         waits = marking.is_alive()
         end.set()
         saving.join()

@@ -260,6 +260,31 @@ def test_another_first_frame_is_refused(other: list[Any], tmp_path: Path) -> Non
         resume(session, FakeSource(other))
 
 
+def test_another_clip_that_begins_alike_is_refused(tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6, snapshot_every=3)
+    other = [clip(COUNT)[0], *(255 - frame for frame in clip(COUNT)[1:])]
+    with Session.open(path, writable=True) as session:
+        before = (path / "frames.jsonl").read_bytes()
+        for frames in (other, other[:2]):
+            with pytest.raises(SessionError, match=r"^Cannot use 'clip' for .* its frame 3 is a different picture"):
+                resume(session, FakeSource(frames))
+        assert (path / "frames.jsonl").read_bytes() == before
+
+
+def test_a_session_of_an_earlier_version_checks_the_first_frame_only(unbroken: Session, tmp_path: Path) -> None:
+    path = interrupted(tmp_path / "a.scstream", 6, snapshot_every=3)
+    manifest = json.loads((path / "manifest.json").read_text())
+    del manifest["last_frame"]
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    other = clip(COUNT)
+    # Frame 3 is the frame of the snapshot and is not segmented again.
+    other[3] = 255 - other[3]
+    with Session.open(path, writable=True) as session:
+        for _ in resume(session, FakeSource(other), threads=1).run():
+            pass
+    assert_same(Session.open(path), unbroken)
+
+
 def test_a_later_frame_that_differs_is_reported(tmp_path: Path) -> None:
     path = interrupted(tmp_path / "a.scstream", 6)
     other = clip(COUNT)
@@ -315,7 +340,7 @@ def _interrupted(folder: Path, after: int) -> Path:
 
 def _recorded(session: Session, source: Source, index: int, accident: Callable[[], object]) -> None:
     """Record the source; after frame ``index`` something happens to it."""
-    segmenter = QUICK.segmenter()
+    segmenter = session.manifest.settings.segmenter()
     for result in write_run(session, segment_frames(source, segmenter), segmenter):
         if result.index == index:
             accident()
@@ -345,11 +370,15 @@ def test_a_source_closed_during_the_run_does_not_complete_the_session(tmp_path: 
         assert not session.manifest.complete
 
 
+#: For clips that only serve as damaged files: a tenth of the time.
+COARSE = replace(QUICK, scale=0.25)
+
+
 def test_a_video_truncated_before_the_run_completes(tmp_path: Path) -> None:
     path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
     os.truncate(path, path.stat().st_size // 2)
-    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
-        segmenter = QUICK.segmenter()
+    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, COARSE) as session:
+        segmenter = COARSE.segmenter()
         for _ in write_run(session, segment_frames(source, segmenter), segmenter):
             pass
         assert 0 < len(session) < 50
@@ -358,7 +387,7 @@ def test_a_video_truncated_before_the_run_completes(tmp_path: Path) -> None:
 
 def test_a_video_truncated_during_the_run_does_not_complete(tmp_path: Path) -> None:
     path = encode(tmp_path / "a.mp4", busy(60), options={"g": "10"}, muxing={"movflags": "faststart"})
-    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, QUICK) as session:
+    with open_source(str(path)) as source, Session.create(tmp_path / "s.scstream", source, COARSE) as session:
         with pytest.raises(PipelineError, match="the file was changed"):
             _recorded(session, source, 3, lambda: os.truncate(path, path.stat().st_size // 2))
         assert len(session) >= 4

@@ -20,7 +20,7 @@ import pytest
 from numcodecs.zstd import Zstd
 
 from helpers.fake_source import FakeSource
-from helpers.session_clips import clip, recorded
+from helpers.session_clips import clip, recorded, volume
 from scstream_app.errors import SessionError
 from scstream_app.objects import mask_to_png
 from scstream_app.pipeline.edits import Edit
@@ -581,6 +581,16 @@ def test_malformed_masks(content: bytes, path: Path) -> None:
         print(Session.open(path).masks)
 
 
+@pytest.mark.parametrize("values", [np.zeros((48, 64, 4), np.uint16), np.zeros((48, 64, 3), np.uint8)])
+def test_masks_with_other_pixels_are_rejected_before_they_are_decoded(
+    values: np.ndarray, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cv2.imwrite(str(path / "masks.png"), values)
+    monkeypatch.setattr(cv2, "imdecode", lambda *_: pytest.fail("the image was decoded"))
+    with pytest.raises(SessionError, match=r"masks\.png is damaged"):
+        print(Session.open(path).masks)
+
+
 # --- snapshots
 
 
@@ -610,14 +620,19 @@ class Trap:
 
 
 @pytest.mark.parametrize("breaking", [broken_archive, pickled_archive, exploding_archive, foreign_archive])
-def test_a_malformed_snapshot(
+def test_a_malformed_snapshot_is_not_used(
     breaking: Callable[[Path], None], path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     breaking(path / "models" / "000004.npz")
     change(path / "manifest.json", "complete", False)
-    with Session.open(path, writable=True) as session, pytest.raises(SessionError, match=r"models/000004\.npz"):
-        resume(session, FakeSource(clip(5, cut=None)))
+    ids = volume(Session.open(path))
+    with Session.open(path, writable=True) as session:
+        resumption = resume(session, FakeSource(clip(5, cut=None)))
+        assert resumption.start == 3
+        assert list(resumption.run()) == []
+        session.load_snapshot(4)
+    np.testing.assert_array_equal(volume(Session.open(path)), ids)
     assert not (tmp_path / "sprung").exists()
 
 

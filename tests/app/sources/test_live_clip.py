@@ -34,7 +34,7 @@ class Rig:
         self.now += seconds
         if self._gated:
             self.arrived.set()
-            assert self.go.wait(10.0)
+            assert self.go.wait(60.0)
             self.go.clear()
 
     def let_run(self) -> None:
@@ -44,7 +44,7 @@ class Rig:
 
     def step(self) -> None:
         """Let the clip play until its next frame is due."""
-        assert self.arrived.wait(10.0)
+        assert self.arrived.wait(60.0)
         self.arrived.clear()
         self.go.set()
 
@@ -80,7 +80,7 @@ def test_a_slow_reader_gets_the_newest_frame_with_its_time_in_the_clip() -> None
 def read_all_when_over(clip: LiveClip) -> list[Frame]:
     for thread in threading.enumerate():
         if thread.name == "scstream-live-clip":
-            thread.join(10.0)
+            thread.join(60.0)
     return read_all(clip)
 
 

@@ -9,7 +9,9 @@ from PIL import Image
 
 from helpers.clips import busy, moving_square, read_video_cv2, write_images, write_video
 from scstream_app.errors import SourceError
-from scstream_app.sources import IMAGE_RATE, DamagedFrame, ImageSequence, VideoFile, open_source
+from scstream_app.sources import IMAGE_RATE, DamagedFrame, ImageOptions, ImageSequence, VideoFile, open_source
+
+AUTO, FULL = ImageOptions(), ImageOptions(ranges=())
 
 
 def pictures(source, *span):
@@ -154,8 +156,8 @@ def save(path, picture, mode=None, **options):
     (image.convert(mode) if mode else image).save(path, **options)
 
 
-def read_one(path):
-    (rgb,) = pictures(ImageSequence([path]))
+def read_one(path, options=AUTO):
+    (rgb,) = pictures(ImageSequence([path], options))
     assert rgb.dtype == np.uint8
     return rgb
 
@@ -196,13 +198,13 @@ def test_sixteen_bits_are_rounded_to_eight(tmp_path, name, channels):
     deep[0, :6] = np.array([0, 128, 129, 65535 - 129, 65535 - 128, 65535])[:, None]
     assert cv2.imwrite(str(tmp_path / name), deep)
     colours = deep[..., :1].repeat(3, 2) if channels == 1 else deep[..., 2::-1]
-    np.testing.assert_array_equal(read_one(tmp_path / name), np.rint(colours / 257.0).astype(np.uint8))
+    np.testing.assert_array_equal(read_one(tmp_path / name, FULL), np.rint(colours / 257.0).astype(np.uint8))
 
 
 def test_floating_point_is_clipped(tmp_path):
     stored = np.array([[-1.0, 0.0, 0.5, 1.0, 7.0, np.nan]], np.float32)
     assert cv2.imwrite(str(tmp_path / "a.tif"), np.dstack([stored] * 3))
-    np.testing.assert_array_equal(read_one(tmp_path / "a.tif")[0, :, 0], [0, 0, 128, 255, 255, 0])
+    np.testing.assert_array_equal(read_one(tmp_path / "a.tif", FULL)[0, :, 0], [0, 0, 128, 255, 255, 0])
 
 
 @pytest.mark.parametrize("name", ["a.jpg", "a.png", "a.webp", "a.tif"])

@@ -30,7 +30,7 @@ from scstream_app.sources.devices import find_camera, open_device, tried_modes
 
 PICTURES = busy(40, 24, 32)
 #: Longer than anything here may take; a test that waits so long has failed.
-LONG = 10.0
+LONG = 60.0
 
 
 class Clock:

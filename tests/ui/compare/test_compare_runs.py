@@ -27,7 +27,7 @@ from scstream_app.ui.compare.run_chooser import RunChooser
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 LEFT = Qt.MouseButton.LeftButton
 RUN = story((48, 64))
 

@@ -30,7 +30,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 
 QUICK = Settings(max_init_sweeps=20, threads=1)
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_session_is_opened_again_where_it_was(document: Document, qtbot: QtBot
 
 
 def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
-    clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
+    clip = str(write_video(tmp_path / "long.mp4", moving_square(16)))
     Holding(document.run.worker, 3)
     document.open_source(clip, tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.summary) >= 3, timeout=LONG)
@@ -160,10 +160,10 @@ def test_closing_in_the_midst_keeps_what_was_done(document: Document, qtbot: QtB
     document.run.when_idle(lambda: idle.append(True))
     qtbot.waitUntil(lambda: bool(idle), timeout=LONG)
     with Session.open(tmp_path / "a.scstream", writable=True) as session:
-        assert 3 <= len(session) < 60
+        assert 3 <= len(session) < 16
     document.open_session(tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
-    assert len(document.summary) == 60
+    assert len(document.summary) == 16
 
 
 def test_an_edit_reaches_the_model(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_opening_another_source_at_once_leaves_the_first(document: Document, qtb
 @pytest.fixture
 def running(document: Document, qtbot: QtBot, tmp_path: Path) -> Document:
     """Still at work when something else is asked for."""
-    clip = str(write_video(tmp_path / "long.mp4", moving_square(60, width=160)))
+    clip = str(write_video(tmp_path / "long.mp4", moving_square(16)))
     Holding(document.run.worker, 2)
     document.open_source(clip, tmp_path / "a.scstream")
     qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
@@ -241,7 +241,7 @@ def test_segmenting_again_in_the_midst_begins_anew(running: Document, qtbot: QtB
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert failed == []
     assert running.session.path == tmp_path / "b.scstream"
-    assert list(running.summary.frames) == list(range(60))
+    assert list(running.summary.frames) == list(range(16))
     assert running.session.manifest.settings.decay == 1.0
 
 
@@ -264,7 +264,7 @@ def test_saving_elsewhere_in_the_midst_goes_on_there(running: Document, qtbot: Q
     running.pause(False)
     qtbot.waitUntil(lambda: running.state is State.DONE, timeout=LONG)
     assert failed == []
-    assert list(running.summary.frames) == list(range(60))
+    assert list(running.summary.frames) == list(range(16))
     made = [edit for record in running.session.records() for edit in record.edits]
     assert made == [Edit("lock", (0,)), Edit("change", values={"decay": 1.0})]
     assert (running.pending.locked, running.settings.decay) == ({0}, 1.0)

@@ -28,7 +28,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import measure_worker
 from scstream_app.ui.window.status.status_bar_widgets import SettledLight
 
-LONG = 20_000
+LONG = 60_000
 
 
 def summary_of(churn: list[float], doubt: list[float] | None = None) -> RunSummary:

@@ -26,7 +26,7 @@ from scstream_app.ui.document.workers import object_worker
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.window.status.status_bar_widgets import TrackingProgress
 
-LONG = 20_000
+LONG = 60_000
 COUNT = 30
 KITE = painted("kite", 2)
 CORRECTED = painted("kite", 2, 20, mask=lambda frame: square_at(frame, row=12 if frame == 2 else 30))

@@ -23,7 +23,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import renderer as renderer_
 from scstream_app.ui.document.workers.renderer import DrawRequest, Renderer
 
-LONG = 20.0
+LONG = 60.0
 MakeSession = Callable[[Sequence[FrameResult]], Path]
 
 

@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QSettings, QStandardPaths, Qt, QUrl
-from PySide6.QtGui import QColor, QDesktopServices
+from PySide6.QtGui import QColor, QDesktopServices, QImage
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -45,7 +45,7 @@ from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt import folders
 from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
 
-LONG = 20_000
+LONG = 60_000
 IDS = "Ids, 16-bit PNG"
 Made = Callable[..., ExportDialog]
 
@@ -258,8 +258,8 @@ def test_all_formats_are_offered_with_their_words_and_warnings(make: Made) -> No
     assert [group.text(0) for group in groups] == ["Pictures", "Movies", "Masks and ids", "Tables and volumes"]
     assert sum(group.childCount() for group in groups) == len(FORMATS)
     assert FORMATS["csv"].about in item(dialog, "CSV tables").toolTip(0)
-    tick(dialog, "YOLO-seg")
-    assert "have no holes" in shown_text(dialog)
+    tick(dialog, "YOLO-seg data set")
+    assert "thin bridges" in shown_text(dialog)
     assert button(dialog, "Export").isEnabled()
 
 
@@ -328,6 +328,29 @@ def test_the_preview_is_what_is_highlighted(make: Made, story_document: Document
         tree.setCurrentItem(item(dialog, title))
         pictures.append(preview.pixmap().toImage())
     assert all(one != other for n, one in enumerate(pictures) for other in pictures[:n])
+
+
+def previews(dialog: ExportDialog) -> dict[str, QImage]:
+    """The preview of every format by its name."""
+    tree, preview = dialog.findChild(QTreeWidget), control(dialog, QLabel, "Preview")
+    pictures = {}
+    for name, kind in FORMATS.items():
+        tree.setCurrentItem(item(dialog, kind.title))
+        pictures[name] = preview.pixmap().toImage()
+    return pictures
+
+
+def test_the_preview_shows_objects_where_they_are_exported(make: Made, story_document: Document) -> None:
+    annotations = [name for name, kind in FORMATS.items() if kind.prefers_objects]
+    assert {"davis", "coco", "yolo"} <= set(annotations)
+    dialog = make()
+    segments = previews(dialog)
+    assert [name for name in annotations if segments[name] != segments["ids"]] == []
+    dialog.close()
+    undo_commands.make_object(story_document, "kite", [1])
+    objects = previews(make())
+    assert [name for name in annotations if objects[name] != objects["object"]] == []
+    assert objects["object"] != objects["ids"] == segments["ids"]
 
 
 def test_transparent_places_of_the_preview_are_on_checkers(make: Made, story_document: Document, qtbot: QtBot) -> None:

@@ -20,7 +20,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.controls import ControlsPanel
 
-LONG = 20_000
+LONG = 60_000
 Made = Callable[[Document], ControlsPanel]
 
 

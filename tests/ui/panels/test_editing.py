@@ -39,7 +39,7 @@ from scstream_app.ui.qt import theme
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 

@@ -348,12 +348,12 @@ def test_a_segment_leaves_the_object_that_has_it_and_no_neighbour_whose_mask_tou
     undo_commands.make_object(story_document, "kite", [1])
     undo_commands.make_object(story_document, "sea", [0])
     session, objects = story_document.session, story_document.objects
-    qtbot.waitUntil(lambda: all(session.read_object_masks(index, objects) for index in range(5)), timeout=20_000)
+    qtbot.waitUntil(lambda: all(session.read_object_masks(index, objects) for index in range(5)), timeout=60_000)
     touching = session.read_object_masks(1, objects)
     touching.numbers[session.ids(1) == 1] = [2, 2, *[1] * (int((session.ids(1) == 1).sum()) - 2)]
     session.store_object_masks(1, touching, objects)
     go_on(story_document, qtbot, 1)
-    qtbot.waitUntil(lambda: story_document.display.masks().areas == touching.areas, timeout=20_000)
+    qtbot.waitUntil(lambda: story_document.display.masks().areas == touching.areas, timeout=60_000)
     story_document.display.select([1])
     panel.remove_selected()
     assert [len(one.edits) for one in story_document.objects] == [2, 1]

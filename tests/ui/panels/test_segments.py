@@ -56,7 +56,7 @@ from scstream_app.ui.panels.segments_model import (
     SegmentsModel,
 )
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from scstream_app.errors import SessionError
 from scstream_app.ui.qt.threads.background import BackgroundWorker
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 
-LONG = 20_000
+LONG = 60_000
 
 
 class Held(BackgroundWorker[str]):

@@ -19,7 +19,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status import status_bar
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_a_clip_that_has_to_wait_for_a_frame_is_being_opened(
     window: MainWindow, qtbot: QtBot, tmp_path: Path, other: Path
 ) -> None:
     Holding(window.document.run.worker, 2)
-    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(16))))
     qtbot.waitUntil(lambda: len(window.document.summary) >= 2, timeout=LONG)
     with qtbot.waitSignal(window.opening.began, timeout=LONG):
         window.open_address(str(other))

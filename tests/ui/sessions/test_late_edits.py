@@ -21,7 +21,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions.rerun.merge_dialog import MergeDialog
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 

@@ -18,7 +18,7 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 
 

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from helpers.clips import moving_square, write_video
 from helpers.fake_camera import CameraRig
 from helpers.menus import menu_called
+from scstream_app.addresses import short_name
 from scstream_app.session import FrameRecord
 from scstream_app.settings import Settings
-from scstream_app.sources.addresses import short_name
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.sessions.opening import camera_dialog
@@ -24,7 +24,7 @@ from scstream_app.ui.sessions.opening.camera_dialog import CameraDialog
 from scstream_app.ui.sessions.opening.url_dialog import UrlDialog
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 PICTURES = moving_square(12, width=96)
 
 

@@ -22,7 +22,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.bookmark_writer import BookmarkWriter
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 def write_bookmarks_at_once(window: MainWindow) -> None:
@@ -236,7 +236,7 @@ def test_a_session_in_the_midst_of_segmenting_stays_on_its_frame_and_goes_on(
 ) -> None:
     document = window.document
     Holding(document.run.worker, 4)
-    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(16))))
     qtbot.waitUntil(lambda: len(document.summary) >= 4, timeout=LONG)
     path = document.session.path
     document.display.show(2)
@@ -244,5 +244,5 @@ def test_a_session_in_the_midst_of_segmenting_stays_on_its_frame_and_goes_on(
     qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: not document.run.busy, timeout=LONG)
     reopened(window, qtbot, path, 2)
-    assert len(document.summary) == 60
+    assert len(document.summary) == 16
     assert document.display.shown.look.view == "boundaries"

@@ -18,7 +18,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions.rerun import rerun
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def paused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> MainWindow:
     """Window with a clip that is not fully segmented yet."""
     document = window.document
     Holding(document.run.worker, 2)
-    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(40, width=120))))
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(16))))
     qtbot.waitUntil(lambda: len(document.summary) >= 2, timeout=LONG)
     window.actions_["pause_segmenting"].trigger()
     assert document.state is State.PAUSED

@@ -25,7 +25,7 @@ from scstream_app.ui.sessions.rerun import mark_transfer
 from scstream_app.ui.sessions.rerun.rerun import BACK, COMPARE
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 COUNT = 8
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QTabBar
+from PySide6.QtWidgets import QFileDialog, QLineEdit, QProgressDialog, QPushButton, QTabBar
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_images, write_video
@@ -31,7 +31,7 @@ from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 #: Matches a time of today or, if the test runs at midnight, of yesterday.
 WHEN = r"(today|\d{4}-\d\d-\d\d) \d\d:\d\d"
 
@@ -48,7 +48,7 @@ def other(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def long(tmp_path: Path) -> Path:
-    return write_video(tmp_path / "long.mp4", moving_square(60, width=160))
+    return write_video(tmp_path / "long.mp4", moving_square(16))
 
 
 def wait_for(window: MainWindow, qtbot: QtBot, name: str, count: int) -> Path:
@@ -103,7 +103,7 @@ def test_another_clip_opens_while_one_is_segmented(window: MainWindow, qtbot: Qt
 def test_segmenting_again_while_segmenting_begins_anew(window: MainWindow, qtbot: QtBot, long: Path) -> None:
     path = begun(window, qtbot, long)
     window.actions_["restart"].trigger()
-    wait_for(window, qtbot, "long.mp4", 60)
+    wait_for(window, qtbot, "long.mp4", 16)
     qtbot.waitUntil(lambda: not path.exists(), timeout=LONG)
     assert window.message.isHidden()
 
@@ -114,7 +114,7 @@ def test_saving_while_segmenting_goes_on_there(
     path, target = begun(window, qtbot, long), tmp_path / "mine.scstream"
     answer_save(monkeypatch, target)
     window.actions_["save"].trigger()
-    assert wait_for(window, qtbot, "long.mp4", 60) == target
+    assert wait_for(window, qtbot, "long.mp4", 16) == target
     assert not path.exists()
     assert not is_unsaved(target)
     assert window.message.text == f"Saved in '{target}'."
@@ -306,7 +306,7 @@ def test_paused_segmentation_stays_paused_when_it_is_saved(
     assert window.document.state is State.PAUSED
     assert window.actions_["pause_segmenting"].isChecked()
     window.actions_["pause_segmenting"].trigger()
-    assert wait_for(window, qtbot, "long.mp4", 60) == target
+    assert wait_for(window, qtbot, "long.mp4", 16) == target
 
 
 def hold_moving(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
@@ -370,12 +370,52 @@ def test_a_saved_session_that_cannot_be_opened_is_reported(
     window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened(window, qtbot, clip)
-    monkeypatch.setattr(session_saver, "move_session", lambda path, target: shutil.rmtree(path))
+    monkeypatch.setattr(session_saver, "move_session", lambda path, *_: shutil.rmtree(path))
     answer_save(monkeypatch, tmp_path / "mine")
     window.actions_["save"].trigger()
     qtbot.waitUntil(lambda: window.document.state is State.EMPTY, timeout=LONG)
     assert window.welcome.isVisible()
     assert "there is no such folder" in window.message.text
+
+
+def test_save_as_leaves_the_saved_session_and_continues_with_a_copy(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = tmp_path / "first.scstream", tmp_path / "second.scstream"
+    unsaved = opened(window, qtbot, clip)
+    for target, action in ((first, "save"), (second, "save_as")):
+        answer_save(monkeypatch, target)
+        window.actions_[action].trigger()
+        assert wait_for(window, qtbot, "clip.mp4", 6) == target
+    assert not unsaved.exists()
+    name_one(window)
+    window.actions_["close"].trigger()
+    for path, names in ((first, {}), (second, {0: "sea"})):
+        with Session.open(path) as session:
+            assert len(session) == 6
+            assert session.names.names == names
+        assert not is_unsaved(path)
+    assert window.addresses.recent()[:2] == [str(second), str(first)]
+
+
+def test_a_copy_can_be_cancelled(
+    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = tmp_path / "first.scstream"
+    opened(window, qtbot, clip)
+    answer_save(monkeypatch, first)
+    window.actions_["save"].trigger()
+    wait_for(window, qtbot, "clip.mp4", 6)
+    go_on, real = threading.Event(), session_saver.copy_session
+    monkeypatch.setattr(session_saver, "copy_session", lambda *words: go_on.wait(LONG / 1000) and real(*words))
+    answer_save(monkeypatch, tmp_path / "second")
+    window.actions_["save_as"].trigger()
+    qtbot.waitUntil(lambda: window.findChild(QProgressDialog) is not None, timeout=LONG)
+    window.findChild(QProgressDialog).findChild(QPushButton).click()
+    go_on.set()
+    qtbot.waitUntil(lambda: window.message.text == "Saving was cancelled.", timeout=LONG)
+    assert wait_for(window, qtbot, "clip.mp4", 6) == first
+    assert [path.name for path in tmp_path.iterdir() if "second" in path.name] == []
 
 
 # --- window title
@@ -429,7 +469,7 @@ def test_the_clips_name_is_proposed_where_a_session_was_last_saved(
     answer_save(monkeypatch, tmp_path / "work" / "clip.scstream")
     window.actions_["save"].trigger()
     assert wait_for(window, qtbot, "clip.mp4", 6) == tmp_path / "work" / "clip.scstream"
-    assert proposed(window, monkeypatch, "save_as") == tmp_path / "work" / "clip.scstream"
+    assert proposed(window, monkeypatch, "save_as") == tmp_path / "work" / "clip (2).scstream"
     opened(window, qtbot, other, 4)
     assert proposed(window, monkeypatch) == tmp_path / "work" / "other.scstream"
     # The dialog does not propose an existing name.

@@ -25,7 +25,7 @@ from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.welcome import welcome_lists
 
-LONG = 20_000
+LONG = 60_000
 
 
 class Hanging:
@@ -57,7 +57,7 @@ def session(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Path:
     """Closed session with some segmented frames."""
     document = window.document
     Holding(document.run.worker, 3)
-    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(60, width=160))))
+    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(16))))
     qtbot.waitUntil(lambda: len(document.summary) >= 3, timeout=LONG)
     path = document.session.path
     window.actions_["close"].trigger()
@@ -140,7 +140,7 @@ def test_closing_does_not_wait_for_an_unreadable_frame(
     assert window.close()
     assert not window.ended
     assert "Reading a frame" in lines
-    assert len(Session.open(session)) == 60
+    assert len(Session.open(session)) == 16
 
 
 def test_closing_does_not_wait_for_a_hanging_folder_listing(
@@ -213,19 +213,19 @@ def test_what_is_opened_meanwhile_waits_until_the_session_is_closed(
     held.go.set()
     qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 4, timeout=LONG)
     with Session.open(session, writable=True) as kept:
-        assert len(kept) == 60
+        assert len(kept) == 16
 
 
 def test_a_locked_session_is_saved_when_the_lock_is_released(
     window: MainWindow, qtbot: QtBot, held: Hanging, tmp_path: Path
 ) -> None:
     target = tmp_path / "kept.scstream"
-    window.saving.move_session(target)
+    window.saving.save_to(target)
     assert window.document.run.busy
     held.go.set()
     qtbot.waitUntil(lambda: window.document.state is State.DONE and not window.document.saving, timeout=LONG)
     assert window.document.session.path == target
-    assert len(window.document.summary) == 60
+    assert len(window.document.summary) == 16
 
 
 def test_a_clip_that_hangs_before_its_first_frame_leaves_nothing(

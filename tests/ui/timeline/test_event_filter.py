@@ -16,7 +16,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.timeline.timeline_painting import LANE
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-LONG = 20_000
+LONG = 60_000
 #: Segment 1 splits at 2 into 1 and 5, which splits at 4; 2 dies at 6; 3 is born at 7; 0 absorbs 6 at 8.
 EVENTS = {2: [split(2, 1, 5)], 4: [split(4, 5, 6)], 6: [death(6, 2)], 7: [birth(7, 3)], 8: [merge(8, 0, 6)]}
 

@@ -15,7 +15,7 @@ from scstream_app.sources import open_source
 from scstream_app.ui.document.state import State
 
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-LONG = 20_000
+LONG = 60_000
 COUNT = 14
 
 

@@ -28,7 +28,7 @@ from scstream_app.ui.document.workers import carry_back_worker
 from scstream_app.ui.qt.toast import Toast
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 SHAPE = (48, 64)
 #: Columns and rows of the dark square, segment 1, on all frames.
 SQUARE = (slice(16, 32), slice(20, 40))

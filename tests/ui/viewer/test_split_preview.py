@@ -24,7 +24,7 @@ from scstream_app.ui.document.split_line import SplitWatcher
 from scstream_app.ui.document.state import State
 from scstream_app.ui.viewer.viewer import Viewer
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

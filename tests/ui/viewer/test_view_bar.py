@@ -16,7 +16,7 @@ from helpers.menus import entry_called
 from scstream_app.ui.viewer.bars.view_bar import ViewBar
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Start:
 
 
 def test_without_a_console_a_message_box_shows_the_failure(start: Start) -> None:
-    text = "The window takes one source and no options, got '--out'. See 'scstream segment --help'."
+    text = "The window takes one source or several images, and no options, got '--out'. See 'scstream segment --help'."
     assert start("./clip.mp4", "--out") == (2, [text])
 
 

@@ -37,7 +37,7 @@ from scstream_app.ui.panels.segments_model import NAME
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     go_on, real = threading.Event(), session_saver.move_session
     monkeypatch.setattr(session_saver, "move_session", lambda *paths: go_on.wait(LONG / 1000) and real(*paths))
     target = tmp_path / "mine.scstream"
-    window.saving.move_session(target)
+    window.saving.save_to(target)
     wait = "Wait until the session is saved"
     assert {tip for panel in (window.segments, window.objects) for tip in tips(panel).values()} == {wait}
     assert set(tips(window.objects)) == {"Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"}

@@ -31,7 +31,7 @@ from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.next_step_hint import NextStepHint
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ from scstream_app.ui.window.help_dialogs import KeysDialog, show_about
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
 
-LONG = 20_000
+LONG = 60_000
 #: Room for a window below its title, in logical pixels: 1024 x 700 at 100 %, 1366 x 768 at 100 %, 1440 x 900 at 150 %,
 #: 1920 x 1080 at 200 %.
 ROOMS = [QSize(1024, 670), QSize(1366, 738), QSize(960, 570), QSize(960, 510)]

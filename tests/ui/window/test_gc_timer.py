@@ -18,7 +18,7 @@ from scstream_app.ui.window import gc_timer
 from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 class Knot(QWidget):

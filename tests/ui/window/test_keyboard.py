@@ -19,7 +19,7 @@ from scstream_app.ui.qt import theme
 from scstream_app.ui.window.help_dialogs import show_keys
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 MENUS = ("File", "Edit", "Object", "View", "Playback", "Segmentation", "Help")
 
 

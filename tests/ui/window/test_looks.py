@@ -344,7 +344,7 @@ def test_panels_get_their_part_of_the_window(
     window.resize(*size)
     with qtbot.waitExposed(window):
         window.show()
-    with qtbot.waitSignal(window.document.display.shown_changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.display.shown_changed, timeout=60_000):
         window.open_address(str(finished_session(story((48, 64)))))
     statistics, segments = window.panels["statistics"], window.panels["segments"]
     qtbot.waitUntil(lambda: statistics.height() > 0.35 * size[1])
@@ -373,7 +373,7 @@ def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Callable[[], Main
         window = MainWindow(settings, Library(tmp_path / "sessions"))
         qtbot.addWidget(window)
         window.show()
-        with qtbot.waitActive(window, timeout=20_000):
+        with qtbot.waitActive(window, timeout=60_000):
             window.activateWindow()
         return window
 
@@ -381,7 +381,7 @@ def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Callable[[], Main
 
 
 def open_(window: MainWindow, qtbot: QtBot, session: Path) -> None:
-    with qtbot.waitSignal(window.document.display.shown_changed, timeout=20_000):
+    with qtbot.waitSignal(window.document.display.shown_changed, timeout=60_000):
         window.open_address(str(session))
     qtbot.waitUntil(window.panels["segments"].isVisible)
 

@@ -14,7 +14,7 @@ from scstream_app.ui.actions.actions import SPECS, Actions
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 def enabled(window: QMainWindow, title: str) -> list[str]:

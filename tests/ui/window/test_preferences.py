@@ -39,7 +39,7 @@ from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.preferences.preferences import PREFERENCES
 from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
 
-LONG = 20_000
+LONG = 60_000
 MakeWindow = Callable[[], MainWindow]
 
 

@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
+from helpers.held_worker import Holding
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 def state_label(window: MainWindow) -> QLabel:
@@ -23,8 +24,9 @@ def state_label(window: MainWindow) -> QLabel:
 def test_a_shortcut_pauses_segmentation_and_the_tooltip_names_it(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    window.open_address(str(write_video(tmp_path / "long.mp4", moving_square(200, width=160))))
-    qtbot.waitUntil(lambda: window.document.state is State.SEGMENTING, timeout=LONG)
+    Holding(window.document.run.worker, 3)
+    window.open_address(str(write_video(tmp_path / "clip.mp4", moving_square(6))))
+    qtbot.waitUntil(lambda: len(window.document.summary) == 3, timeout=LONG)
     assert state_label(window).toolTip() == "Pause segmentation (Shift+Space)"
     qtbot.keyClick(window.viewer, Qt.Key.Key_Space, Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil(lambda: window.document.state is State.PAUSED, timeout=LONG)

@@ -17,7 +17,7 @@ from scstream_app.session import PICTURES, UNSAVED
 from scstream_app.session.storage.lock import Lock
 from scstream_app.ui.window.main_window import MainWindow
 
-LONG = 20_000
+LONG = 60_000
 
 
 @pytest.fixture(autouse=True)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 
 import scstream
+from scstream_app.addresses import hide_secrets
 from scstream_app.errors import StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
@@ -207,7 +208,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         except StudioError as error:
             self.failed.emit(str(error))
         except Exception as error:
-            self.failed.emit(f"Unexpected failure: {type(error).__name__}: {error}.")
+            self.failed.emit(hide_secrets(f"Unexpected failure: {type(error).__name__}: {error}."))
         finally:
             if not self._aside:
                 self._split_watcher.set_newest(None)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from scstream_app.sources import VIDEO_SUFFIXES, clip_as_camera
+from scstream_app.sources import TIFF_SUFFIXES, VIDEO_SUFFIXES, clip_as_camera
 
-VIDEO_FILTER = f"Videos ({' '.join(f'*{suffix}' for suffix in sorted(VIDEO_SUFFIXES))});;All files (*)"
+_PATTERNS = " ".join(f"*{suffix}" for suffix in (*sorted(VIDEO_SUFFIXES), *sorted(TIFF_SUFFIXES)))
+VIDEO_FILTER = f"Videos and TIFF stacks ({_PATTERNS});;All files (*)"
 #: Title of the commands that play a clip as a camera.
 PLAY_AS_CAMERA = "Play a Clip as a Camera"
 

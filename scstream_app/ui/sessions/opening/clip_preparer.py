@@ -9,6 +9,7 @@ from threading import Lock, Thread
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from scstream_app.addresses import hide_secrets
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.sources import Source
@@ -129,7 +130,7 @@ class _Attempt:
         except StudioError as error:
             failure = str(error)
         except Exception as error:
-            failure = f"Cannot open '{self.request.name}': {type(error).__name__}: {error}."
+            failure = hide_secrets(f"Cannot open '{self.request.name}': {type(error).__name__}: {error}.")
         with self._lock:
             if not self._cancelled:
                 self._clip, self._failure, self.over = clip, failure, True

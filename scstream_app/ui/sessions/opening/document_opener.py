@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from functools import partial
@@ -10,24 +11,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
 
+from scstream_app.addresses import absolute_address, public_address, short_name
 from scstream_app.errors import StudioError
 from scstream_app.session import SUFFIX, Names, Session
 from scstream_app.session.library import Library, discard, is_unsaved
 from scstream_app.session.model_transfer import settings_of
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source, same_camera
-from scstream_app.sources.addresses import absolute_address, public_address, short_name
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.open_clips import open_existing
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.clip_preparer import Clip, ClipPreparer, Request
+from scstream_app.ui.sessions.opening.foreign_sources import may_open_source
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
+
+_logger = logging.getLogger(__name__)
 
 #: Sessions that took longer than this to segment are kept, in milliseconds.
 _WORTH = 120_000.0
@@ -49,6 +54,8 @@ class DocumentOpener(QObject):
         Returns the library for new sessions.
     may_leave : callable
         Returns whether the current document may be closed.
+    window : QWidget
+        Parent of the question whether a session's camera or network address may be opened.
 
     Attributes
     ----------
@@ -75,10 +82,11 @@ class DocumentOpener(QObject):
         library: Callable[[], Library],
         jobs: JobQueue,
         may_leave: Callable[[], bool],
-        parent: QObject | None = None,
+        window: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(window)
         self._may_leave = may_leave
+        self._window = window
         self._document, self._addresses, self._library, self._jobs = document, addresses, library, jobs
         self._made: Path | None = None
         self._unproven: str | None = None
@@ -96,7 +104,9 @@ class DocumentOpener(QObject):
     def open_address(self, address: str) -> None:
         """Open an address: a video, images, a camera, a URL, or a session."""
         address = absolute_address(self._addresses.whole(address))
-        if Path(address).suffix == SUFFIX:
+        _logger.info("Opening '%s'", public_address(address))
+        # Several files are one address, with a line for each.
+        if Path(address).suffix == SUFFIX and "\n" not in address:
             self.open_session(Path(address))
         else:
             self._open_source(address, address, self.choosing.emit)
@@ -149,6 +159,8 @@ class DocumentOpener(QObject):
         if here and not moved and self._document.state is not State.STOPPED:
             self._addresses.remember(str(path))
             return
+        if not (here or moved or self._may_open(path)):
+            return
 
         def replace(ready: Session | None = None) -> None:
             if not moved:
@@ -162,6 +174,9 @@ class DocumentOpener(QObject):
         else:
             # A session that is still being closed cannot be opened a second time.
             self._replace_when_open(str(path), partial(open_existing, path), replace, here or self._closing)
+
+    def _may_open(self, path: Path) -> bool:
+        return may_open_source(path, self._addresses, self._library(), self._window)
 
     def new_branch_path(self) -> Path | None:
         """Path for a session that continues the open one; on failure report the error and return None."""
@@ -178,6 +193,8 @@ class DocumentOpener(QObject):
         """Open another session of the same clip; ``delete`` says whether the open one is deleted if it is unsaved."""
         session = self._document.session
         if session is None or _same(session.path, path) or self._document.saving or not self._may_leave():
+            return
+        if not self._may_open(path):
             return
 
         def replace(ready: Session | None = None) -> None:

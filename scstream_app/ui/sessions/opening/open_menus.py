@@ -9,8 +9,8 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
+from scstream_app.addresses import short_name
 from scstream_app.samples import sample_clips
-from scstream_app.sources.addresses import short_name
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.sessions.opening.recent_sessions import RecentSessions
 

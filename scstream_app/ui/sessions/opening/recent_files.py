@@ -1,4 +1,4 @@
-"""List of recently opened files and sessions, stored in the settings without passwords."""
+"""List of recently opened files and sessions, stored in the settings without secrets."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QSettings
 
+from scstream_app.addresses import absolute_address, public_address, split_reading
 from scstream_app.session import SUFFIX
 from scstream_app.session.library import is_unsaved
-from scstream_app.sources.addresses import absolute_address, public_address
 
 _MOST = 12
 _KEY = "recent"
@@ -35,7 +35,7 @@ class RecentFiles:
     def remember(self, address: str) -> None:
         """Put an address first, with an absolute path.
 
-        Its password stays in memory until the program ends and is never written.
+        Its password and other secrets stay in memory until the program ends and are never written.
         """
         address = absolute_address(address)
         if _is_unsaved_session(address):
@@ -55,7 +55,7 @@ class RecentFiles:
         self._settings.remove(_KEY)
 
     def whole(self, address: str) -> str:
-        """Address including the password it was last opened with."""
+        """Address including the secrets it was last opened with."""
         return self._whole.get(address, address)
 
     def folder(self) -> Path:
@@ -64,7 +64,7 @@ class RecentFiles:
 
     def folders(self, sessions_first: bool = False) -> list[Path]:
         """Folders of recent files, newest first; optionally the folders of sessions before those of clips."""
-        firsts = [address.partition("\n")[0] for address in self.recent()]
+        firsts = [split_reading(address)[0].partition("\n")[0] for address in self.recent()]
         if sessions_first:
             firsts.sort(key=lambda first: not first.endswith(SUFFIX))
         return [Path(first).absolute().parent for first in firsts if os.path.exists(first)]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from scstream_app.addresses import absolute_address, split_reading
 from scstream_app.errors import StudioError
 from scstream_app.plural import counted
 from scstream_app.session import SUFFIX, Manifest
 from scstream_app.session.library import Library, count_frames
-from scstream_app.sources.addresses import absolute_address
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
@@ -110,5 +110,5 @@ def find_continuations(library: Library, addresses: Sequence[str]) -> dict[str, 
 
 
 def _key(address: str) -> str:
-    """Text that is equal for the same images in any order."""
-    return "\n".join(sorted(absolute_address(address).splitlines()))
+    """Text that is equal for the same images in any order, however they are read."""
+    return "\n".join(sorted(absolute_address(split_reading(address)[0]).splitlines()))

@@ -1,4 +1,4 @@
-"""Dialog that asks for the address of a stream or a remote video, with examples and the last addresses."""
+"""Dialog that asks for the address of a stream, a video or images, with examples and the last addresses."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ _EXAMPLES = (
     ("Web stream", "http://example.org/live/stream.m3u8"),
     ("Sender in this network", "udp://0.0.0.0:1234"),
     ("Video on a server", "https://example.org/clip.mp4"),
+    ("Numbered images", "/data/frames/%05d.png#rate=12"),
+    ("TIFF stack", "/data/stack.tif#range=100:4000&rate=10"),
 )
 
 
@@ -35,7 +37,9 @@ class UrlDialog(QDialog):
         self.field.addItems(list(last))
         self.field.setCurrentIndex(-1)
         self.field.clearEditText()
-        self.field.lineEdit().setPlaceholderText(_EXAMPLES[0][1])
+        line = self.field.lineEdit()
+        assert line is not None
+        line.setPlaceholderText(_EXAMPLES[0][1])
         self.field.setAccessibleName("Address")
         self.field.editTextChanged.connect(self._on_text)
         kinds = QDialogButtonBox.StandardButton
@@ -47,7 +51,7 @@ class UrlDialog(QDialog):
         self.resize(_WIDTH, self.sizeHint().height())
 
     def _lay_out(self) -> None:
-        label = QLabel("&Address of a video or stream:")
+        label = QLabel("&Address of a stream, a video or images:")
         label.setBuddy(self.field)
         column = QVBoxLayout(self)
         column.addWidget(label)

@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QMenu, QPushButton, QVBoxLayout, QWidget
 
+from scstream_app.addresses import short_name
 from scstream_app.samples import sample_clips
-from scstream_app.sources.addresses import short_name
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.sessions.opening.recent_sessions import Continuation
 from scstream_app.ui.window.welcome.clip_list import ClipList, scrolling

@@ -1,0 +1,107 @@
+"""`scstream bench`: benchmarks against other methods."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scstream_app.terminal.command_options import Debug, Json, Quick, QuietProgress, Seeds, examples, in_range
+from scstream_app.terminal.console import exit_on_error, print_json
+from scstream_app.terminal.lazy_group import Group, command_app
+from scstream_app.terminal.progress_display import status_display
+
+app = command_app(cls=Group, help="Compare the engine with other methods.")
+
+
+@app.command("video")
+def bench_video(
+    source: Annotated[
+        str | None,
+        typer.Argument(metavar="[SOURCE]", help="A video file or a folder of images. Default: a sample clip."),
+    ] = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Compare the speed of the engine with several forms of scikit-learn's MiniBatchKMeans on the same frames."""
+    from scstream_app.evaluation.bench import tables, video
+
+    with exit_on_error(debug):
+        with status_display(quiet) as on_status:
+            result = video.measure(source, quick, on_status)
+        print_json(result) if as_json else tables.print_video(result)
+
+
+@app.command("streams", epilog=examples("scstream bench streams", "scstream bench streams stream.npz"))
+def bench_streams(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]",
+            help="An npz file with X (batches, n, D) and y (batches, n). Default: forty generated streams.",
+        ),
+    ] = None,
+    seeds: Seeds = None,
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            callback=in_range("number", low=1e-300, high=1e300),
+            help="Larger values favour more clusters. Default: 10 with a file, otherwise 10000.",
+        ),
+    ] = None,
+    decay: Annotated[
+        float,
+        typer.Option(
+            callback=in_range("number", low=0.0, high=100.0),
+            help="How fast old batches lose weight: by 2 ** -decay per batch.",
+        ),
+    ] = 0.3,
+    psi: Annotated[
+        float | None,
+        typer.Option(
+            callback=in_range("number", low=1e-300, high=1e300),
+            help="Prior variance of a Gaussian cluster. Default: 1 with a file, otherwise 0.5.",
+        ),
+    ] = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Compare scores on streams with MiniBatchKMeans and GaussianMixture, which are given the number of clusters.
+
+    On a file, each batch is predicted before it is learned.
+
+    On generated streams, each batch is labelled once it is learned, and scores are relative to the true parameters.
+    """
+    from scstream_app.evaluation.bench import generated, streams, tables
+
+    given = {name: value for name, value in (("alpha", alpha), ("psi", psi)) if value is not None}
+    with exit_on_error(debug):
+        with status_display(quiet) as on_status:
+            if file is None:
+                result = generated.measure(quick, seeds, decay=decay, on_status=on_status, **given)
+            else:
+                result = streams.measure(file, quick, seeds, decay=decay, on_status=on_status, **given)
+        show = tables.print_generated if file is None else tables.print_streams
+        print_json(result) if as_json else show(result)
+
+
+@app.command("datasets")
+def bench_datasets(
+    seeds: Seeds = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Compare ScStream with BayesianGaussianMixture and HDBSCAN, all with their defaults, on ordinary data sets."""
+    from scstream_app.evaluation.bench import datasets, tables
+
+    with exit_on_error(debug):
+        with status_display(quiet) as on_status:
+            result = datasets.measure(quick, seeds, on_status)
+        print_json(result) if as_json else tables.print_datasets(result)

@@ -1,0 +1,103 @@
+"""`scstream export`: write the frames of a session to files."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from scstream_app import headless
+from scstream_app.commands.shared import open_session, read_prompts, write_files
+from scstream_app.export import ExportOptions
+from scstream_app.export.options import LARGEST_SCALE
+from scstream_app.plural import counted
+from scstream_app.sources import open_source
+from scstream_app.terminal.command_options import (
+    Corrections,
+    Debug,
+    Existing,
+    Frames,
+    Json,
+    Objects,
+    Out,
+    PaletteOption,
+    Pattern,
+    Quiet,
+    SoftEdges,
+    SourceOption,
+    View,
+    examples,
+    formats_option,
+    in_range,
+    parse_formats,
+    parse_frames,
+    validated,
+)
+from scstream_app.terminal.console import exit_on_error, print_json
+from scstream_app.terminal.interruption import cancel_on_interrupt
+from scstream_app.terminal.lazy_group import command_app
+from scstream_app.terminal.progress_display import progress_display
+
+app = command_app()
+
+
+@app.command(
+    epilog=examples(
+        "scstream export results/clip.scstream --formats coco,gif --out shared",
+        "scstream export results/clip.scstream --formats object --out corrected --corrections masks",
+    )
+)
+def export(
+    session: Annotated[Path, typer.Argument(metavar="SESSION", help="A NAME.scstream folder.")],
+    formats: Annotated[str, formats_option()],
+    out: Out,
+    frames: Frames = ":",
+    scale: Annotated[
+        float,
+        typer.Option(
+            callback=in_range("number", low=0.0, high=LARGEST_SCALE, above=True),
+            help="Size of the output relative to the source.",
+        ),
+    ] = 1.0,
+    pattern: Pattern = "{frame:05d}",
+    view: View = None,
+    palette: PaletteOption = "vivid",
+    existing: Annotated[
+        Existing,
+        typer.Option(
+            case_sensitive=False,
+            help="Existing files: replace (an export of all frames also removes leftover images of an earlier one), "
+            "skip (resumes image sequences), or refuse (stops with an error).",
+        ),
+    ] = Existing.REPLACE,
+    soft_edges: SoftEdges = False,
+    objects: Objects = None,
+    corrections: Corrections = None,
+    source: SourceOption = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Export the frames of a session. The source is needed for formats that show its pictures, and to track objects.
+
+    Objects and corrections given here are stored in the session.
+    """
+    start, stop = parse_frames(frames)
+    options = validated(
+        ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette, soft_edges=soft_edges)
+    )
+    given = bool(objects) or corrections is not None
+    with exit_on_error(debug), open_session(session, writable=given) as opened:
+        with cancel_on_interrupt() as cancel, progress_display(quiet) as display, ExitStack() as stack:
+            address = opened.moved_address(source) if source else headless.local_source(opened) if given else None
+            frames_of = stack.enter_context(open_source(address)) if address is not None else None
+            if frames_of is not None and given:
+                known = [one.name for one in headless.session_objects(opened)]
+                headless.add_prompts(opened, read_prompts(frames_of, objects, corrections, known), frames_of)
+            done = write_files(display, opened, out, options, start, stop, cancel, frames_of)
+        if as_json:
+            print_json({"frames": done, "out": str(out), "formats": list(options.formats), "session": str(opened.path)})
+        elif not quiet:
+            print(f"{counted(done, 'frame')} written to {out}: {', '.join(options.formats)}")

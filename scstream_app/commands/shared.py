@@ -1,0 +1,56 @@
+"""Steps that several commands have in common: open a session, read objects, write the files of a session."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+
+from scstream_app import headless
+from scstream_app.export import ExportOptions
+from scstream_app.session import Session
+from scstream_app.sources import Source
+from scstream_app.terminal.console import print_message
+from scstream_app.terminal.progress_display import ProgressDisplay
+
+
+def open_session(path: Path, writable: bool = False) -> Session:
+    """Open the session at ``path``, or the only one in that folder, and print which parts of it are damaged."""
+    session = Session.open(headless.find_session(path), writable)
+    for text in session.damage:
+        print_message(text)
+    return session
+
+
+def read_prompts(
+    source: Source, objects: Sequence[str] | None, corrections: Path | None, known: Sequence[str] = ()
+) -> list[headless.Prompt]:
+    """The objects and corrections that the options name; ``known`` are the names of objects that exist already."""
+    prompts = headless.read_prompts(objects or (), source)
+    if corrections is not None:
+        names = [*known, *(prompt.name for prompt in prompts)]
+        prompts += headless.read_corrections(corrections, source, names)
+    return prompts
+
+
+def write_files(
+    display: ProgressDisplay,
+    session: Session,
+    out: Path,
+    options: ExportOptions,
+    start: int,
+    stop: int | None,
+    cancel: threading.Event,
+    source: Source | None = None,
+) -> int:
+    """Export the frames of a session from ``start`` to ``stop`` - 1; returns their number."""
+    indices = [index for index in session.frames.tolist() if index >= start and (stop is None or index < stop)]
+    display.begin("Writing files", len(indices))
+    done = 0
+    # Close the generator at once when interrupted, so that no partial file remains when the command ends.
+    with closing(headless.export(session, out, options, start, stop, cancel, source)) as steps:
+        for _ in steps:
+            done += 1
+            display.update(done)
+    return done

@@ -1,0 +1,1 @@
+"""Formats of the group "Masks and ids": label images, and annotations for other tools."""

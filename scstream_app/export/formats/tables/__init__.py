@@ -1,0 +1,1 @@
+"""Tables of the group "Tables and volumes"."""

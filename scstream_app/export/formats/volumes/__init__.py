@@ -1,0 +1,1 @@
+"""Volumes of the group "Tables and volumes": all frames in one array."""
