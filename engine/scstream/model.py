@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import fields
@@ -28,9 +28,10 @@ from scstream.mixture import Mixture, size_order
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.points import Points, run_chunks
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.starts import start_stream
-from scstream.sampler.sweep import Points, mode_densities
+from scstream.sampler.sweep import mode_densities
 from scstream.threads import thread_limit
 
 _PARAMETERS = tuple(field.name for field in fields(Parameters))
@@ -346,9 +347,11 @@ class ScStream(ClusterMixin, BaseEstimator):
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the id (N,) of the most likely cluster of each point of X (N, D), without updating the model."""
         sampler = self._fitted()
-        scores = self._scores(sampler, X)
-        labels = np.empty(len(scores), np.int32)
-        kernels.label_points(scores, np.uint32(0), False, labels)
+        X = self._check_points(X, reset=False)
+        labels = np.empty(X.shape[0], np.int32)
+        self._score_chunks(
+            sampler, X, lambda scores, rows: kernels.label_points(scores, np.uint32(0), False, labels[rows])
+        )
         ids: npt.NDArray[np.int64] = sampler.state.owner[labels]
         return ids
 
@@ -360,9 +363,14 @@ class ScStream(ClusterMixin, BaseEstimator):
         sampler = self._fitted()
         rank = np.argsort(size_order(sampler))[sampler.state.place]
         columns = np.argsort(rank, kind="stable")
-        probabilities = softmax(self._scores(sampler, X)[:, columns], axis=1)
         first = np.searchsorted(rank[columns], np.arange(len(sampler.state.announced)))
-        sums: Array = np.add.reduceat(probabilities, first, axis=1)
+        X = self._check_points(X, reset=False)
+        sums = np.empty((X.shape[0], len(first)))
+
+        def sum_probabilities(scores: Array, rows: slice) -> None:
+            np.add.reduceat(softmax(scores[:, columns], axis=1), first, axis=1, out=sums[rows])
+
+        self._score_chunks(sampler, X, sum_probabilities)
         return sums
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -372,17 +380,27 @@ class ScStream(ClusterMixin, BaseEstimator):
     def score_samples(self, X: Any) -> Array:
         """Return the log density (N,) of each point of X (N, D) under the posterior predictive of the mixture."""
         sampler = self._fitted()
-        counts = sampler.state.total[:, :, 0]
-        density: Array = logsumexp(self._scores(sampler, X), axis=1) - math.log(max(float(counts.sum()), 1e-300))
+        log_count = math.log(max(float(sampler.state.total[:, :, 0].sum()), 1e-300))
+        X = self._check_points(X, reset=False)
+        density = np.empty(X.shape[0])
+
+        def sum_densities(scores: Array, rows: slice) -> None:
+            density[rows] = logsumexp(scores, axis=1) - log_count
+
+        self._score_chunks(sampler, X, sum_densities)
         return density
 
-    def _scores(self, sampler: Sampler, X: Any) -> Array:
-        config = self._config()
-        X = self._check_points(X, reset=False)
-        component = sampler.component
+    def _score_chunks(self, sampler: Sampler, X: Any, use: Callable[[Array, slice], None]) -> None:
+        """Call use(scores, rows) with the scores (n, K) of each chunk of X (N, D), on several threads."""
+        config, component = self._config(), sampler.component
         densities = mode_densities(component, sampler.state.total, float(config.alpha))
+
+        def score(first: int, last: int) -> None:
+            points = component.prepare(X[first:last])
+            use(component.scores(densities.parameters, densities.log_weight, points), slice(first, last))
+
         with thread_limit(config.n_threads):
-            return component.scores(densities.parameters, densities.log_weight, component.prepare(X))
+            run_chunks(X.shape[0], len(sampler.state.ids), score)
 
     # --- results
 

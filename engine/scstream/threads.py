@@ -72,6 +72,11 @@ def thread_limit(threads: int | None) -> Iterator[None]:
         _limit.reset(token)
 
 
+def threads_available() -> int:
+    """Number of threads set by `thread_limit`; 1 on the threads of a pool."""
+    return _limit.get()
+
+
 def run_ranges(n: int, size: int, work: Callable[[int, int], None]) -> None:
     """Call work(first, last) on consecutive ranges of ``size`` that cover [0, n); see `thread_limit`."""
     run(_limit.get(), lambda piece: work(piece * size, min((piece + 1) * size, n)), -(-n // size))

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from reference import Array, weighted_history
 from scstream import Gaussian
 from scstream.sampler.forgetting import KERNELS
-from scstream.sampler.history import History
+from scstream.sampler.history import MAX_RECORDS, History
 
 COMPONENT = Gaussian(1.0, np.zeros(1), 3.0, np.eye(1)).bind(np.zeros((1, 1)), np.ones(1))
 P = COMPONENT.n_statistics
@@ -232,3 +232,31 @@ class Changes(RuleBasedStateMachine):
 
 TestChanges = Changes.TestCase
 TestChanges.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+
+
+# --- many records
+
+
+@pytest.mark.parametrize("kernel", [KERNELS["exponential"](0.01), KERNELS["exponential"](0.0), KERNELS["window"](0.0)])
+def test_memory_of_slow_forgetting_is_bounded_and_nothing_is_lost(kernel: Callable[[float], float]) -> None:
+    rng = np.random.default_rng(2)
+    history = History(3, P)
+    batches = rng.gamma(1.0, 1.0, (1000, 3, 2, P))
+    for n, statistics in enumerate(batches):
+        history.advance(float(n), kernel, 1e-8)
+        history.append(float(n), statistics)
+        assert len(history) <= MAX_RECORDS
+    history.advance(1000.0, kernel, 1e-8)
+    weights = np.array([kernel(1000.0 - n) for n in range(1000)])
+    np.testing.assert_allclose(history.past, np.tensordot(weights, batches, 1), rtol=1e-9)
+    # Newer records are still single batches.
+    np.testing.assert_array_equal(history.records[-10:], batches[-10:])
+    assert history.largest_count < 2.0 * batches[..., 0].sum(axis=(1, 2)).max()
+
+
+def test_records_whose_weights_change_differently_are_kept() -> None:
+    history, kernel = History(1, P), KERNELS["rbf"](1e-4)
+    for n in range(300):
+        history.advance(float(n), kernel, 1e-8)
+        history.append(float(n), np.ones((1, 2, P)))
+    assert len(history) == 300

@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reference import Array, weighted_history
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
 from scstream.sampler.genealogy import Event, Genealogy, Kind
+from scstream.sampler.points import Points
 from scstream.sampler.sampler import Sampler
-from scstream.sampler.sweep import Points
 
 pytestmark = pytest.mark.slow
 
@@ -135,15 +135,16 @@ class Watch:
     def check_counts(self, batch: Points, events: list[Event]) -> None:
         """The batch's statistics are those of its labels: of every cluster, and of sub-clusters left alone."""
         sampler, state = self.sampler, self.sampler.state
+        points = sampler.component.prepare(batch.X)
         owner = sampler.id_of[batch.labels]
         order = np.argsort(state.ids)
         place = order[np.searchsorted(state.ids[order], owner).clip(max=len(order) - 1)]
         np.testing.assert_array_equal(state.ids[place], owner)
-        recount = sampler.component.statistics(batch.points, batch.weight, place.astype(np.int32), len(order))
+        recount = sampler.component.statistics(points, batch.weight, place.astype(np.int32), len(order))
         close(state.current.sum(axis=1), recount)
         moved = {i for event in events for i in event.ids}
         n_labels = len(sampler.id_of)
-        by_label = sampler.component.statistics(batch.points, batch.weight, batch.labels, n_labels)
+        by_label = sampler.component.statistics(points, batch.weight, batch.labels, n_labels)
         for k, i in enumerate(state.ids.tolist()):
             # A count that went on from more than nothing tells that the sub-clusters were not started afresh.
             if i not in moved and state.subcluster_age[k] == self.rest[i] + 1 > 1:

@@ -17,8 +17,8 @@ from scstream import Gaussian, Parameters
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
+from scstream.sampler.points import Points
 from scstream.sampler.sweep import (
-    Points,
     State,
     counter_rng,
     draw_densities,

@@ -17,8 +17,9 @@ from helpers.twins import Quantities, assert_alike, component_of, differing
 from reference import Array, Ints, Niw, Twin, plateau
 from scstream.metrics import ari
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.points import Points
 from scstream.sampler.sampler import Sampler, has_converged
-from scstream.sampler.sweep import Points, log_posterior
+from scstream.sampler.sweep import log_posterior
 from scstream.streams import gaussian_stream
 
 pytestmark = pytest.mark.slow
@@ -237,7 +238,9 @@ def chain(merge: str, many: bool, seed: int) -> tuple[Ints, Array]:
     batch = Points(component, X, weight)
     if many:
         strips = (np.argsort(np.argsort(X[:, 0])) // 5).astype(np.int32)
-        sampler = Sampler.begin_with(config, component, component.statistics(batch.points, weight, strips, 12), 0.0)
+        sampler = Sampler.begin_with(
+            config, component, component.statistics(component.prepare(batch.X), weight, strips, 12), 0.0
+        )
     else:
         sampler = Sampler.begin(config, component, batch, 0.0)
     K, values = [len(sampler.state.ids)], []

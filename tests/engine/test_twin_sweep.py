@@ -13,8 +13,8 @@ from helpers.twins import Quantities, assert_alike, component_of
 from reference import Array, Ints, Niw, Part, Twin, TwinCluster, draw_inverse_wishart
 from scstream.sampler.moves import merge_log_hastings, split_log_hastings
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.points import Points
 from scstream.sampler.sampler import Sampler
-from scstream.sampler.sweep import Points
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +46,7 @@ class Start:
     def sampler(self, seed: int) -> tuple[Sampler, Points]:
         component, weight = component_of(self.prior), np.ones(len(self.X))
         batch = Points(component, self.X, weight)
-        S = component.statistics(batch.points, weight, self.labels.astype(np.int32), 2 * self.n_clusters)
+        S = component.statistics(component.prepare(batch.X), weight, self.labels.astype(np.int32), 2 * self.n_clusters)
         S = S.reshape(self.n_clusters, 2, -1)
         config = Parameters(alpha=self.alpha, burn_in=self.burn_in, seed=seed)
         sampler = Sampler.begin_with(config, component, S.sum(axis=1), 0.0)

@@ -18,8 +18,8 @@ from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
 _ROWS = 4096
-#: Pairs of clusters scored at a time: thousands of clusters have millions of pairs.
-_PAIRS = 20_000
+#: Clusters compared with all others at a time by one thread.
+_CLUSTERS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,14 +238,17 @@ class DiagonalGaussian(Component):
         return half
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
-        """Pairs (n, 2) whose merge has a log ratio above `HOPELESS`, without the factor that only lowers it."""
-        chosen = np.flatnonzero(eligible)
-        counts, own = S[:, 0], log_marginal + gammaln(S[:, 0])
-        rows = max(1, _PAIRS // max(1, len(chosen)))
-        found = [np.empty((0, 2), np.int64)]
-        for first in range(0, len(chosen), rows):
-            i, j = np.triu_indices(min(rows, len(chosen) - first), 1, len(chosen) - first)
-            a, b = chosen[first + i], chosen[first + j]
-            ratio = self.log_marginal(S[a] + S[b]) + gammaln(counts[a] + counts[b]) - own[a] - own[b] - log_alpha
-            found.append(np.stack([a, b], axis=1)[ratio > HOPELESS])
-        return np.concatenate(found)
+        K, own = len(S), log_marginal + gammaln(np.maximum(S[:, 0], 1e-3))
+        columns, nu = np.ascontiguousarray(S.T), float(self.nu)
+        m, nu_psi = np.asarray(self.m) - self.origin, nu * np.asarray(self.psi)
+        found = {}
+
+        def search(first: int, last: int) -> None:
+            pairs = np.empty(((last - first) * last, 2), np.int64)
+            n = kernels.diagonal_mergeable(
+                columns, own, float(self.kappa), m, nu, nu_psi, HOPELESS + log_alpha, eligible, first, last, pairs
+            )
+            found[first] = pairs[:n]
+
+        run_ranges(K, _CLUSTERS, search)
+        return np.concatenate([found[first] for first in sorted(found)])

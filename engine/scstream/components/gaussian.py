@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, ClassVar, Self
@@ -17,6 +18,10 @@ from scstream.threads import run_ranges
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
 _ROWS = 4096
 _SCORES = 2**15
+#: Points whose moments are computed at a time.
+_MOMENT_ROWS = 2**14
+#: Clusters compared with all others at a time by one thread.
+_CLUSTERS = 128
 #: Shares of the first batch's variances that are tried as a cluster's prior variances, from large to small.
 SCALES = tuple(0.25**n for n in range(7))
 #: Prior variance if no feature varies in the first batch.
@@ -262,10 +267,27 @@ class Gaussian(Component):
         return {"mean": mean, "covariance": covariance}
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
-        K = len(S)
-        pairs = np.empty((K * (K - 1) // 2, 2), np.int64)
-        n = kernels.niw_mergeable(S, log_marginal, log_alpha, HOPELESS, *self._prior, eligible, pairs)
-        return pairs[:n]
+        K, D = len(S), self._D
+        kappa, m, nu, nu_psi = self._prior
+        size, own, own_logdet = np.empty((3, K))
+        centre, logdet = np.empty((D, K)), np.empty((K, K))
+        kernels.niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre)
+        run_ranges(
+            K,
+            _CLUSTERS,
+            lambda first, last: kernels.niw_union_logdets(S, size, centre, *self._prior, eligible, first, last, logdet),
+        )
+        found = {}
+
+        def search(first: int, last: int) -> None:
+            pairs = np.empty(((last - first) * last, 2), np.int64)
+            n = kernels.niw_mergeable(
+                size, own, own_logdet, logdet, HOPELESS + log_alpha, kappa, nu, nu_psi, eligible, first, last, pairs
+            )
+            found[first] = pairs[:n]
+
+        run_ranges(K, _CLUSTERS, search)
+        return np.concatenate([found[first] for first in sorted(found)])
 
 
 @cache
@@ -282,15 +304,23 @@ def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
     """
     total = weight.sum()
     w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
-    rough = w @ X
-    deviation = X - rough
+    rough = _sum_rows(w, X, lambda x: x)
     # Far from zero the first mean is off by its rounding.
-    rest = w @ deviation
+    rest = _sum_rows(w, X, lambda x: x - rough)
     mean = rough + rest
-    variance = w @ np.square(deviation - rest)
+    variance = _sum_rows(w, X, lambda x: np.square(x - rough - rest))
     rounding = np.square(2.0 * np.finfo(np.float64).eps * mean)
     constant = variance <= rounding
     if constant.all():
         return mean, np.maximum(_UNKNOWN_VARIANCE, rounding)
     typical = np.exp(np.log(variance[~constant]).mean())
     return mean, np.where(constant, np.maximum(typical, rounding), variance)
+
+
+def _sum_rows(weight: Array, X: Array, term: Callable[[Array], Array]) -> Array:
+    """Weighted sum (D,) of term(x) over the rows x of X (N, D), with a few rows in memory at a time."""
+    total: Array = np.zeros(X.shape[1])
+    for first in range(0, len(X), _MOMENT_ROWS):
+        rows = slice(first, first + _MOMENT_ROWS)
+        total += weight[rows] @ term(X[rows])
+    return total

@@ -6,16 +6,57 @@ import math
 
 import numpy as np
 
-from scstream.kernels._jit import FAST, inlined, kernel, leaf
+from scstream.kernels._jit import FAST, kernel, leaf
 from scstream.kernels.intrinsics import vectorise
 from scstream.kernels.linalg import cholesky, invert_lower
 from scstream.kernels.niw import log_multigamma, niw_posterior
-from scstream.kernels.scalar_math import lgamma, lgamma64, log1p64, log64
+from scstream.kernels.scalar_math import lgamma, lgamma64, lgamma_bound, log1p64, log64
 
 
 @kernel(fastmath=FAST)
-def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligible, pairs):
-    """List the pairs whose merge may have a log Hastings ratio above ``least``; writes pairs (n, 2), returns n.
+def niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre):
+    """Terms of each cluster in the bounds of unions with it; see `niw_mergeable`.
+
+    S (K, P), log_marginal (K,) and the prior mean m (D,) float64. Writes float64 size (K,), the number of points,
+    own (K,) = log_marginal + log Gamma(size), own_logdet (K,), the log determinant of the scatter without the prior,
+    and centre (D, K), the means without the prior.
+    """
+    D = m.shape[0]
+    no_prior = np.zeros((D, D))
+    scatter = np.empty((D, D))
+    mean = np.empty(D)
+    for k in range(S.shape[0]):
+        size[k] = max(S[k, 0], 1e-3)
+        own[k] = log_marginal[k] + lgamma(size[k])
+        niw_posterior(S[k], 0.0, m, 0.0, no_prior, mean, scatter)
+        own_logdet[k] = cholesky(scatter)
+        for j in range(D):
+            centre[j, k] = mean[j]
+
+
+@kernel(fastmath=FAST)
+def niw_union_logdets(S, size, centre, kappa, m, nu, nu_psi, eligible, first, last, out):
+    """Lower bounds out[a] (K,) of the log determinants of the unions of each a in [first, last) with all clusters.
+
+    Rows of clusters that are not ``eligible`` (K,) are not written. The other arguments as in `niw_merge_terms`,
+    with the prior kappa, m, nu, nu_psi of `niw`.
+    """
+    D = m.shape[0]
+    scatter = np.empty((D, D))
+    inverse = np.empty((D, D))
+    mean = np.empty(D)
+    y = np.empty(S.shape[0])
+    for a in range(first, last):
+        if eligible[a]:
+            kappa_a, _ = niw_posterior(S[a], kappa, m, nu, nu_psi, mean, scatter)
+            logdet_a = cholesky(scatter)
+            invert_lower(scatter, inverse)
+            _union_logdets(centre, size, mean, inverse, kappa_a, logdet_a, y, out[a])
+
+
+@kernel(fastmath=FAST)
+def niw_mergeable(size, own, own_logdet, logdet, least, kappa, nu, nu_psi, eligible, first, last, pairs):
+    """List the pairs whose merge may have a log Hastings ratio, less log alpha, above ``least``.
 
     With a's posterior as b's prior, the scatter of the union is M_a + g d d' + scatter_b, d the difference of the
     means. Without scatter_b its determinant is |M_a| (1 + g d' M_a^-1 d), which bounds it from below, and so the
@@ -24,64 +65,41 @@ def niw_mergeable(S, log_marginal, log_alpha, least, kappa, m, nu, nu_psi, eligi
 
     Parameters
     ----------
-    S : array (K, P) float64
-        Statistics of the clusters; `niw` describes them and the prior kappa, m, nu, nu_psi.
-    log_marginal : array (K,) float64
-        Log marginal likelihood of each cluster.
-    log_alpha, least : float
-    kappa, m, nu, nu_psi : prior
+    size, own, own_logdet : arrays (K,) float64
+        As `niw_merge_terms` writes them.
+    logdet : array (K, K) float64
+        As `niw_union_logdets` writes it.
+    least : float
+    kappa, nu, nu_psi : prior
     eligible : array (K,) bool
         Clusters that may merge.
-    pairs : array (K (K - 1) / 2, 2) int64, output
-        Pairs (b, a) with b < a.
+    first, last : int
+        Search the pairs (b, a), b < a, with a in [first, last).
+    pairs : array (n or more, 2) int64, output
+        Returns n.
     """
-    D = m.shape[0]
-    K = S.shape[0]
+    D = nu_psi.shape[0]
     scatter = nu_psi.copy()
-    no_prior = np.zeros_like(nu_psi)
     prior = 0.5 * nu * cholesky(scatter) + 0.5 * D * math.log(kappa) - log_multigamma(0.5 * nu, D)
-    size = np.empty(K)
-    own = np.empty(K)
-    own_logdet = np.empty(K)
-    centre = np.empty((D, K))
-    logdet = np.empty((K, K))
-    mean = np.empty(D)
-    inverse = np.empty((D, D))
-    y = np.empty(K)
-    for k in range(K):
-        size[k] = max(S[k, 0], 1e-3)
-        own[k] = log_marginal[k] + lgamma(size[k])
-        niw_posterior(S[k], 0.0, m, 0.0, no_prior, mean, scatter)
-        own_logdet[k] = cholesky(scatter)
-        for j in range(D):
-            centre[j, k] = mean[j]
-    for a in range(K):
-        if not eligible[a]:
-            continue
-        kappa_a, _ = niw_posterior(S[a], kappa, m, nu, nu_psi, mean, scatter)
-        logdet_a = cholesky(scatter)
-        invert_lower(scatter, inverse)
-        _union_logdets(centre, size, mean, inverse, kappa_a, logdet_a, y, logdet[a])
-    bound = np.empty(K)
+    bound = np.empty(last)
     n = 0
-    for a in range(K):
+    for a in range(first, last):
         if not eligible[a]:
             continue
+        # Most pairs are ruled out by one of the two bounds; the other one lies far away in memory.
+        _bound_unions(size, size[a], logdet[a], nu, D, bound[:a])
         for b in range(a):
-            y[b] = max(logdet[a, b], logdet[b, a])
-        _bound_unions(size, size[a], y, nu, D, bound[:a])
-        for b in range(a):
-            beyond = prior + bound[b] - own[a] - own[b] - log_alpha - least
+            beyond = prior + bound[b] - own[a] - own[b] - least
             if not eligible[b] or beyond <= 0.0:
                 continue
             together = size[a] + size[b]
             tighter = _log_minkowski(logdet[a, b], own_logdet[b], D)
             tighter = max(tighter, _log_minkowski(logdet[b, a], own_logdet[a], D))
-            beyond -= 0.5 * (nu + together) * (tighter - y[b])
+            beyond -= 0.5 * (nu + together) * (tighter - logdet[a, b])
             if beyond <= 0.0:
                 continue
             most = max(0.5 * (nu + together), 2.0)
-            beyond -= D * _lgamma_bound(most, log64(most))
+            beyond -= D * lgamma_bound(most, log64(most))
             for i in range(D):
                 beyond += lgamma64(0.5 * (nu + together - i))
             if beyond > 0.0:
@@ -138,11 +156,11 @@ def _bound_unions(sizes, size, logdet, nu, D, out):
         most = degrees if degrees > 2.0 else 2.0
         # The last logarithm omits kappa, which would only lower the bound.
         out[b] = (
-            _lgamma_bound(together, log_together)
+            lgamma_bound(together, log_together)
             - half_log_pi * together
             - degrees * logdet[b]
             - 0.5 * D * log_together
-            + D * _lgamma_bound(most, log64(most))
+            + D * lgamma_bound(most, log64(most))
         )
 
 
@@ -151,9 +169,3 @@ def _log_minkowski(a, b, D):
     """log (|A|^(1/D) + |B|^(1/D))^D, a lower bound of log |A + B|, given a = log |A| and b = log |B|."""
     large, small = max(a, b), min(a, b)
     return large + D * math.log1p(math.exp((small - large) / D))
-
-
-@inlined
-def _lgamma_bound(x, log_x):
-    """Upper bound of log Gamma(x) for x >= 2, given log(x), at most 1 / 24 too high: Stirling's formula."""
-    return (x - 0.5) * log_x - x + (0.9189385332046727 + 1.0 / 24.0)

@@ -13,11 +13,20 @@ from scstream.kernels.layout import TILE, uint
 _STRETCH = 2048
 
 
+#: Difference of the hashes' arguments of two neighbouring points.
+_STRIDE = 0x9E3779B1
+
+
+def key_from(key: np.uint32, first: int) -> np.uint32:
+    """Key with which the points 0, 1, ... draw what the points first, first + 1, ... draw with ``key``."""
+    return np.uint32((int(key) + first * _STRIDE) & 0xFFFFFFFF)
+
+
 @inlined
 def _hash(key, index):
     """Random uint32, a function of a uint32 key and an integer index alone (multiply-xorshift)."""
     # numba multiplies two uint32s into a uint64: each step casts back.
-    h = np.uint32(np.uint32(index) * np.uint32(0x9E3779B1) + key)
+    h = np.uint32(np.uint32(index) * np.uint32(_STRIDE) + key)
     h = np.uint32(h ^ (h >> np.uint32(16)))
     h = np.uint32(h * np.uint32(0x21F0AAAD))
     h = np.uint32(h ^ (h >> np.uint32(15)))

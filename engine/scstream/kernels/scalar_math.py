@@ -132,3 +132,9 @@ def lgamma(x):
     r2 = r * r
     series = r * (1.0 / 12.0 - r2 * (1.0 / 360.0 - r2 * (1.0 / 1260.0 - r2 * (1.0 / 1680.0 - r2 / 1188.0))))
     return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series
+
+
+@inlined
+def lgamma_bound(x, log_x):
+    """Upper bound of log Gamma(x) for x >= 2, given log(x), at most 1 / 24 too high: Stirling's formula."""
+    return (x - 0.5) * log_x - x + (0.9189385332046727 + 1.0 / 24.0)

@@ -59,6 +59,11 @@ class Window:
 KERNELS: dict[str, Callable[[float], Kernel]] = {"exponential": Exponential, "rbf": Rbf, "window": Window}
 
 
+def is_memoryless(kernel: Kernel) -> bool:
+    """Whether the weights of two records keep their ratio as both grow older, so that the two can become one."""
+    return isinstance(kernel, Exponential) or (isinstance(kernel, Rbf | Window) and kernel.decay == 0.0)
+
+
 def kernel_weights(kernel: Kernel, ages: Array) -> Array:
     """Weights (R,) of records with these ages; raises ValueError if the kernel returns a value outside [0, 1]."""
     if isinstance(kernel, Exponential | Rbf | Window):

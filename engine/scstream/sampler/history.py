@@ -7,9 +7,13 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Component
-from scstream.sampler.forgetting import Kernel, kernel_weights
+from scstream.sampler.forgetting import Kernel, is_memoryless, kernel_weights
 
 Array = npt.NDArray[np.float64]
+
+#: When there are this many records, the older half becomes one, if the kernel allows it: slow forgetting would keep
+#: ever more of them.
+MAX_RECORDS = 128
 
 #: Number of points in a batch at which `History.recentre` shifts a cluster half of the way, at each sweep.
 _HALF_SHIFT_POINTS = 20.0
@@ -33,7 +37,7 @@ class History:
     Attributes
     ----------
     times : list of float
-        Time of each record, ascending.
+        Time of each record, ascending. The oldest one may stand for many batches, weighted as of its time.
     past : array (K, 2, P)
         Time-weighted sum of the records, as of the last `advance`.
     """
@@ -59,13 +63,17 @@ class History:
     @property
     def largest_count(self) -> float:
         """Number of points in the largest batch that is kept; 0 if there is none."""
-        return float(self.records[..., 0].sum(axis=(1, 2)).max(initial=0.0))
+        # Of many records, the oldest may be the sum of several batches.
+        first = 1 if len(self) >= MAX_RECORDS // 2 else 0
+        return float(self.records[first:, ..., 0].sum(axis=(1, 2)).max(initial=0.0))
 
     def advance(self, time: float, kernel: Kernel, epsilon: float) -> None:
         """Weight the records by their age at ``time`` and drop those whose weight is at most epsilon.
 
         past = sum_r kernel(time - times[r]) * records[r]
         """
+        if len(self.times) >= MAX_RECORDS and is_memoryless(kernel):
+            self._sum_older_half(kernel)
         weights = kernel_weights(kernel, time - np.array(self.times))
         keep = np.flatnonzero(weights > epsilon)
         if len(keep) < len(weights):
@@ -73,6 +81,16 @@ class History:
             self.times = [self.times[i] for i in keep]
             weights = weights[keep]
         self._sum_records(weights)
+
+    def _sum_older_half(self, kernel: Kernel) -> None:
+        """Replace the older half of the records by their sum, weighted as of the time of the last of them."""
+        R, n = len(self.times), len(self.times) // 2
+        weights = kernel_weights(kernel, self.times[n - 1] - np.array(self.times[:n]))
+        total = np.empty(self._buffer[0].size)
+        kernels.weighted_sum(weights, self._buffer.reshape(len(self._buffer), -1), total)
+        self._buffer[n - 1] = total.reshape(self._buffer[0].shape)
+        self._buffer[: R - n + 1] = self._buffer[n - 1 : R].copy()
+        self.times = self.times[n - 1 :]
 
     def counts_at(self, time: float, kernel: Kernel, epsilon: float) -> Array:
         """Weighted counts (K,) that the clusters would have left at ``time``, without those of a later batch."""

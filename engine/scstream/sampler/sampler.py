@@ -15,9 +15,10 @@ from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
 from scstream.sampler.naming import Naming, largest_hidden
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.points import Points
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.revision import revise
-from scstream.sampler.sweep import Batch, Points, State, counter_rng, log_posterior, relabel
+from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
 _FIRST_RESTART = 5

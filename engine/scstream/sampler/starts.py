@@ -9,9 +9,10 @@ import numpy as np
 
 from scstream.components.base import Array, Component
 from scstream.sampler.parameters import Parameters
+from scstream.sampler.points import Points
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.soft_clustering import SoftClustering
-from scstream.sampler.sweep import Points, counter_rng, sum_subclusters
+from scstream.sampler.sweep import counter_rng, sum_subclusters
 
 #: Points on which candidates for the component are compared, and on which starts are.
 _CANDIDATE_POINTS = 1000
@@ -53,7 +54,7 @@ def start_stream(
     many = Points(component, X, weight)
     from_many = Sampler.begin_with(config, component, sample.best_start(rng) * sample.factor, time, number)
     from_many.finish(many)
-    one = Points(component, X, weight)
+    one = many.copy()
     from_one = Sampler.begin(config, component, one, time, number)
     for _ in from_one.converge(one, config.max_init_sweeps):
         pass

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from scstream import kernels
-from scstream.components.base import Array, Component, Labels
+from scstream.components.base import Array, Component
 from scstream.sampler.history import History
 from scstream.sampler.parameters import Parameters
 
@@ -130,7 +129,7 @@ class Densities:
 
 
 class Batch(Protocol):
-    """Points that can be labelled: `Points` in this module, or the pixels of a frame as `Tiles`."""
+    """Points that can be labelled: rows of features as `Points`, or the pixels of a frame as `Tiles`."""
 
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label each point 2 k + j (cluster k, sub-cluster j) and return the statistics (K, 2, P)."""
@@ -144,39 +143,6 @@ class Batch(Protocol):
     def border_length(self) -> Array:
         """Length of the frame's border that each label touches, in pixels; 0 if points have no neighbours."""
         ...
-
-
-class Points:
-    """A batch of N weighted points of any component.
-
-    Parameters
-    ----------
-    component : Component
-    X : array or CSR array (N, D)
-    weight : array (N,)
-    """
-
-    def __init__(self, component: Component, X: Any, weight: Array) -> None:
-        self.X = X
-        self.points = component.prepare(X)
-        self.weight = weight
-        self.labels: Labels = np.zeros(len(weight), np.int32)
-        self.used = np.ones(2, bool)
-
-    def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
-        scores = component.scores(densities.parameters, densities.log_weight, self.points)
-        cluster = np.empty(len(scores), np.int32)
-        kernels.label_points(scores, keys[0], sampling, cluster)
-        own = component.own_scores(densities.sub_parameters, densities.sub_log_weight, self.points, cluster)
-        self.labels = np.empty(len(scores), np.int32)
-        kernels.label_halves(own, keys[1], sampling, cluster, self.labels)
-        n_groups = len(densities.sub_log_weight)
-        self.used = np.bincount(self.labels, minlength=n_groups) > 0
-        S = component.statistics(self.points, self.weight, self.labels, n_groups)
-        return S.reshape(n_groups // 2, 2, -1)
-
-    def border_length(self) -> Array:
-        return np.zeros(len(self.used))
 
 
 def counter_rng(seed: int | None, batch: int, sweep: int) -> np.random.Generator:

@@ -1,0 +1,118 @@
+"""A batch of points of any component, which is labelled in chunks of rows.
+
+A chunk is labelled by a function of its rows, the densities and its place in the batch alone, and the statistics of
+the chunks are added in their order. So neither labels nor statistics depend on which thread labels which chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from scstream import kernels
+from scstream.components.base import Array, Component, Labels
+from scstream.sampler.sweep import Densities
+from scstream.threads import run, threads_available
+
+#: Rows of a chunk. Sums of a batch with more rows than this depend on it in their last digits.
+CHUNK = 2**14
+#: Most memory in bytes that the scores of the chunks that are labelled at the same time may take.
+_MEMORY = 2**29
+
+
+class Points:
+    """A batch of N weighted points.
+
+    Parameters
+    ----------
+    component : Component
+    X : array or CSR array (N, D)
+    weight : array (N,)
+
+    Attributes
+    ----------
+    labels : array (N,)
+        Label 2 k + j of each point after the last call of `label`: cluster k, sub-cluster j.
+    used : array (2 K,)
+        Whether any point has each label.
+    """
+
+    def __init__(self, component: Component, X: Any, weight: Array) -> None:
+        self.X, self.weight = X, weight
+        self._chunks = [component.prepare(X[first : first + CHUNK]) for first in range(0, len(weight), CHUNK)]
+        self.labels: Labels = np.zeros(len(weight), np.int32)
+        self.used = np.ones(2, bool)
+
+    def copy(self) -> Points:
+        """Return the same points without their labels."""
+        points = object.__new__(Points)
+        points.X, points.weight, points._chunks = self.X, self.weight, self._chunks
+        points.labels, points.used = np.zeros(len(self.weight), np.int32), np.ones(2, bool)
+        return points
+
+    def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
+        """Label each point and return the statistics (K, 2, P); see `sweep.Batch`."""
+        n_groups = len(densities.sub_log_weight)
+        self.labels = np.empty(len(self.weight), np.int32)
+        parts = [np.empty(0)] * len(self._chunks)
+
+        def label(first: int, last: int) -> None:
+            n = first // CHUNK
+            self.labels[first:last], parts[n] = label_chunk(
+                component, densities, keys, sampling, self._chunks[n], self.weight[first:last], first
+            )
+
+        run_chunks(len(self.weight), n_groups // 2, label)
+        self.used = np.bincount(self.labels, minlength=n_groups) > 0
+        return add_in_order(parts).reshape(n_groups // 2, 2, -1)
+
+    def border_length(self) -> Array:
+        """Zeros: points have no neighbours."""
+        return np.zeros(len(self.used))
+
+
+def label_chunk(
+    component: Component,
+    densities: Densities,
+    keys: npt.NDArray[np.uint32],
+    sampling: bool,
+    points: Any,
+    weight: Array,
+    first: int,
+) -> tuple[Labels, Array]:
+    """Label a chunk of a batch that starts at its row ``first``.
+
+    Returns the labels 2 k + j of the points and the statistics (2 K, P) of those with each label.
+    """
+    cluster_key, half_key = (kernels.key_from(key, first) for key in keys)
+    scores = component.scores(densities.parameters, densities.log_weight, points)
+    cluster = np.empty(len(scores), np.int32)
+    kernels.label_points(scores, cluster_key, sampling, cluster)
+    del scores
+    own = component.own_scores(densities.sub_parameters, densities.sub_log_weight, points, cluster)
+    labels = np.empty(len(cluster), np.int32)
+    kernels.label_halves(own, half_key, sampling, cluster, labels)
+    return labels, component.statistics(points, weight, labels, len(densities.sub_log_weight))
+
+
+def add_in_order(parts: list[Array]) -> Array:
+    """Sum of arrays, in the order of the list."""
+    total = parts[0]
+    for part in parts[1:]:
+        total += part
+    return total
+
+
+def run_chunks(n_points: int, n_clusters: int, work: Callable[[int, int], None]) -> None:
+    """Call work(first, last) for each chunk of ``n_points`` rows, on several threads.
+
+    If tables of scores for ``n_clusters`` clusters would take too much memory side by side, chunks follow one another;
+    what ``work`` calls can use the threads then.
+    """
+    threads = threads_available()
+    if 8 * CHUNK * n_clusters * threads > _MEMORY:
+        threads = 1
+    run(threads, lambda n: work(n * CHUNK, min((n + 1) * CHUNK, n_points)), -(-n_points // CHUNK))
