@@ -17,7 +17,8 @@ from helpers.paths import ROOT
 _WORK = """
 import sys
 from pathlib import Path
-import helpers.no_network
+from helpers.no_network import forbid_network
+forbid_network()
 from PySide6.QtCore import QSettings, QTimer
 from scstream_app import cli
 from scstream_app.session.library import Library
@@ -52,13 +53,15 @@ print("done")
 """
 _OPEN = """
 import sys
-import helpers.no_network
+from helpers.no_network import forbid_network
+forbid_network()
 from scstream_app.sources import open_source
 open_source(sys.argv[1])
 """
 _PYTHON = """
 import socket
-import helpers.no_network
+from helpers.no_network import forbid_network
+forbid_network()
 socket.create_connection(("127.0.0.1", 9))
 """
 

@@ -1,4 +1,4 @@
-"""Forbid network sockets in this process: `python -c "import helpers.no_network"` dies by SIGSYS when it opens one.
+"""Forbid network sockets in this process: after `forbid_network()` it dies by SIGSYS when it opens one.
 
 An audit hook of Python sees only Python's own sockets. FFmpeg and Qt open theirs in C, so on Linux the kernel watches.
 """
@@ -61,6 +61,8 @@ def forbid_python_sockets() -> None:
     sys.addaudithook(watch)
 
 
-forbid_python_sockets()
-if AVAILABLE:
-    forbid_sockets()
+def forbid_network() -> None:
+    """Forbid network sockets for the rest of this process. Not on import: collecting tests imports this module."""
+    forbid_python_sockets()
+    if AVAILABLE:
+        forbid_sockets()
