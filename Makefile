@@ -8,7 +8,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Without compiling: most of what the packages contain is never imported.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2

@@ -11,6 +11,8 @@ import pytest
 
 from helpers.paths import ROOT
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = ROOT / "examples"
 NOTEBOOK = EXAMPLES / "notebook.ipynb"
 

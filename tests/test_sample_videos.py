@@ -10,6 +10,8 @@ import pytest
 import render
 from drawing import HEIGHT, WIDTH, Canvas, X, Y, colour, ellipse, limb, polygon
 
+pytestmark = pytest.mark.slow
+
 SHAPE = (HEIGHT, WIDTH)
 
 

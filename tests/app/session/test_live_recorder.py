@@ -45,6 +45,8 @@ from scstream_app.session.storage import pictures
 from scstream_app.settings import Settings
 from scstream_app.sources import VideoFile, open_source
 
+pytestmark = pytest.mark.slow
+
 SHAPE = (24, 32)
 FACTS = SourceFacts("camera:0", "Fake Cam", SHAPE[1], SHAPE[0], 30.0, None, True)
 LONG = 60.0

@@ -430,6 +430,9 @@ def come_back(window: MainWindow, qtbot: QtBot, go_on: threading.Event) -> None:
     go_on.set()
     qtbot.waitUntil(lambda: not window.document.saving and window.document.state is State.DONE, timeout=LONG)
     qtbot.waitUntil(lambda: window.message.text.startswith("Saved in"), timeout=LONG)
+    # Without a window manager, no window is active after the dialog that appears if this takes long.
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=LONG)
 
 
 def test_boxes_and_names_wait_until_it_is_saved(window: MainWindow, qtbot: QtBot, saved: threading.Event) -> None:

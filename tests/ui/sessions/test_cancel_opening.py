@@ -19,6 +19,8 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status import status_bar
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

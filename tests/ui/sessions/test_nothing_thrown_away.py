@@ -27,6 +27,8 @@ from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status.opening_status import OpeningStatus
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 

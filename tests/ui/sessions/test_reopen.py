@@ -22,6 +22,8 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.bookmark_writer import BookmarkWriter
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

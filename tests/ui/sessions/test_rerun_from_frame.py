@@ -25,6 +25,8 @@ from scstream_app.ui.sessions.rerun import mark_transfer
 from scstream_app.ui.sessions.rerun.rerun import BACK, COMPARE
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 COUNT = 8
 CTRL, ALT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.AltModifier

@@ -31,6 +31,8 @@ from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 #: Matches a time of today or, if the test runs at midnight, of yesterday.
 WHEN = r"(today|\d{4}-\d\d-\d\d) \d\d:\d\d"

@@ -25,6 +25,8 @@ from scstream_app.ui.sessions.shutdown import ShutdownDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.welcome import welcome_lists
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

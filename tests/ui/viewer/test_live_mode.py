@@ -40,6 +40,8 @@ from scstream_app.ui.viewer.bars.live_bar import LatencyMeter
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.status.status_bar_widgets import SettledLight
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 PICTURES_OF_CAMERA = moving_square(40, width=160)
 

@@ -413,6 +413,7 @@ def test_it_has_a_name(viewer):
     assert viewer.accessibleName() == "Viewer"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("QT_SCALE_FACTOR" in os.environ, reason="is one of those runs")
 def test_at_twice_the_screen_pixel_ratio():
     """Run the tests again in a process with twice the screen pixel ratio."""

@@ -37,6 +37,8 @@ from scstream_app.ui.panels.segments_model import NAME
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

@@ -45,6 +45,8 @@ from scstream_app.ui.window.help_dialogs import KeysDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.welcome.welcome import Welcome
 
+pytestmark = pytest.mark.slow
+
 #: Buttons of a dock's title bar.
 BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
 
