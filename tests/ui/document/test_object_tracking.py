@@ -26,6 +26,8 @@ from scstream_app.ui.document.workers import object_worker
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.window.status.status_bar_widgets import TrackingProgress
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 COUNT = 30
 KITE = painted("kite", 2)

@@ -39,6 +39,8 @@ from scstream_app.ui.qt import theme
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 

@@ -56,6 +56,8 @@ from scstream_app.ui.panels.segments_model import (
     SegmentsModel,
 )
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

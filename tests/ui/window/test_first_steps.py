@@ -31,6 +31,8 @@ from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.next_step_hint import NextStepHint
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

@@ -39,6 +39,8 @@ from scstream_app.ui.window.main_window import MainWindow
 from scstream_app.ui.window.preferences.preferences import PREFERENCES
 from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 MakeWindow = Callable[[], MainWindow]
 
