@@ -67,7 +67,7 @@ def _used() -> int:
 
 @cache
 def _have_own_mounts() -> bool:
-    """Let nobody else see what this process mounts, and have it vanish with the process; False if that is forbidden."""
+    """Give this process mounts of its own, which end with it; returns False if the system forbids that."""
     if sys.platform != "linux" or ctypes.CDLL(None).unshare(_CLONE_NEWNS):
         return False
     return not subprocess.run(["mount", "--make-rprivate", "/"]).returncode

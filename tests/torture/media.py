@@ -20,7 +20,7 @@ _FRAMES = 12
 _SHAPE = (32, 48)
 #: Frames that are read of one mutant at most: a damaged length may claim billions.
 _MOST_READ = 60
-#: One mutant of so many is segmented as well.
+#: Every n-th mutant is segmented as well.
 _SEGMENT_EVERY = 20
 _VIDEOS = {
     "mp4": ("libx264", "yuv420p"), "mkv": ("libx264", "yuv420p"), "webm": ("libvpx-vp9", "yuv420p"),
