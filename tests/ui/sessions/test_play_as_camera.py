@@ -114,7 +114,7 @@ def open_camera(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> FrameRecord
     window.document.run.worker.noted.connect(records.append)
     rig.plug_in(PICTURES[0])
     window.open_address("camera:0")
-    wait(qtbot, lambda: bool(records) and window.document.display.index == 0)
+    wait(qtbot, lambda: len(window.document.summary.frames) > 0 and window.document.display.index == 0)
     return records[0]
 
 
