@@ -8,8 +8,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
+# uv takes a fraction of pip's time, but does not know the package index of pip's settings: if it fails, pip tries.
 # Without compiling: most of what the packages contain is never imported.
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
+UV_INSTALL := $(BIN)/python -m uv pip install --quiet --python $(BIN)/python -c constraints.txt
 SAMPLE := sample_videos/kite_surf.mp4
 # The last Qt release whose wheels for Linux on ARM run with a glibc older than 2.39.
 QT_ARM := 6.8.0.2
@@ -128,7 +130,8 @@ $(READY): pyproject.toml engine/pyproject.toml constraints.txt
 	    echo "Creating $(VENV) with $$("$$python" --version)"; \
 	    "$$python" -m venv --clear $(VENV); \
 	fi
-	$(PIP_INSTALL) -c constraints.txt -e ./engine -e '.[dev]'
+	$(PIP_INSTALL) uv
+	$(UV_INSTALL) -e ./engine -e '.[dev]' || $(PIP_INSTALL) -e ./engine -e '.[dev]'
 	@missing=$$($(BIN)/python tools/qt_libraries.py); \
 	if [ -n "$$missing" ] && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 	    echo "Installing the system libraries that Qt needs with apt-get: $$missing"; \
@@ -141,5 +144,5 @@ $(READY): pyproject.toml engine/pyproject.toml constraints.txt
 	@touch $@
 
 $(READY_DOCS): $(READY)
-	$(PIP_INSTALL) -c constraints.txt -e ./engine -e '.[docs]'
+	$(UV_INSTALL) -e ./engine -e '.[docs]' || $(PIP_INSTALL) -e ./engine -e '.[docs]'
 	@touch $@

@@ -57,7 +57,7 @@ def log_predictive(component: Component, S: Array, x: Array) -> float:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(1, 12), D=st.integers(1, 6))
 def test_marginal_is_the_sum_of_predictives_in_any_order(name: str, seed: int, n: int, D: int) -> None:
     component, X, _ = random_case(name, seed, n, D)
@@ -72,7 +72,7 @@ def test_marginal_is_the_sum_of_predictives_in_any_order(name: str, seed: int, n
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(0, 20), D=st.integers(1, 6))
 def test_marginal_is_the_textbook_formula(name: str, seed: int, n: int, D: int) -> None:
     component, X, w = random_case(name, seed, max(n, 1), D)
@@ -87,7 +87,7 @@ def test_marginal_is_the_textbook_formula(name: str, seed: int, n: int, D: int) 
     np.testing.assert_allclose(component.log_marginal(row(component, X, w)), [expected], rtol=1e-8, atol=1e-7)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(0, 20), D=st.integers(1, 6))
 def test_gaussian_predictive_is_a_student_t(seed: int, n: int, D: int) -> None:
     component, X, w = random_case("gaussian", seed, n + 1, D)
@@ -289,7 +289,7 @@ def within(draws: Array, expected: Array, errors: float = 5.0) -> None:
 
 @pytest.mark.parametrize("name", ["diagonal", "gaussian"])
 @pytest.mark.parametrize("parts", [1, 2])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=SEEDS, D=st.integers(1, 5))
 def test_translated_statistics_are_those_of_the_points_elsewhere(name: str, parts: int, seed: int, D: int) -> None:
     component, X, w = random_case(name, seed, 90, D)
@@ -323,7 +323,7 @@ def test_counts_have_no_place() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(1, 30), D=st.integers(1, 5), principal=st.booleans())
 def test_halves_add_up_and_are_possible_statistics(name: str, seed: int, n: int, D: int, principal: bool) -> None:
     component, X, w = random_case(name, seed, n, D)
@@ -399,7 +399,7 @@ def test_axis_does_not_depend_on_units(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=SEEDS,
     K=st.integers(2, 12),

@@ -230,7 +230,7 @@ def parents_of(events: list[Event]) -> dict[int, int | None]:
 
 
 @given(lives())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_tree_agrees_with_a_plain_model(events: list[Event]) -> None:
     tree = grown(events, n_ids=50)
     parent = parents_of(events)
@@ -245,7 +245,7 @@ def test_tree_agrees_with_a_plain_model(events: list[Event]) -> None:
 
 
 @given(lives(), st.integers(0, 5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_forgetting_never_breaks_the_living(events: list[Event], capacity: int) -> None:
     everything, tree = grown(events, n_ids=50), grown(events, n_ids=50, capacity=capacity)
     assert tree.live_ids == everything.live_ids
@@ -255,7 +255,7 @@ def test_forgetting_never_breaks_the_living(events: list[Event], capacity: int) 
 
 
 @given(lives(), st.integers(0, 10))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_state_makes_an_exact_round_trip(events: list[Event], capacity: int) -> None:
     half = len(events) // 2
     tree = grown(events[:half], n_ids=50, capacity=capacity)
@@ -308,7 +308,7 @@ def test_object_takes_any_set_of_ids() -> None:
 
 
 @given(lives(), st.sets(st.integers(0, 10)))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_follow_can_be_cut_anywhere_and_keeps_only_the_living(events: list[Event], members: set[int]) -> None:
     whole = follow(members, events)
     for cut in range(0, len(events), 7):

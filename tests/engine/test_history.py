@@ -58,7 +58,7 @@ def test_named_kernels_start_at_one_and_never_rise(kernel: Callable[[float], flo
 # --- records and the weighted past
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     kernel=st.sampled_from(sorted(ALL)),
     steps=st.lists(st.floats(1e-3, 30.0), min_size=1, max_size=12),
@@ -231,7 +231,7 @@ class Changes(RuleBasedStateMachine):
 
 
 TestChanges = Changes.TestCase
-TestChanges.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestChanges.settings = settings(max_examples=60, stateful_step_count=20)
 
 
 # --- many records

@@ -197,7 +197,7 @@ def test_diagonal_scores_are_products_of_densities(dof: float) -> None:
 # --- multinomial
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(d=st.floats(1e-6, 1e9), x=st.one_of(st.integers(0, 40).map(float), st.floats(0.0, 200.0)))
 def test_rising_table_is_a_difference_of_lgammas(d: float, x: float) -> None:
     out = np.empty((1, 1))

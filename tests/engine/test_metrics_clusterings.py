@@ -16,7 +16,7 @@ LABELS = st.integers(1, 40).flatmap(lambda n: st.tuples(*[st.lists(st.integers(-
 
 
 @given(LABELS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_ari_and_nmi_are_scikit_learns(labels: tuple[list[int], list[int]]) -> None:
     truth, predicted = labels
     assert ari(truth, predicted) == pytest.approx(adjusted_rand_score(truth, predicted), abs=1e-12)
@@ -24,7 +24,7 @@ def test_ari_and_nmi_are_scikit_learns(labels: tuple[list[int], list[int]]) -> N
 
 
 @given(LABELS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_pairwise_f_and_purity_are_what_counting_gives(labels: tuple[list[int], list[int]]) -> None:
     truth, predicted = labels
     pairs = list(combinations(range(len(truth)), 2))
@@ -38,7 +38,7 @@ def test_pairwise_f_and_purity_are_what_counting_gives(labels: tuple[list[int], 
 
 
 @given(LABELS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_scores_stay_in_range_and_ignore_names(labels: tuple[list[int], list[int]]) -> None:
     truth, predicted = labels
     scores = clustering_scores(truth, predicted)

@@ -30,7 +30,7 @@ def pieces_by_flood_filling(ids: np.ndarray) -> int:
 
 
 @given(MAPS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_pieces_are_what_flood_filling_finds(ids: np.ndarray) -> None:
     assert pieces(ids) == pieces_by_flood_filling(ids)
     assert pieces(ids.T) == pieces(ids[::-1]) == pieces(ids)

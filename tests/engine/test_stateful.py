@@ -291,6 +291,4 @@ class Stream(RuleBasedStateMachine):
 
 
 TestStream = Stream.TestCase
-TestStream.settings = settings(
-    max_examples=40, stateful_step_count=8, deadline=None, suppress_health_check=list(HealthCheck)
-)
+TestStream.settings = settings(max_examples=40, stateful_step_count=8, suppress_health_check=list(HealthCheck))

@@ -139,7 +139,7 @@ def test_log_posterior_is_the_partition_times_the_marginals() -> None:
 # --- ratios
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.tuples(st.integers(1, 40), st.integers(1, 40)),

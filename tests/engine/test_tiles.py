@@ -318,7 +318,7 @@ def test_sampled_labels_follow_the_posterior() -> None:
 # --- pruning
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     kind=st.sampled_from(sorted(FRAMES)),
     height=st.integers(1, 60),

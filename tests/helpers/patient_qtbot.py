@@ -7,7 +7,7 @@ from typing import Any
 from pytestqt.qtbot import QtBot
 
 #: Minimum timeout of a wait in milliseconds. Waits end as soon as what they wait for is there.
-PATIENCE = 60_000
+PATIENCE = 120_000
 
 
 class PatientQtBot(QtBot):

@@ -56,12 +56,14 @@ def clip(window: MainWindow, qtbot: QtBot, finished_session: Callable[..., Path]
     """Two objects: the first one is unclear around frame 4, the second one on the last frames."""
     open_clip(window, qtbot, finished_session(halves(COUNT)))
     window.document.set_objects([KITE, SAIL])
-    qtbot.waitUntil(lambda: len(window.document.tracking.curves.frames) == COUNT, timeout=LONG)
+    tracking = window.document.tracking
+    qtbot.waitUntil(lambda: len(tracking.curves.frames) == COUNT, timeout=LONG)
+    tracking.worker.reported.disconnect()  # a later report would replace the curves
     values = np.full((COUNT, 2), 0.9, np.float32)
     values[:2, 1] = 0.0
     values[3:6, 0] = 0.4, 0.3, 0.5
     values[9:, 1] = 0.5, 0.2, 0.4
-    window.document.tracking.curves = ObjectCurves((KITE, SAIL), np.arange(COUNT), values, values)
+    tracking.curves = ObjectCurves((KITE, SAIL), np.arange(COUNT), values, values)
     return window
 
 
