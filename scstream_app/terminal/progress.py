@@ -15,10 +15,11 @@ from scstream_app.pipeline.run import Notice
 from scstream_app.plural import counted
 from scstream_app.session import Session
 from scstream_app.sources import Source
+from scstream_app.terminal.compilation import on_compilation
 from scstream_app.terminal.console import Interrupted, print_json
 from scstream_app.terminal.interruption import exit_code
 from scstream_app.terminal.progress_display import ProgressDisplay
-from scstream_app.warmup_messages import COMPILING
+from scstream_app.warmup_messages import COMPILING, PREPARING
 
 
 def start_progress(
@@ -48,14 +49,25 @@ def start_progress(
 
 
 def _compile(display: ProgressDisplay) -> None:
-    display.begin(COMPILING, None)
+    """Load the engine; show progress only if it has to be compiled, which takes long."""
+    display.begin(PREPARING, None)
+    step, steps, compiling = 0, 0, False
 
     def on_progress(done: int, total: int, _: str) -> None:
-        if done == 0:
-            display.begin(COMPILING, total)
-        display.update(done)
+        nonlocal step, steps
+        step, steps = done, total
+        if compiling:
+            display.update(done)
 
-    scstream.warm_up(on_progress)
+    def on_compiling() -> None:
+        nonlocal compiling
+        if not compiling:
+            compiling = True
+            display.begin(COMPILING, steps)
+            display.update(step)
+
+    with on_compilation(on_compiling):
+        scstream.warm_up(on_progress)
 
 
 def show_progress(display: ProgressDisplay, steps: Any, already: int = 0) -> None:
