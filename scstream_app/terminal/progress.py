@@ -14,7 +14,7 @@ from scstream_app.headless import Run, RunCallbacks, RunProgress, resume_command
 from scstream_app.pipeline.run import Notice
 from scstream_app.plural import counted
 from scstream_app.session import Session
-from scstream_app.sources import Source
+from scstream_app.sources import STDIN, Source
 from scstream_app.terminal.compilation import on_compilation
 from scstream_app.terminal.console import Interrupted, print_json
 from scstream_app.terminal.interruption import exit_code
@@ -136,6 +136,8 @@ def _interruption_text(session: Session | None) -> str:
     if session is None or not len(session):
         return "Interrupted before the first frame was finished. Nothing was written."
     done = f"Interrupted after {counted(len(session), 'frame')}."
+    if session.manifest.source.address == STDIN:
+        return f"{done} They are saved. What followed on standard input is lost, so the session cannot be resumed."
     if session.manifest.source.live:
         return f"{done} They are saved, but a live source cannot be resumed."
     return f"{done} Resume with: {resume_command(session.path)}"
