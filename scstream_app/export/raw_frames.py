@@ -11,13 +11,11 @@ import numpy.typing as npt
 from scstream_app.errors import ExportError
 from scstream_app.export.encodings.sixteen_bits import sixteen_bits
 from scstream_app.export.job import Job
-from scstream_app.export.options import VIEWS
+from scstream_app.option_values import RAW_CONTENTS
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
 
-#: What a raw frame may show: ids or a view.
-RAW_CONTENTS = ("ids", *VIEWS)
 _FORMATS = {3: "rgb24", 4: "rgba"}
 
 

@@ -24,7 +24,7 @@ from scstream_app.headless.job_setup import check_formats, make_job, stored_opti
 from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
-from scstream_app.headless.session_objects import store_objects
+from scstream_app.headless.stored_objects import store_objects
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult

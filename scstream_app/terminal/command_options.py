@@ -8,16 +8,17 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scstream_app.errors import ExportError, SettingsError
-from scstream_app.export import FORMATS, ExportOptions, check_options
-from scstream_app.export.options import VIEWS
-from scstream_app.render.palette import PALETTES
+from scstream_app.option_values import FORMATS, PALETTES, VIEWS
 from scstream_app.settings import SPECS, Kind, Settings, Spec
 from scstream_app.terminal.value_completion import formats_completion, matching
+
+if TYPE_CHECKING:
+    from scstream_app.export import ExportOptions
 
 #: Largest frame number of an option.
 _LARGEST_FRAME = 2**31 - 1
@@ -151,6 +152,8 @@ def _bad_frames(problem: str) -> typer.BadParameter:
 
 def parse_formats(text: str) -> tuple[str, ...]:
     """Parse a comma-separated list of formats, in capitals or small letters."""
+    from scstream_app.export import FORMATS
+
     names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     for name in names:
         plain = name.partition(":")[0]
@@ -165,6 +168,8 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 def validated(options: ExportOptions) -> ExportOptions:
     """Return the options if they are valid; otherwise raise a usage error."""
+    from scstream_app.export import check_options
+
     try:
         check_options(options)
     except ExportError as error:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scstream_app.errors import SourceError
-from scstream_app.export import Job
-from scstream_app.export.raw_frames import RAW_CONTENTS, RawFrames
-from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.sources import ImageOptions, RawVideo, Source, StandardInput, open_source
+from scstream_app.option_values import RAW_CONTENTS
 from scstream_app.terminal.console import print_message
+
+if TYPE_CHECKING:
+    from scstream_app.export import Job
+    from scstream_app.pipeline.frame_result import FrameResult
+    from scstream_app.sources import Source
 
 Sources = Annotated[
     list[str],
@@ -60,6 +62,8 @@ def open_given(
     addresses: Sequence[str], value_range: str, rate: float | None, plane: int | None, raw: str | None
 ) -> Source:
     """Open the source that the arguments and options of a command describe."""
+    from scstream_app.sources import ImageOptions, RawVideo, StandardInput, open_source
+
     try:
         options = ImageOptions.parse(value_range, rate, plane)
         described = None if raw is None else RawVideo.parse(raw)
@@ -90,6 +94,7 @@ def frame_writer(content: str | None, job: Job, quiet: bool) -> Callable[[FrameR
     """Function that writes a frame to standard output; None if there is nothing to write."""
     if content is None:
         return None
+    from scstream_app.export.raw_frames import RawFrames
 
     def announce(layout: str) -> None:
         if not quiet:

@@ -307,6 +307,7 @@ def test_without_a_display_the_message_names_the_command(clip, capsys, monkeypat
 
 
 STARTUP = """
+import os
 import sys
 def check(*names):
     loaded = {name.partition(".")[0] for name in sys.modules} & set(names)
@@ -320,7 +321,12 @@ for word in ("--version", "-h"):
     assert cli.main([word]) == 0
 check("numpy", "numba", "av", "cv2", "PySide6")
 for name in commands.COMMANDS:
-    __import__(f"scstream_app.commands.{name}")
+    assert cli.main([name, "-h"]) == 0
+os.environ |= {"_SCSTREAM_COMPLETE": "complete_bash", "COMP_WORDS": "scstream segment --fo", "COMP_CWORD": "2"}
+assert cli.main([]) == 0
+check("scstream", "numpy", "numba", "av", "cv2", "PySide6")
+for name in ("export", "headless", "evaluation.scores", "system_info"):
+    __import__(f"scstream_app.{name}")
 check("PySide6")
 """
 
