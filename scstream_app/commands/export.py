@@ -66,6 +66,7 @@ def export(
         Existing,
         typer.Option(
             case_sensitive=False,
+            metavar="CHOICE",
             help="Existing files: replace (an export of all frames also removes leftover images of an earlier one), "
             "skip (resumes image sequences), or refuse (stops with an error).",
         ),

@@ -209,15 +209,24 @@ def _setting_options() -> list[inspect.Parameter]:
 def _option(name: str, spec: Spec) -> Any:
     """The option of a setting, with its type and help text."""
     details: dict[str, Any] = {"help": spec.help, "callback": _checked_by(spec), "case_sensitive": False}
-    if spec.group == "advanced":
-        details["rich_help_panel"] = "Advanced"
+    details["rich_help_panel"] = _panel(spec)
+    if spec.kind == "choice" and spec.group == "advanced":
+        # Long choices would squeeze the help, which explains each.
+        details["metavar"] = "CHOICE"
     make_enum: Any = StrEnum
     kinds = {"number": float, "integer": int, "switch": bool}
     kind: Any = kinds.get(spec.kind) or make_enum(name, {choice: choice for choice in spec.choices})
     flag = f"{spec.flag}/--no-{spec.flag[2:]}" if spec.kind == "switch" else spec.flag
     if spec.none is not None:
-        details |= {"parser": _integer_or_none, "metavar": "INTEGER|none", "help": f"{spec.help} none: {spec.none}."}
+        details |= {"parser": _integer_or_none, "metavar": "INT|none", "help": f"{spec.help} none: {spec.none}."}
     return Annotated[kind, typer.Option(flag, **details)]
+
+
+def _panel(spec: Spec) -> str:
+    """Part of the help text. Switches have one of their own: all rows of a part are as wide as the widest."""
+    if spec.kind == "switch":
+        return "Switches"
+    return "Advanced settings" if spec.group == "advanced" else "Settings"
 
 
 def _integer_or_none(text: str | int) -> int | None:
