@@ -34,6 +34,7 @@ from scstream_app.session import Names, Session, SourceFacts, write_run
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
+from scstream_app.sources.images.options import command_advice
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -255,6 +256,7 @@ def _with_first(first: FrameResult, others: Generator[FrameResult]) -> Generator
 
 def _record_notices(progress: RunProgress, callbacks: RunCallbacks) -> Callable[[Notice], None]:
     def note(notice: Notice) -> None:
+        notice = notice.with_advice(command_advice)
         progress.notices.append(notice)
         if callbacks.on_notice is not None:
             callbacks.on_notice(notice)

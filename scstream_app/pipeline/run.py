@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -28,13 +28,20 @@ Edits = Callable[[int], Sequence[Edit]]
 class Notice:
     """Message for the user about a run that continues: how images are read, a damaged frame, a scene cut, ...
 
-    ``edit`` is the edit that could not be applied, if the notice is about one.
+    ``edit`` is the edit that could not be applied, if the notice is about one. ``adjustable`` are the options of images
+    that change what the text says; the text does not mention them, because the window and the command take them in
+    different ways.
     """
 
     kind: Literal["source", "damaged", "stalled", "back", "size", "gap", "cut", "edit"]
     frame: int
     text: str
     edit: Edit | None = None
+    adjustable: tuple[str, ...] = ()
+
+    def with_advice(self, advice: Callable[[Sequence[str]], str]) -> Notice:
+        """Add to the text how to set the options; ``advice`` says it."""
+        return replace(self, text=f"{self.text} {advice(self.adjustable)}") if self.adjustable else self
 
 
 class EndOfRun(Exception):
@@ -112,7 +119,7 @@ def segment_frames(
     )
     done, damaged, stalled, place = previous is not None, 0, False, start
     if source.notes:
-        notify(Notice("source", start, " ".join(source.notes)))
+        notify(Notice("source", start, " ".join(source.notes), adjustable=source.adjustable))
     with ReadAhead(source, start, stop) as reader:
         while True:
             begin = perf_counter()

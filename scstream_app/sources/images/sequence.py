@@ -85,6 +85,7 @@ class ImageSequence(StillSource):
                     continue
                 frames.close()
                 self.notes += frames.notes
+                self.adjustable += frames.adjustable
                 return
 
     def seek(self, index: int) -> None:

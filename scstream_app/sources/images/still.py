@@ -65,9 +65,9 @@ class StillSource(Source):
     def _measured_ranges(self) -> Ranges:
         ranges = measure_ranges(self._sample())
         self.notes += (
-            f"Values from {range_text(ranges).replace(':', ' to ').replace(',', ', ')} are shown as black to white; "
-            "choose others with --range.",
+            f"Values from {range_text(ranges).replace(':', ' to ').replace(',', ', ')} are shown as black to white.",
         )
+        self.adjustable += ("range",)
         return ranges
 
     def _sample(self) -> Iterator[Planes]:
