@@ -118,12 +118,13 @@ def segment_frames(
         edits,
     )
     done, damaged, stalled, place = previous is not None, 0, False, start
-    if source.notes:
-        notify(Notice("source", start, " ".join(source.notes), adjustable=source.adjustable))
+    notes = _Notes(source, notify)
+    notes.report_new(start)
     with ReadAhead(source, start, stop) as reader:
         while True:
             begin = perf_counter()
             item = reader.get(cancel)
+            notes.report_new(place)
             if item is None:
                 break
             if isinstance(item, Failure):
@@ -152,6 +153,21 @@ def segment_frames(
     if damaged and not done:
         raise PipelineError(f"Cannot read '{source.name}': none of its {damaged} frames can be decoded.", start)
     _check_end(source, place, stop)
+
+
+class _Notes:
+    """Reports the notes of a source, to which reading may add some, once each."""
+
+    def __init__(self, source: Source, notify: Callable[[Notice], None]) -> None:
+        self._source, self._notify = source, notify
+        self._reported, self._options = 0, 0
+
+    def report_new(self, frame: int) -> None:
+        notes, options = self._source.notes[self._reported :], self._source.adjustable[self._options :]
+        if notes:
+            self._notify(Notice("source", frame, " ".join(notes), adjustable=options))
+            self._reported += len(notes)
+            self._options += len(options)
 
 
 def _check_end(source: Source, place: int, stop: int | None) -> None:
