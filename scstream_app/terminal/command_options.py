@@ -95,7 +95,7 @@ Objects = Annotated[
         "--object",
         metavar="[NAME=]SPEC",
         help="An object in the first frame, which is tracked to the end: a mask file, a box x,y,width,height, or a "
-        "point x,y. Repeat it for several objects.",
+        "point x,y. Repeat it for several objects. segment also writes their masks (format object).",
     ),
 ]
 Corrections = Annotated[
