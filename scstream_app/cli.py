@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from glob import has_magic, iglob
-from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -17,7 +16,7 @@ from scstream_app import commands
 from scstream_app.addresses import CAMERA, NUMBER, ONCE, REPEATED, split_reading
 from scstream_app.commands import COMMANDS
 from scstream_app.terminal.console import UsageError, print_message, print_usage_error
-from scstream_app.terminal.exit_codes import FAILED, WRONG_USAGE
+from scstream_app.terminal.exit_codes import FAILED, INTERRUPTED, WRONG_USAGE
 from scstream_app.terminal.lazy_group import LazyGroup, command_app
 from scstream_app.terminal.streams import fail_safe_streams, output_code
 
@@ -54,11 +53,12 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _run_command(given: Sequence[str]) -> int:
-    if given and given[0] in COMMANDS:
-        # Takes a second or two: not within typer, which would change what Ctrl-C does meanwhile.
-        import_module(f"{commands.__name__}.{given[0]}")
     try:
         code = app(given, prog_name="scstream", standalone_mode=False)
+    except typer.Abort:
+        # Ctrl-C outside `exit_on_error`, mostly while modules are imported.
+        print_message("Interrupted.")
+        return INTERRUPTED
     except UsageError as error:
         print_usage_error(error)
         return WRONG_USAGE

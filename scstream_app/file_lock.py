@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 import re
 import socket
@@ -10,10 +11,14 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+#: Errors of drives without locks, such as some network drives.
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 _TAKEN = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 # A link would let a foreign folder make the program write to any file.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _OWNER = re.compile(r"([0-9]{1,10}) ([\w.-]{1,255})")
+
+_logger = logging.getLogger(__name__)
 
 
 class Locked(Exception):
@@ -53,6 +58,20 @@ class FileLock:
             # Windows deletes no open file. If another process has opened it meanwhile, that one deletes it.
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
+
+
+def lock_if_possible(path: Path, temporary: bool = False) -> FileLock | None:
+    """Take the lock as `FileLock` does; on a drive without locks, log that and return None."""
+    try:
+        return FileLock(path, temporary)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        if temporary:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+        _logger.warning("'%s' is written without a lock: its drive has none (%s)", path.parent, error.strerror)
+        return None
 
 
 def check_free(path: Path) -> None:

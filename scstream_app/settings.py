@@ -7,13 +7,12 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-import scstream
-from scstream.pixels.colour import COLOURS
-from scstream.pixels.parameters import MAX_SMOOTHING, MAX_STEADINESS, VideoParameters
-from scstream.sampler.forgetting import KERNELS
 from scstream_app.errors import SettingsError
+
+if TYPE_CHECKING:
+    from scstream import VideoSegmenter
 
 Kind = Literal["number", "integer", "choice", "switch"]
 Group = Literal["basic", "advanced"]
@@ -109,7 +108,7 @@ class Settings:
         "Colour space in which pixels are compared. RGB is that of the camera; Lab is closer to human perception.",
         "choice",
         "--colour",
-        choices=tuple(sorted(COLOURS, reverse=True)),
+        choices=("rgb", "lab"),
     )
     scale: float = _setting(
         1.0,
@@ -139,7 +138,7 @@ class Settings:
         "number",
         "--smoothing",
         low=0.0,
-        high=MAX_SMOOTHING,
+        high=10.0,
     )
     steadiness: float = _setting(
         1.0,
@@ -149,7 +148,7 @@ class Settings:
         "number",
         "--steadiness",
         low=0.0,
-        high=MAX_STEADINESS,
+        high=2.0,
     )
     decay: float = _setting(
         2.9,
@@ -278,15 +277,18 @@ class Settings:
         "choice",
         "--kernel",
         group="advanced",
-        choices=tuple(sorted(KERNELS)),
+        choices=("exponential", "rbf", "window"),
     )
 
     def __post_init__(self) -> None:
         for name, spec in SPECS.items():
             object.__setattr__(self, name, spec.check(name, getattr(self, name)))
 
-    def segmenter(self) -> scstream.VideoSegmenter:
+    def segmenter(self) -> VideoSegmenter:
         """Create a segmenter with these settings."""
+        # The engine takes a second to import, for which help texts should not wait.
+        import scstream
+
         values = self.as_dict()
         del values["scene_cuts"]
         return scstream.VideoSegmenter(**values)
@@ -357,5 +359,7 @@ def remembered_frames(decay: float, steadiness: float) -> float:
     >>> round(remembered_frames(2.9, 1.0), 2)
     2.53
     """
+    from scstream import VideoParameters
+
     ratio = VideoParameters(decay=decay, steadiness=steadiness).forgetting_kernel(1.0)
     return 1.0 / (1.0 - ratio) if ratio < 1.0 else math.inf

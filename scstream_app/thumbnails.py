@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from platformdirs import user_cache_path
 
-from scstream_app.addresses import ONCE, REPEATED, join_reading, split_reading
+from scstream_app.addresses import ONCE, REPEATED, is_remote, join_reading, split_reading
 from scstream_app.errors import StudioError
 from scstream_app.render.image_types import Picture
 from scstream_app.session import SUFFIX, Manifest
@@ -34,10 +34,15 @@ def cache_folder() -> Path:
 def thumbnail(address: str) -> Picture | None:
     """Small RGB picture of the first frame of a clip or of a session's clip; None if there is none.
 
-    Cameras and network addresses have none. Reads files; do not call on the window's thread.
+    Cameras and addresses of other hosts have none: a host that does not answer would be waited for. Reads files, also
+    on mounted drives; do not call on the window's thread.
     """
+    if is_remote(address):
+        return None
     with suppress(StudioError, OSError, ValueError):
         clip = _clip_of(address)
+        if is_remote(clip):
+            return None
         first = Path(split_reading(clip)[0].partition("\n")[0])
         status = first.stat()
         key = f"{clip}\0{status.st_mtime_ns}\0{status.st_size}"

@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from scstream_app.evaluation import scores
 from scstream_app.terminal.command_options import Debug, Json, examples, in_range
 from scstream_app.terminal.console import exit_on_error, print_json
 from scstream_app.terminal.lazy_group import command_app
@@ -49,6 +48,8 @@ def evaluate(
 
     A frame of the truth without a prediction counts as missed; a prediction without truth is ignored.
     """
+    from scstream_app.evaluation import scores
+
     with exit_on_error(debug):
         found = scores.evaluate(predictions, truth, skip_ends, source, void)
         if as_json:

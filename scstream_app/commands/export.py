@@ -10,10 +10,8 @@ import typer
 
 from scstream_app import headless
 from scstream_app.commands.shared import open_session, read_prompts, write_files
-from scstream_app.export import ExportOptions
-from scstream_app.export.options import LARGEST_SCALE
+from scstream_app.option_values import LARGEST_SCALE
 from scstream_app.plural import counted
-from scstream_app.sources import open_source
 from scstream_app.terminal.command_options import (
     Corrections,
     Debug,
@@ -68,6 +66,7 @@ def export(
         Existing,
         typer.Option(
             case_sensitive=False,
+            metavar="CHOICE",
             help="Existing files: replace (an export of all frames also removes leftover images of an earlier one), "
             "skip (resumes image sequences), or refuse (stops with an error).",
         ),
@@ -84,6 +83,9 @@ def export(
 
     Objects and corrections given here are stored in the session.
     """
+    from scstream_app.export import ExportOptions
+    from scstream_app.sources import open_source
+
     start, stop = parse_frames(frames)
     options = validated(
         ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette, soft_edges=soft_edges)

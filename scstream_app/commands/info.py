@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from scstream_app import headless, logs, system_info
+from scstream_app import headless, logs
 from scstream_app.commands.shared import open_session
 from scstream_app.terminal.command_options import Debug, Json, examples
 from scstream_app.terminal.console import exit_on_error, print_json
@@ -52,9 +52,13 @@ def _as_text(value: Any) -> str:
 
 
 def _program_facts() -> dict[str, Any]:
+    from scstream_app import system_info
+
     return {**system_info.facts(), "log_file": str(logs.log_file())}
 
 
 def _session_facts(path: Path) -> dict[str, Any]:
+    from scstream_app import system_info
+
     with open_session(path) as session:
         return system_info.session_facts(session, headless.session_objects(session))

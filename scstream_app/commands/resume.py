@@ -9,7 +9,6 @@ import typer
 
 from scstream_app import headless
 from scstream_app.commands.shared import open_session, write_files
-from scstream_app.sources import open_source
 from scstream_app.terminal.command_options import Debug, Json, Quiet, SourceOption, Threads, examples
 from scstream_app.terminal.console import exit_on_error
 from scstream_app.terminal.interruption import cancel_on_interrupt
@@ -33,6 +32,8 @@ def resume(
 
     Files in the formats of the original command are written beside the session.
     """
+    from scstream_app.sources import open_source
+
     with exit_on_error(debug), open_session(session, writable=True) as opened:
         manifest = opened.manifest
         with explain_interruption(lambda: opened), cancel_on_interrupt() as cancel, progress_display(quiet) as display:

@@ -10,7 +10,7 @@ import typer
 
 from scstream_app import headless
 from scstream_app.commands.shared import read_prompts
-from scstream_app.export import DEFAULT_FORMATS, ExportOptions
+from scstream_app.option_values import DEFAULT_FORMATS
 from scstream_app.settings import Settings
 from scstream_app.terminal.command_options import (
     Corrections,
@@ -87,6 +87,8 @@ def segment(
     debug: Debug = False,
 ) -> None:
     """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
+    from scstream_app.export import ExportOptions
+
     start, stop = parse_frames(frames)
     options = validated(
         ExportOptions(parse_formats(formats), pattern=pattern, view=view, palette=palette, soft_edges=soft_edges)

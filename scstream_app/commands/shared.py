@@ -6,17 +6,22 @@ import threading
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scstream_app import headless
-from scstream_app.export import ExportOptions
-from scstream_app.session import Session
-from scstream_app.sources import Source
 from scstream_app.terminal.console import print_message
 from scstream_app.terminal.progress_display import ProgressDisplay
+
+if TYPE_CHECKING:
+    from scstream_app.export import ExportOptions
+    from scstream_app.session import Session
+    from scstream_app.sources import Source
 
 
 def open_session(path: Path, writable: bool = False) -> Session:
     """Open the session at ``path``, or the only one in that folder, and print which parts of it are damaged."""
+    from scstream_app.session import Session
+
     session = Session.open(headless.find_session(path), writable)
     for text in session.damage:
         print_message(text)

@@ -14,9 +14,10 @@ from scstream_app.export.folder_lock import check_folder_free
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import Movie
-from scstream_app.export.options import DEFAULT_FORMATS, ExportOptions
+from scstream_app.export.options import ExportOptions
 from scstream_app.export.preflight import check_space, check_writable
 from scstream_app.export.writer import Writer
+from scstream_app.option_values import DEFAULT_FORMATS
 
 __all__ = [
     "DEFAULT_FORMATS",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from scstream_app.export.ancestry import closest_ancestor
+
 
 @dataclass(slots=True)
 class Track:
@@ -67,9 +69,5 @@ class ContiguousTracks:
 
     def _origin(self, id: int) -> int:
         """The last label of the id or, if it has none, of its closest ancestor with a label; 0 if there is none."""
-        passed: set[int] = set()
-        ancestor: int | None = id
-        while ancestor is not None and ancestor not in self._labels and ancestor not in passed:
-            passed.add(ancestor)
-            ancestor = self._parents.get(ancestor)
-        return 0 if ancestor is None else self._labels.get(ancestor, 0)
+        known = id if id in self._labels else closest_ancestor(id, self._parents, self._labels)
+        return 0 if known is None else self._labels[known]

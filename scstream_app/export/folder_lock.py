@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 from contextlib import suppress
 from pathlib import Path
 
 from scstream_app.errors import ExportError
 from scstream_app.export import atomic_files
-from scstream_app.file_lock import FileLock, Locked, check_free
+from scstream_app.file_lock import FileLock, Locked, check_free, lock_if_possible
 
 _NAME = ".scstream-export.lock"
-#: Some network drives have no locks.
-_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)
 
 
 class FolderLock:
@@ -25,12 +22,11 @@ class FolderLock:
         self._lock: FileLock | None = None
         atomic_files.make_folder(folder)
         try:
-            self._lock = FileLock(folder / _NAME, temporary=True)
+            self._lock = lock_if_possible(folder / _NAME, temporary=True)
         except Locked as error:
             raise _taken(folder, error) from error
         except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise atomic_files.write_error(folder, error) from error
+            raise atomic_files.write_error(folder, error) from error
 
     def release(self) -> None:
         """Release the lock and delete its file."""

@@ -9,12 +9,8 @@ from typing import Any, get_args
 
 from scstream_app.errors import ExportError
 from scstream_app.export.atomic_files import Overwrite
+from scstream_app.option_values import DEFAULT_FORMATS, LARGEST_SCALE, VIEWS
 from scstream_app.render import palette, views
-
-#: Formats that `scstream segment` writes by default.
-DEFAULT_FORMATS = ("ids", "csv", "mp4")
-#: Views that movies can show. Results hold no uncertainty, so views of it are left out.
-VIEWS = tuple(name for name, view in views.VIEWS.items() if "uncertainty" not in view.needs)
 
 _FIELDS = ("frame", "time", "name")
 #: Characters that at least one operating system forbids in file names.
@@ -23,8 +19,6 @@ _FORBIDDEN = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
 _DEVICES = frozenset(
     {"con", "prn", "aux", "nul", *(f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³")}
 )
-#: Largest size of the output relative to the source.
-LARGEST_SCALE = 8.0
 #: Larger widths and precisions make names too long for a file system or for memory.
 _LARGEST_WIDTH = 64
 _LONGEST_NAME = 200

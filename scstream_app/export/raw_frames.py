@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream_app.errors import ExportError
+from scstream_app.export.encodings.sixteen_bits import sixteen_bits
 from scstream_app.export.job import Job
-from scstream_app.export.options import VIEWS
+from scstream_app.option_values import RAW_CONTENTS
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 from scstream_app.render.image_types import IdMap
 
-#: What a raw frame may show: ids or a view.
-RAW_CONTENTS = ("ids", *VIEWS)
-_LARGEST_ID = 2**16 - 2
 _FORMATS = {3: "rgb24", 4: "rgba"}
 
 
@@ -59,7 +57,7 @@ class RawFrames:
 
 
 def _ids(labels: IdMap) -> npt.NDArray[np.uint16]:
-    largest = int(labels.max()) - 1
-    if largest > _LARGEST_ID:
-        raise ExportError(f"Cannot write raw ids: id {largest} does not fit into 16 bits (at most {_LARGEST_ID}).")
-    return labels.astype("<u2")
+    try:
+        return sixteen_bits(labels).astype("<u2", copy=False)
+    except ValueError as error:
+        raise ExportError(f"Cannot write raw ids: {error}.") from error

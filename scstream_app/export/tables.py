@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
+from scstream_app.export.ancestry import closest_ancestor
 from scstream_app.pipeline.frame_result import FrameResult
 
 _UPPER = tuple((i, j) for i in range(5) for j in range(i, 5))
@@ -139,12 +140,5 @@ class Lineage:
 
     def graph(self) -> dict[int, list[int]]:
         """Map each track to its parents; all of them are in the tracks table."""
-        parents = {id: self._visible_ancestor(id) for id in sorted(self._seen)}
+        parents = {id: closest_ancestor(id, self._parent, self._seen) for id in sorted(self._seen)}
         return {id: [parent] for id, parent in parents.items() if parent is not None}
-
-    def _visible_ancestor(self, id: int) -> int | None:
-        # A segment that appears and disappears within one frame has no track.
-        ancestor = self._parent.get(id)
-        while ancestor is not None and ancestor not in self._seen:
-            ancestor = self._parent.get(ancestor)
-        return ancestor

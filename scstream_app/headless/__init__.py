@@ -1,14 +1,18 @@
 """Complete jobs without a window: segment a source, resume a session, export a session."""
 
-from scstream_app.headless.export_job import export, raise_failures
-from scstream_app.headless.job_setup import make_job, stored_options
-from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
-from scstream_app.headless.run_progress import RunCallbacks, RunProgress
-from scstream_app.headless.segment_job import Run, prepare, resume, segment
-from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
-from scstream_app.headless.session_objects import add_prompts, session_objects
-from scstream_app.headless.session_sources import local_source
-from scstream_app.objects.mask_files import read_masks
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from scstream_app.headless.export_job import export, raise_failures
+    from scstream_app.headless.job_setup import make_job, stored_options
+    from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
+    from scstream_app.headless.run_progress import RunCallbacks, RunProgress
+    from scstream_app.headless.segment_job import Run, prepare, resume, segment
+    from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
+    from scstream_app.headless.session_sources import local_source
+    from scstream_app.headless.stored_objects import add_prompts, session_objects
+    from scstream_app.objects.mask_files import read_masks
 
 __all__ = [
     "Prompt",
@@ -33,3 +37,25 @@ __all__ = [
     "sessions_in",
     "stored_options",
 ]
+
+# Names are imported on first use: the modules take seconds to import, for which the help texts of commands should not
+# wait.
+_HOME = {
+    **dict.fromkeys(("export", "raise_failures"), "headless.export_job"),
+    **dict.fromkeys(("make_job", "stored_options"), "headless.job_setup"),
+    **dict.fromkeys(("Prompt", "read_corrections", "read_prompts"), "headless.object_prompts"),
+    **dict.fromkeys(("RunCallbacks", "RunProgress"), "headless.run_progress"),
+    **dict.fromkeys(("Run", "prepare", "resume", "segment"), "headless.segment_job"),
+    **dict.fromkeys(("find_session", "resume_command", "session_name", "sessions_in"), "headless.session_names"),
+    **dict.fromkeys(("add_prompts", "session_objects"), "headless.stored_objects"),
+    "local_source": "headless.session_sources",
+    "read_masks": "objects.mask_files",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    value = getattr(import_module(f"scstream_app.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

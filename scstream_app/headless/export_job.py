@@ -12,8 +12,8 @@ import numpy as np
 from scstream_app.errors import ExportError, StudioError
 from scstream_app.export import Exporter, ExportOptions, check_space, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
-from scstream_app.headless.session_objects import session_objects
 from scstream_app.headless.session_sources import local_source
+from scstream_app.headless.stored_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
 from scstream_app.sources import STDIN, Source, open_source
 

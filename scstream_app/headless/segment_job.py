@@ -24,7 +24,7 @@ from scstream_app.headless.job_setup import check_formats, make_job, stored_opti
 from scstream_app.headless.object_prompts import Prompt, with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
-from scstream_app.headless.session_objects import store_objects
+from scstream_app.headless.stored_objects import store_objects
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult
@@ -34,6 +34,7 @@ from scstream_app.session import Names, Session, SourceFacts, write_run
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
 from scstream_app.sources import Source
+from scstream_app.sources.images.options import command_advice
 
 if TYPE_CHECKING:
     from scstream import VideoSegmenter
@@ -255,6 +256,7 @@ def _with_first(first: FrameResult, others: Generator[FrameResult]) -> Generator
 
 def _record_notices(progress: RunProgress, callbacks: RunCallbacks) -> Callable[[Notice], None]:
     def note(notice: Notice) -> None:
+        notice = notice.with_advice(command_advice)
         progress.notices.append(notice)
         if callbacks.on_notice is not None:
             callbacks.on_notice(notice)

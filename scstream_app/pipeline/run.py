@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
@@ -28,13 +28,20 @@ Edits = Callable[[int], Sequence[Edit]]
 class Notice:
     """Message for the user about a run that continues: how images are read, a damaged frame, a scene cut, ...
 
-    ``edit`` is the edit that could not be applied, if the notice is about one.
+    ``edit`` is the edit that could not be applied, if the notice is about one. ``adjustable`` are the options of images
+    that change what the text says; the text does not mention them, because the window and the command take them in
+    different ways.
     """
 
     kind: Literal["source", "damaged", "stalled", "back", "size", "gap", "cut", "edit"]
     frame: int
     text: str
     edit: Edit | None = None
+    adjustable: tuple[str, ...] = ()
+
+    def with_advice(self, advice: Callable[[Sequence[str]], str]) -> Notice:
+        """Add to the text how to set the options; ``advice`` says it."""
+        return replace(self, text=f"{self.text} {advice(self.adjustable)}") if self.adjustable else self
 
 
 class EndOfRun(Exception):
@@ -111,12 +118,13 @@ def segment_frames(
         edits,
     )
     done, damaged, stalled, place = previous is not None, 0, False, start
-    if source.notes:
-        notify(Notice("source", start, " ".join(source.notes)))
+    notes = _Notes(source, notify)
+    notes.report_new(start)
     with ReadAhead(source, start, stop) as reader:
         while True:
             begin = perf_counter()
             item = reader.get(cancel)
+            notes.report_new(place)
             if item is None:
                 break
             if isinstance(item, Failure):
@@ -145,6 +153,21 @@ def segment_frames(
     if damaged and not done:
         raise PipelineError(f"Cannot read '{source.name}': none of its {damaged} frames can be decoded.", start)
     _check_end(source, place, stop)
+
+
+class _Notes:
+    """Reports the notes of a source, to which reading may add some, once each."""
+
+    def __init__(self, source: Source, notify: Callable[[Notice], None]) -> None:
+        self._source, self._notify = source, notify
+        self._reported, self._options = 0, 0
+
+    def report_new(self, frame: int) -> None:
+        notes, options = self._source.notes[self._reported :], self._source.adjustable[self._options :]
+        if notes:
+            self._notify(Notice("source", frame, " ".join(notes), adjustable=options))
+            self._reported += len(notes)
+            self._options += len(options)
 
 
 def _check_end(source: Source, place: int, stop: int | None) -> None:

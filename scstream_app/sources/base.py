@@ -48,7 +48,8 @@ class Source(ABC):
     duration : duration in seconds, None if unknown.
     live : whether frames arrive in real time without an end; a live source has no length and cannot seek.
     reading : end of the address that says how images are read, such as ``#range=0:4095``; see `ImageOptions`.
-    notes : remarks for the user about how the source is read.
+    notes : remarks for the user about how the source is read; reading may add some.
+    adjustable : names of the options of images that change what the notes say; see `ImageOptions`.
     dropped : number of frames of a live source that were replaced by newer ones before they were read.
     """
 
@@ -62,6 +63,7 @@ class Source(ABC):
     live: bool = False
     reading: str = ""
     notes: tuple[str, ...] = ()
+    adjustable: tuple[str, ...] = ()
 
     @property
     def file_names(self) -> Sequence[str]:

@@ -6,13 +6,16 @@ import os
 import re
 import select
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self
 
 import av
 from av.container import InputContainer
+from av.video.codeccontext import VideoCodecContext
 from av.video.format import VideoFormat
 
 from scstream_app.errors import SourceError, reason
+from scstream_app.sources.base import DamagedFrame
 from scstream_app.sources.containers import open_pipe
 from scstream_app.sources.video import Video
 
@@ -55,6 +58,19 @@ class RawVideo:
         size = f"{self.width}x{self.height}"
         return {"video_size": size, "framerate": str(self.rate), "pixel_format": self.pixels}
 
+    def frame_bytes(self) -> int:
+        """Number of bytes of a frame.
+
+        >>> RawVideo(6, 4).frame_bytes(), RawVideo(5, 3, pixels="yuv420p").frame_bytes()
+        (72, 27)
+        """
+        # Pixel formats divide and pad their planes in many ways, which FFmpeg's encoder knows.
+        encoder = av.CodecContext.create("rawvideo", "w")
+        assert isinstance(encoder, VideoCodecContext)
+        encoder.width, encoder.height, encoder.pix_fmt = self.width, self.height, self.pixels
+        encoder.time_base = Fraction(1, 1)
+        return sum(packet.size for packet in encoder.encode(av.VideoFrame(self.width, self.height, self.pixels)))
+
 
 class StandardInput(Video):
     """A video from standard input, in a container that can be read from its beginning to its end.
@@ -78,10 +94,12 @@ class StandardInput(Video):
         try:
             super().__init__("stdin", STDIN, "standard input")
         except SourceError as error:
+            text = "it is empty or closed. Has the program before it failed?"
             if self._pipe.count:
-                raise
-            text = "Cannot read standard input: it is empty or closed. Has the program before it failed?"
-            raise SourceError(text) from error
+                if not (ending := self._incomplete_frame()):
+                    raise
+                text = f"it {ending}."
+            raise SourceError(f"Cannot read standard input: {text}") from error
 
     def _open(self) -> InputContainer:
         name, options = ("rawvideo", self._raw.options()) if self._raw is not None else (None, {})
@@ -92,6 +110,23 @@ class StandardInput(Video):
                 f"Cannot read standard input: {reason(error)}. Pipe Matroska, MPEG-TS, NUT, YUV4MPEG, MJPEG or "
                 "fragmented MP4 into it ('ffmpeg -i clip.mp4 -f matroska -'), or describe raw video with --raw."
             ) from error
+
+    def _damaged(self, place: int, why: str) -> DamagedFrame:
+        ending = self._incomplete_frame()
+        if not ending:
+            return super()._damaged(place, why)
+        return DamagedFrame(f"standard input {ending}; the frames before it are kept.", place)
+
+    def _incomplete_frame(self) -> str:
+        """How raw video ends, if it ends within a frame; otherwise empty."""
+        if self._raw is None:
+            return ""
+        expected = self._raw.frame_bytes()
+        given = self._pipe.count % expected
+        if not given:
+            return ""
+        about = f"{self._raw.width} x {self._raw.height} {self._raw.pixels}"
+        return f"ended after {given} of the {expected} bytes of a frame ({about})"
 
     def _is_live(self, duration: float | None) -> bool:
         return True

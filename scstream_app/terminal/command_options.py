@@ -8,16 +8,17 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from scstream_app.errors import ExportError, SettingsError
-from scstream_app.export import FORMATS, ExportOptions, check_options
-from scstream_app.export.options import VIEWS
-from scstream_app.render.palette import PALETTES
+from scstream_app.option_values import FORMATS, PALETTES, VIEWS
 from scstream_app.settings import SPECS, Kind, Settings, Spec
 from scstream_app.terminal.value_completion import formats_completion, matching
+
+if TYPE_CHECKING:
+    from scstream_app.export import ExportOptions
 
 #: Largest frame number of an option.
 _LARGEST_FRAME = 2**31 - 1
@@ -94,7 +95,7 @@ Objects = Annotated[
         "--object",
         metavar="[NAME=]SPEC",
         help="An object in the first frame, which is tracked to the end: a mask file, a box x,y,width,height, or a "
-        "point x,y. Repeat it for several objects.",
+        "point x,y. Repeat it for several objects. segment also writes their masks (format object).",
     ),
 ]
 Corrections = Annotated[
@@ -151,6 +152,8 @@ def _bad_frames(problem: str) -> typer.BadParameter:
 
 def parse_formats(text: str) -> tuple[str, ...]:
     """Parse a comma-separated list of formats, in capitals or small letters."""
+    from scstream_app.export import FORMATS
+
     names = tuple(dict.fromkeys(part.strip().lower() for part in text.split(",") if part.strip()))
     for name in names:
         plain = name.partition(":")[0]
@@ -165,6 +168,8 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 def validated(options: ExportOptions) -> ExportOptions:
     """Return the options if they are valid; otherwise raise a usage error."""
+    from scstream_app.export import check_options
+
     try:
         check_options(options)
     except ExportError as error:
@@ -204,15 +209,24 @@ def _setting_options() -> list[inspect.Parameter]:
 def _option(name: str, spec: Spec) -> Any:
     """The option of a setting, with its type and help text."""
     details: dict[str, Any] = {"help": spec.help, "callback": _checked_by(spec), "case_sensitive": False}
-    if spec.group == "advanced":
-        details["rich_help_panel"] = "Advanced"
+    details["rich_help_panel"] = _panel(spec)
+    if spec.kind == "choice" and spec.group == "advanced":
+        # Long choices would squeeze the help, which explains each.
+        details["metavar"] = "CHOICE"
     make_enum: Any = StrEnum
     kinds = {"number": float, "integer": int, "switch": bool}
     kind: Any = kinds.get(spec.kind) or make_enum(name, {choice: choice for choice in spec.choices})
     flag = f"{spec.flag}/--no-{spec.flag[2:]}" if spec.kind == "switch" else spec.flag
     if spec.none is not None:
-        details |= {"parser": _integer_or_none, "metavar": "INTEGER|none", "help": f"{spec.help} none: {spec.none}."}
+        details |= {"parser": _integer_or_none, "metavar": "INT|none", "help": f"{spec.help} none: {spec.none}."}
     return Annotated[kind, typer.Option(flag, **details)]
+
+
+def _panel(spec: Spec) -> str:
+    """Part of the help text. Switches have one of their own: all rows of a part are as wide as the widest."""
+    if spec.kind == "switch":
+        return "Switches"
+    return "Advanced settings" if spec.group == "advanced" else "Settings"
 
 
 def _integer_or_none(text: str | int) -> int | None:

@@ -6,19 +6,23 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import scstream
-from scstream_app.errors import ExportError
-from scstream_app.headless import Run, RunCallbacks, RunProgress, resume_command
-from scstream_app.pipeline.run import Notice
+from scstream_app import headless
 from scstream_app.plural import counted
-from scstream_app.session import Session
-from scstream_app.sources import Source
+from scstream_app.terminal.compilation import on_compilation
 from scstream_app.terminal.console import Interrupted, print_json
 from scstream_app.terminal.interruption import exit_code
 from scstream_app.terminal.progress_display import ProgressDisplay
-from scstream_app.warmup_messages import COMPILING
+from scstream_app.warmup_messages import COMPILING, PREPARING
+
+if TYPE_CHECKING:
+    from scstream import Preview
+    from scstream_app.errors import ExportError
+    from scstream_app.headless import Run, RunCallbacks, RunProgress
+    from scstream_app.pipeline.run import Notice
+    from scstream_app.session import Session
+    from scstream_app.sources import Source
 
 
 def start_progress(
@@ -29,7 +33,7 @@ def start_progress(
     display.begin("First frame", _expected(source, start, stop))
     repeated = 0
 
-    def on_preview(preview: scstream.Preview) -> None:
+    def on_preview(preview: Preview) -> None:
         n = preview.progress
         display.update(text=f"First frame: sweep {n.sweep}, {n.n_clusters} segments")
 
@@ -44,18 +48,31 @@ def start_progress(
     def on_failure(failure: ExportError) -> None:
         display.print(f"{failure} The other formats continue.")
 
-    return RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure)
+    return headless.RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure)
 
 
 def _compile(display: ProgressDisplay) -> None:
-    display.begin(COMPILING, None)
+    """Load the engine; show progress only if it has to be compiled, which takes long."""
+    import scstream
+
+    display.begin(PREPARING, None)
+    step, steps, compiling = 0, 0, False
 
     def on_progress(done: int, total: int, _: str) -> None:
-        if done == 0:
-            display.begin(COMPILING, total)
-        display.update(done)
+        nonlocal step, steps
+        step, steps = done, total
+        if compiling:
+            display.update(done)
 
-    scstream.warm_up(on_progress)
+    def on_compiling() -> None:
+        nonlocal compiling
+        if not compiling:
+            compiling = True
+            display.begin(COMPILING, steps)
+            display.update(step)
+
+    with on_compilation(on_compiling):
+        scstream.warm_up(on_progress)
 
 
 def show_progress(display: ProgressDisplay, steps: Any, already: int = 0) -> None:
@@ -123,7 +140,11 @@ def explain_interruption(session: Callable[[], Session | None]) -> Iterator[None
 def _interruption_text(session: Session | None) -> str:
     if session is None or not len(session):
         return "Interrupted before the first frame was finished. Nothing was written."
+    from scstream_app.sources import STDIN
+
     done = f"Interrupted after {counted(len(session), 'frame')}."
+    if session.manifest.source.address == STDIN:
+        return f"{done} They are saved. What followed on standard input is lost, so the session cannot be resumed."
     if session.manifest.source.live:
         return f"{done} They are saved, but a live source cannot be resumed."
-    return f"{done} Resume with: {resume_command(session.path)}"
+    return f"{done} Resume with: {headless.resume_command(session.path)}"

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from scstream_app.errors import SourceError
-from scstream_app.export import Job
-from scstream_app.export.raw_frames import RAW_CONTENTS, RawFrames
-from scstream_app.pipeline.frame_result import FrameResult
-from scstream_app.sources import ImageOptions, RawVideo, Source, StandardInput, open_source
+from scstream_app.option_values import RAW_CONTENTS
 from scstream_app.terminal.console import print_message
+
+if TYPE_CHECKING:
+    from scstream_app.export import Job
+    from scstream_app.pipeline.frame_result import FrameResult
+    from scstream_app.sources import Source
+
+#: Part of the help text.
+_PANEL = "Images and pipes"
 
 Sources = Annotated[
     list[str],
@@ -28,21 +33,30 @@ Range = Annotated[
     typer.Option(
         "--range",
         metavar="LOW:HIGH",
+        rich_help_panel=_PANEL,
         help="Images: values that become black and white, one range or one per channel (0:4095,100:900). "
         "auto: measured if the images have more than 8 bits. full: the range of the data type.",
     ),
 ]
-Rate = Annotated[float | None, typer.Option("--rate", help="Images: frames per second. Default: 24.")]
+Rate = Annotated[
+    float | None, typer.Option("--rate", rich_help_panel=_PANEL, help="Images: frames per second. Default: 24.")
+]
 Plane = Annotated[
     int | None,
-    typer.Option("--plane", help="TIFF with time and depth: the plane to use, from 0. Default: the maximum over all."),
+    typer.Option(
+        "--plane",
+        rich_help_panel=_PANEL,
+        help="TIFF with time and depth: the plane to use, from 0. Default: the maximum over all.",
+    ),
 ]
 Raw = Annotated[
     str | None,
     typer.Option(
         "--raw",
-        metavar="WxH@RATE:PIXELS",
-        help="Standard input is raw video of this size, rate and FFmpeg pixel format, such as 854x480@30:rgb24.",
+        metavar="FORMAT",
+        rich_help_panel=_PANEL,
+        help="Standard input is raw video of this size, rate and FFmpeg pixel format: WxH@RATE:PIXELS, such as "
+        "854x480@30:rgb24.",
     ),
 ]
 ToStdout = Annotated[
@@ -50,6 +64,7 @@ ToStdout = Annotated[
     typer.Option(
         "--to-stdout",
         metavar="CONTENT",
+        rich_help_panel=_PANEL,
         help=f"Also write each frame to standard output as raw video: {', '.join(RAW_CONTENTS)}. "
         "ids are gray16le (id + 1, 0 for none), views rgb24, matte rgba.",
     ),
@@ -60,6 +75,8 @@ def open_given(
     addresses: Sequence[str], value_range: str, rate: float | None, plane: int | None, raw: str | None
 ) -> Source:
     """Open the source that the arguments and options of a command describe."""
+    from scstream_app.sources import ImageOptions, RawVideo, StandardInput, open_source
+
     try:
         options = ImageOptions.parse(value_range, rate, plane)
         described = None if raw is None else RawVideo.parse(raw)
@@ -90,6 +107,7 @@ def frame_writer(content: str | None, job: Job, quiet: bool) -> Callable[[FrameR
     """Function that writes a frame to standard output; None if there is nothing to write."""
     if content is None:
         return None
+    from scstream_app.export.raw_frames import RawFrames
 
     def announce(layout: str) -> None:
         if not quiet:

@@ -26,7 +26,7 @@ from scstream_app.errors import StudioError
 from scstream_app.export.encodings import png
 from scstream_app.session import Session
 from scstream_app.settings import SPECS, Settings
-from scstream_app.sources import open_source
+from scstream_app.sources import STDIN, open_source
 
 REPORT = {
     "frames", "width", "height", "ms_per_frame_median", "ms_per_frame_p95", "ms_engine_median", "fps",
@@ -307,6 +307,7 @@ def test_without_a_display_the_message_names_the_command(clip, capsys, monkeypat
 
 
 STARTUP = """
+import os
 import sys
 def check(*names):
     loaded = {name.partition(".")[0] for name in sys.modules} & set(names)
@@ -320,7 +321,12 @@ for word in ("--version", "-h"):
     assert cli.main([word]) == 0
 check("numpy", "numba", "av", "cv2", "PySide6")
 for name in commands.COMMANDS:
-    __import__(f"scstream_app.commands.{name}")
+    assert cli.main([name, "-h"]) == 0
+os.environ |= {"_SCSTREAM_COMPLETE": "complete_bash", "COMP_WORDS": "scstream segment --fo", "COMP_CWORD": "2"}
+assert cli.main([]) == 0
+check("scstream", "numpy", "numba", "av", "cv2", "PySide6")
+for name in ("export", "headless", "evaluation.scores", "system_info"):
+    __import__(f"scstream_app.{name}")
 check("PySide6")
 """
 
@@ -647,6 +653,18 @@ def test_interruption_of_a_live_source(tmp_path, capsys, monkeypatch):
     interrupt_at(monkeypatch, 1)
     assert segment("camera:0", tmp_path / "out", "--formats", "ids", "--quiet") == 130
     assert capsys.readouterr().err.endswith(" They are saved, but a live source cannot be resumed.\n")
+
+
+def test_interruption_of_standard_input(tmp_path, capsys, monkeypatch):
+    source = FakeSource(moving_square(5), live=True)
+    source.address = STDIN
+    monkeypatch.setattr(segment_command, "open_given", lambda *given: source)
+    interrupt_at(monkeypatch, 1)
+    assert segment("-", tmp_path / "out", "--formats", "ids", "--quiet") == 130
+    assert capsys.readouterr().err == (
+        "Interrupted after 2 frames. They are saved. What followed on standard input is lost, so the session cannot be "
+        "resumed.\n"
+    )
 
 
 def test_resume_says_what_was_found_damaged(clip, tmp_path, capsys):

@@ -12,6 +12,7 @@ import pytest
 from helpers.clips import moving_square, write_images
 from helpers.paths import ROOT
 from scstream_app import cli
+from scstream_app.evaluation.bench import datasets
 
 DESIGNED = {
     "frames", "width", "height", "ms_per_frame_median", "ms_per_frame_p95", "ms_engine_median", "fps",
@@ -29,6 +30,18 @@ def documented(heading: str) -> list[set[str]]:
         {name for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)}
         for table in tables
     ]
+
+
+def test_fields_of_the_data_sets_are_documented(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "warm_up", lambda video_only: None)
+    monkeypatch.setattr(datasets, "quick_sets", lambda: [datasets.bundled("iris")])
+    everything, data, method = documented("The JSON output of `bench datasets`")
+    found = output(capsys, "bench", "datasets", "--quick")
+    assert set(found) == everything - {"method", "mean_ari", "near_best"}
+    assert [set(row) for row in found["datasets"]] == [data]
+    assert all(set(row) == method for row in found["datasets"][0]["methods"])
 
 
 def output(capsys: pytest.CaptureFixture[str], *words: Any) -> dict[str, Any]:

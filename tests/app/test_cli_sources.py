@@ -2,6 +2,7 @@
 
 import errno
 import io
+import json
 import os
 import re
 import shutil
@@ -103,6 +104,17 @@ def test_wrong_options_are_wrong_usage(tmp_path, capsys, options, text):
     assert segment(folder, "--out", tmp_path / "o", *options) == 2
     assert text in re.sub(r"[│\s]+", " ", capsys.readouterr().err)
     assert not (tmp_path / "o").exists()
+
+
+def test_notices_about_images_name_the_options_of_the_command(tmp_path, capsys):
+    stack = np.random.default_rng(3).integers(0, 4000, (2, 3, 24, 32)).astype(np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", stack, imagej=True, metadata={"axes": "TZYX"})
+    options = ["--formats", "", "--max-init-sweeps", "5", "--json"]
+    assert cli.main(["segment", str(tmp_path / "a.tif"), "--out", str(tmp_path / "out"), *options]) == 0
+    out, err = capsys.readouterr()
+    (notice,) = [notice for notice in json.loads(out)["notices"] if notice["kind"] == "source"]
+    assert notice["text"].endswith("To change this, use --plane NUMBER and --range LOW:HIGH.")
+    assert notice["text"] in err
 
 
 def test_the_window_takes_several_images(tmp_path, monkeypatch):

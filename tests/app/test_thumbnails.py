@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -63,6 +64,26 @@ def test_folders_lists_and_sessions_have_pictures(tmp_path: Path) -> None:
 def test_other_addresses_have_none_and_are_not_opened(address: str, opened: list[str]) -> None:
     assert thumbnails.thumbnail(address) is None
     assert opened == []
+
+
+@pytest.mark.parametrize("address", ["//host/share/clip.mp4", r"\\\\host\share\clip.mp4", "smb://host/share/clip.mp4"])
+def test_other_hosts_are_not_asked(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = tmp_path / "clip.scstream"
+    recorded(session, moving_square(1))
+    manifest = json.loads((session / "manifest.json").read_text())
+    manifest["source"]["address"] = address
+    (session / "manifest.json").write_text(json.dumps(manifest))
+    asked: list[str] = []
+    stat = Path.stat
+
+    def watched(path: Path, **options: bool) -> os.stat_result:
+        asked.append(str(path))
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", watched)
+    assert thumbnails.thumbnail(str(session)) is None
+    assert thumbnails.thumbnail(address) is None
+    assert [path for path in asked if "host" in path] == []
 
 
 def test_a_broken_clip_has_none(tmp_path: Path) -> None:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scstream_app.file_lock import FileLock, Locked
+from scstream_app.file_lock import Locked, lock_if_possible
 from scstream_app.session.storage.files import InvalidData
 
 
 class Lock:
-    """Exclusive right to write a session, held until `release`; raises InvalidData if another process holds it."""
+    """Exclusive right to write a session, held until `release`; raises InvalidData if another process holds it.
+
+    On a drive without locks it has no effect.
+    """
 
     def __init__(self, path: Path) -> None:
         try:
-            self._lock = FileLock(path)
+            self._lock = lock_if_possible(path)
         except Locked as error:
             raise InvalidData(str(error)) from error
 
     def release(self) -> None:
         """Release the lock."""
-        self._lock.release()
+        if self._lock is not None:
+            self._lock.release()

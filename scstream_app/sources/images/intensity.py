@@ -41,6 +41,11 @@ def is_deep(planes: Planes) -> bool:
     return any(plane.dtype not in (np.uint8, np.bool_) for plane in planes)
 
 
+def has_data(planes: Planes) -> bool:
+    """Whether any value is a number; floating point marks missing values by NaN."""
+    return any(plane.dtype.kind != "f" or not np.isnan(plane).all() for plane in planes)
+
+
 def measure_ranges(frames: Iterable[Planes]) -> Ranges:
     """Percentiles of the finite values of each channel over the sampled frames.
 

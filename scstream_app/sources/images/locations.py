@@ -14,6 +14,7 @@ from pathlib import Path
 
 from scstream_app.addresses import NUMBER, has_number
 from scstream_app.errors import SourceError, reason
+from scstream_app.plural import counted
 
 IMAGE_SUFFIXES = frozenset(
     {".bmp", ".jpe", ".jpeg", ".jpg", ".pbm", ".pgm", ".png", ".pnm", ".ppm", ".tif", ".tiff", ".webp"}
@@ -65,36 +66,38 @@ def _located(place: Path) -> Located:
     if place.is_file():
         return Located([place.absolute()], place.name, address)
     if place.is_dir():
-        return Located(_in_folder(place), place.resolve().name, address)
+        paths, notes = _in_folder(place)
+        return Located(paths, place.resolve().name, address, notes)
     name = f"{place.absolute().parent.name}/{place.name}"
     if has_number(place.name):
         paths, notes = _numbered(place)
         return Located(paths, name, address, notes)
     if has_magic(str(place)):
-        return Located(_matching(place), name, address)
+        paths, notes = _matching(place)
+        return Located(paths, name, address, notes)
     if place.exists():
         raise SourceError(f"Cannot open '{place}': it is not a regular file.")
     raise SourceError(f"Cannot open '{place}': there is no such file or folder.")
 
 
-def _in_folder(folder: Path) -> list[Path]:
-    paths = _select_images(folder.iterdir())
+def _in_folder(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+    paths, notes = _select_images(folder.iterdir())
     if not paths:
         raise SourceError(f"Cannot open '{folder}': the folder contains no images ({_suffixes()}).")
-    return paths
+    return paths, notes
 
 
-def _matching(pattern: Path) -> list[Path]:
+def _matching(pattern: Path) -> tuple[list[Path], tuple[str, ...]]:
     found = [Path(name) for name in glob(str(pattern), recursive=True)]
     videos = sorted(path.name for path in found if path.suffix.lower() in VIDEO_SUFFIXES)
     if videos:
         raise SourceError(
             f"Cannot open '{pattern}': '{videos[0]}' is a video. Patterns are for images; open videos one by one."
         )
-    paths = _select_images(found)
+    paths, notes = _select_images(found)
     if not paths:
         raise SourceError(f"Cannot open '{pattern}': no image matches the pattern ({_suffixes()}).")
-    return paths
+    return paths, notes
 
 
 def _numbered(pattern: Path) -> tuple[list[Path], tuple[str, ...]]:
@@ -135,12 +138,16 @@ def _with_number(name: str, number: int) -> str:
     return NUMBER.sub(lambda match: "%" if match[2] else f"{number:0{match[1] or 1}d}", name)
 
 
-def _select_images(paths: Iterable[Path]) -> list[Path]:
-    """The images of the most common kind, in order."""
+def _select_images(paths: Iterable[Path]) -> tuple[list[Path], tuple[str, ...]]:
+    """The images of the most common kind, in order, and a remark about those of other kinds."""
     found = sorted((path for path in paths if _is_image(path)), key=natural_order)
     count = Counter(map(_kind, found))
     kind = max(count, key=lambda kind: (count[kind], kind != ".tif"), default="")
-    return [path for path in found if _kind(path) == kind]
+    used = [path for path in found if _kind(path) == kind]
+    others = [counted(number, f"{other} image") for other, number in count.most_common() if other != kind]
+    if not others:
+        return used, ()
+    return used, (f"Only the {kind} images ({len(used)}) are used, not those of other kinds: {', '.join(others)}.",)
 
 
 def _kind(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,6 +14,8 @@ Ranges = tuple[tuple[float, float], ...]
 #: Text of the range that is measured, and of the one that the data type has.
 AUTO, FULL = "auto", "full"
 
+#: How a value of each option is written.
+_VALUES = {"range": "LOW:HIGH", "rate": "NUMBER", "plane": "NUMBER"}
 _HIGHEST_RATE = 1000.0
 _MOST_PLANES = 1 << 24
 
@@ -67,6 +70,25 @@ def parse_options(text: str) -> ImageOptions:
     if len(set(names)) < len(names):
         raise SourceError(f"Cannot use '{text}': an option is given twice.")
     return ImageOptions.parse(**dict(part.split("=", 1) for part in text.removeprefix("#").split("&") if part))
+
+
+def address_advice(names: Sequence[str]) -> str:
+    """How to set these options in the window.
+
+    >>> address_advice(["range"])
+    'To change this, add #range=LOW:HIGH to the address and open it with Open URL.'
+    """
+    options = "&".join(f"{name}={_VALUES[name]}" for name in names)
+    return f"To change this, add #{options} to the address and open it with Open URL."
+
+
+def command_advice(names: Sequence[str]) -> str:
+    """How to set these options on the command line.
+
+    >>> command_advice(["plane", "range"])
+    'To change this, use --plane NUMBER and --range LOW:HIGH.'
+    """
+    return f"To change this, use {' and '.join(f'--{name} {_VALUES[name]}' for name in names)}."
 
 
 def range_text(ranges: Ranges) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from scstream_app.errors import SourceError, reason
 from scstream_app.render.image_types import Picture
 from scstream_app.sources.images.intensity import Planes
-from scstream_app.sources.images.locations import TIFF_SUFFIXES, is_regular_file, locate
+from scstream_app.sources.images.locations import is_regular_file, locate
 from scstream_app.sources.images.options import ImageOptions
 from scstream_app.sources.images.still import StillSource
 from scstream_app.sources.images.tiff import TiffFrames
@@ -51,8 +51,8 @@ class ImageSequence(StillSource):
         self.paths, self.name, self.address, self.notes = located.paths, located.name, located.address, located.notes
         self.length = len(self.paths)
         self._plane, self._unreadable = options.plane, 0
+        self._noted: set[str] = set()
         self._describe(options)
-        self._add_tiff_notes()
 
     @property
     def file_names(self) -> Sequence[str]:
@@ -60,7 +60,7 @@ class ImageSequence(StillSource):
         return _relative_names(self.paths)
 
     def _planes(self, index: int) -> Planes:
-        return read_planes(self.paths[index], self._plane)
+        return read_planes(self.paths[index], self._plane, self._add_notes)
 
     def _picture(self, index: int) -> Picture:
         try:
@@ -75,17 +75,14 @@ class ImageSequence(StillSource):
         if self._unreadable > 1 or (self._unreadable and not os.path.isdir(self.paths[index].parent)):
             raise SourceError(f"{error} Have the images of '{self.name}' been moved?") from error
 
-    def _add_tiff_notes(self) -> None:
-        """Say how the first TIFF file is read; the others have the same layout."""
-        for path in self.paths:
-            if path.suffix.lower() in TIFF_SUFFIXES:
-                try:
-                    frames = TiffFrames(path, self._plane, projected=True)
-                except SourceError:
-                    continue
-                frames.close()
-                self.notes += frames.notes
-                return
+    def _add_notes(self, frames: TiffFrames) -> None:
+        """Say how a TIFF file is read, unless an earlier one is read in the same way."""
+        for note in frames.notes:
+            kind = note.replace(frames.path.name, "", 1)
+            if kind not in self._noted:
+                self._noted.add(kind)
+                self.notes += (note,)
+        self.adjustable += tuple(name for name in frames.adjustable if name not in self.adjustable)
 
     def seek(self, index: int) -> None:
         """See `Source`."""
@@ -102,8 +99,13 @@ def _relative_names(paths: Sequence[Path]) -> list[str]:
     return [path.relative_to(folder).as_posix() for path in paths]
 
 
-def read_planes(path: Path, plane: int | None = None) -> Planes:
-    """Read the channels of an upright image; ``plane`` is that of a TIFF file with several pages."""
+def read_planes(
+    path: Path, plane: int | None = None, on_tiff: Callable[[TiffFrames], None] = lambda frames: None
+) -> Planes:
+    """Read the channels of an upright image.
+
+    ``plane`` is that of a TIFF file with several pages; ``on_tiff`` is called with such a file.
+    """
     try:
         if not is_regular_file(path):
             raise Unreadable(f"Cannot read '{path}': it is not a regular file.")
@@ -112,16 +114,17 @@ def read_planes(path: Path, plane: int | None = None) -> Planes:
     except (OSError, ValueError) as error:
         raise Unreadable(f"Cannot read '{path}': {reason(error)}.") from error
     if encoded[:4].tobytes() in _TIFF_STARTS:
-        return _tiff_planes(path, plane)
+        return _tiff_planes(path, plane, on_tiff)
     decoded = _decoded(encoded)
     if decoded is None:
         raise SourceError(f"Cannot read '{path}': it is not an image or is damaged. Replace or remove it.")
     return [np.ascontiguousarray(decoded[..., ::-1])]
 
 
-def _tiff_planes(path: Path, plane: int | None) -> Planes:
+def _tiff_planes(path: Path, plane: int | None, on_tiff: Callable[[TiffFrames], None]) -> Planes:
     frames = TiffFrames(path, plane, projected=True)
     try:
+        on_tiff(frames)
         return frames.planes(0)
     finally:
         frames.close()

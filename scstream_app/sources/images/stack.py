@@ -30,7 +30,8 @@ class TiffStack(StillSource):
             raise SourceError(f"Cannot open '{path}': it is not a regular file.")
         self._frames = TiffFrames(path, options.plane)
         try:
-            self.length, self.notes = self._frames.length, self._frames.notes
+            self.length = self._frames.length
+            self.notes, self.adjustable = self._frames.notes, self._frames.adjustable
             self._describe(options)
         except BaseException:
             self._frames.close()

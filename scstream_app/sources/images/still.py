@@ -10,7 +10,7 @@ from scstream_app.errors import SourceError
 from scstream_app.plural import counted
 from scstream_app.render.image_types import Picture
 from scstream_app.sources.base import DamagedFrame, Frame, Source, check_seekable
-from scstream_app.sources.images.intensity import Planes, is_deep, measure_ranges, sampled_frames, to_rgb
+from scstream_app.sources.images.intensity import Planes, has_data, is_deep, measure_ranges, sampled_frames, to_rgb
 from scstream_app.sources.images.options import ImageOptions, Ranges, range_text
 
 #: Frame rate of images, which state none.
@@ -19,6 +19,8 @@ IMAGE_RATE = 24.0
 
 class StillSource(Source):
     """Frames that are read independently of each other, and converted to RGB with one range for all of them.
+
+    A frame whose values are all NaN has no data and counts as damaged.
 
     A subclass sets ``name``, ``address`` and ``length``, then calls `_describe`.
     """
@@ -65,9 +67,9 @@ class StillSource(Source):
     def _measured_ranges(self) -> Ranges:
         ranges = measure_ranges(self._sample())
         self.notes += (
-            f"Values from {range_text(ranges).replace(':', ' to ').replace(',', ', ')} are shown as black to white; "
-            "choose others with --range.",
+            f"Values from {range_text(ranges).replace(':', ' to ').replace(',', ', ')} are shown as black to white.",
         )
+        self.adjustable += ("range",)
         return ranges
 
     def _sample(self) -> Iterator[Planes]:
@@ -92,7 +94,11 @@ class StillSource(Source):
         return Frame(index, index / self.rate, rgb)
 
     def _picture(self, index: int) -> Picture:
-        return to_rgb(self._planes(index), self._ranges)
+        planes = self._planes(index)
+        if not has_data(planes):
+            # Drawn in black, it would end all segments as a scene cut does.
+            raise SourceError(f"it has no data: all values of frame {index} of '{self.name}' are NaN.")
+        return to_rgb(planes, self._ranges)
 
     def _check_there(self, index: int, error: SourceError) -> None:
         """Raise `SourceError` if all frames are missing, not only this one."""

@@ -56,11 +56,14 @@ class TiffFrames:
         Number of frames.
     notes : tuple of str
         What the user should know about the choice of axes.
+    adjustable : tuple of str
+        Options of images that change what the notes say.
     """
 
     def __init__(self, path: Path, plane: int | None = None, projected: bool = False) -> None:
         self.path = path
         self.notes: tuple[str, ...] = ()
+        self.adjustable: tuple[str, ...] = ()
         with _reporting(path):
             self._file = tifffile.TiffFile(path)
         try:
@@ -139,10 +142,8 @@ class TiffFrames:
     def _depth(self, count: int, plane: int | None) -> list[int]:
         if plane is None:
             if count > 1:
-                self.notes += (
-                    f"'{self.path.name}' has {count} planes per frame: the maximum over them is shown. "
-                    "Choose one with --plane.",
-                )
+                self.notes += (f"'{self.path.name}' has {count} planes per frame: the maximum over them is shown.",)
+                self.adjustable += ("plane",)
             return list(range(count))
         if plane >= count:
             held = f"it has the planes 0 to {count - 1}" if count > 1 else "its frames have one plane, number 0"

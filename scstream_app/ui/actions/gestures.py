@@ -20,6 +20,7 @@ MOUSE: Mapping[str, Gestures] = MappingProxyType(
             ("Drag the divider", "Wipe: show more of the original or of the overlay"),
             ("Wheel, pinch", "Zoom at the cursor"),
             ("Hover", "Show the segment's id, size, colour and certainty"),
+            ("Esc", "Clear the selection"),
             ("Drop a file or folder", "Open it"),
         ),
         "Drawing tools": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import QMenu
@@ -14,6 +15,8 @@ def with_mnemonics(titles: Sequence[str]) -> list[str]:
 
     >>> with_mnemonics(["Save Session", "Save Model…", "Close"])
     ['&Save Session', 'Save &Model…', '&Close']
+    >>> with_mnemonics(["Undo Rename to 'cat && dog'"])
+    ["&Undo Rename to 'cat && dog'"]
     """
     plain = [without_mnemonic(title) for title in titles]
     owners = dict[str, int]()
@@ -41,16 +44,25 @@ def _give_letter(index: int, titles: Sequence[str], owners: dict[str, int], trie
 
 def _marked(title: str, letter: str) -> str:
     place = next((place for place in _letters(title) if title[place].lower() == letter), None)
-    return title if place is None else f"{title[:place]}&{title[place:]}"
+    return escaped(title) if place is None else f"{escaped(title[:place])}&{escaped(title[place:])}"
+
+
+def escaped(text: str) -> str:
+    """Text of a menu entry that shows a text as it is, with its ampersands.
+
+    >>> escaped("Rename to 'cat & dog'")
+    "Rename to 'cat && dog'"
+    """
+    return text.replace("&", "&&")
 
 
 def without_mnemonic(title: str) -> str:
-    """Remove the mark of the mnemonic from a title.
+    """The text that an entry shows: without the mark of its mnemonic, and with single ampersands.
 
-    >>> without_mnemonic("Save &Model…")
-    'Save Model…'
+    >>> without_mnemonic("Save &Model…"), without_mnemonic("Rename to 'cat && dog'")
+    ('Save Model…', "Rename to 'cat & dog'")
     """
-    return title.replace("&", "")
+    return re.sub("&(.)", r"\1", title)
 
 
 def _letters(title: str) -> list[int]:
@@ -62,7 +74,7 @@ def _letters(title: str) -> list[int]:
 def mark_while_open(menu: QMenu) -> None:
     """Give the entries of a menu mnemonics while it is open.
 
-    The texts of actions are plain otherwise: tooltips, buttons and later changes of the text use them.
+    The texts of actions have none otherwise: tooltips, buttons and later changes of the text use them.
     """
 
     def mark() -> None:
@@ -72,7 +84,7 @@ def mark_while_open(menu: QMenu) -> None:
 
     def clear() -> None:
         for entry in menu.actions():
-            entry.setText(without_mnemonic(entry.text()))
+            entry.setText(escaped(without_mnemonic(entry.text())))
 
     menu.aboutToShow.connect(mark)
     menu.aboutToHide.connect(clear)

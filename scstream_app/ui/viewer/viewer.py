@@ -330,13 +330,20 @@ class Viewer(FileDrop, ZoomView):
         self._set_cursor()
 
     def _escape(self) -> bool:
-        """Give up what the tool has begun, or leave the tool; returns False if there is neither."""
+        """Give up what the tool has begun, leave the tool, or clear the selection; returns False if there is none.
+
+        Leaving full screen, which the window does, comes before the selection.
+        """
         if self.tool.cancel():
             return True
-        leaves = not isinstance(self.tool, SelectTool)
-        if leaves:
+        if not isinstance(self.tool, SelectTool):
             self.escaped.emit()
-        return leaves
+            return True
+        display = self._document.display
+        if not display.selection or self.window().isFullScreen():
+            return False
+        display.select(())
+        return True
 
     def leaveEvent(self, event: QEvent) -> None:
         self._mouse = None

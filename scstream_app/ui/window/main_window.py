@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow
 from scstream_app.pipeline.run import Notice
 from scstream_app.session.library import Library
 from scstream_app.ui.actions.actions import KEY_ACTIONS, SPECS, Actions
+from scstream_app.ui.actions.mnemonics import escaped
 from scstream_app.ui.compare.compare_runs import CompareRuns
 from scstream_app.ui.document.action_availability import why_disabled
 from scstream_app.ui.document.document import Document
@@ -331,8 +332,8 @@ class MainWindow(QMainWindow):
         """Show in the menu what can be undone and redone."""
         undo = self.document.undo
         self.actions_.enable(self._why_disabled, ("undo", "redo"))
-        self.actions_["undo"].setText(f"Undo {undo.undoText()}".rstrip())
-        self.actions_["redo"].setText(f"Redo {undo.redoText()}".rstrip())
+        self.actions_["undo"].setText(escaped(f"Undo {undo.undoText()}".rstrip()))
+        self.actions_["redo"].setText(escaped(f"Redo {undo.redoText()}".rstrip()))
 
     @Slot(QPoint)
     def _show_viewer_menu(self, where: QPoint) -> None:

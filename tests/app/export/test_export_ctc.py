@@ -140,7 +140,7 @@ def test_ground_truth_has_masks_of_tracking_and_segmentation(tmp_path):
 
 
 def test_more_labels_than_16_bits_hold_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(ctc, "_LARGEST_LABEL", 3)
+    monkeypatch.setattr(ctc, "LARGEST_LABEL", 3)
     with pytest.raises(ExportError, match="01_RES': more than 3 tracks do not fit into 16 bits"):
         export(tmp_path, "ctc", story())
     assert not list(tmp_path.iterdir())

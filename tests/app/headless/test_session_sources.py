@@ -10,9 +10,7 @@ import pytest
 from helpers.clips import moving_square, write_images
 from helpers.fake_source import FakeSource
 from helpers.session_clips import QUICK, clip, recording
-from scstream_app import cli, headless
-from scstream_app.commands import export as export_command
-from scstream_app.commands import resume as resume_command
+from scstream_app import cli, headless, sources
 from scstream_app.export import ExportOptions
 from scstream_app.headless import export_job
 from scstream_app.session import Session
@@ -50,7 +48,7 @@ def test_a_network_address_or_camera_is_opened_only_if_it_is_given(
     address: str, interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = session_of(interrupted, tmp_path / "a.scstream", address)
-    for module in (export_command, resume_command, export_job):
+    for module in (sources, export_job):
         monkeypatch.setattr(module, "open_source", lambda text: pytest.fail(f"{text} was opened"))
     out = ["--out", str(tmp_path / "out")]
     for words in (

@@ -342,7 +342,12 @@ def test_only_the_most_common_kind_of_image_is_used(tmp_path):
     write_images(folder, moving_square(1), "ids.tif")
     write_images(folder, moving_square(2), "photo{}.jpg")
     for address in (str(folder), str(folder / "*")):
-        assert [path.name for path in open_source(address).paths] == ["00000.png", "00001.png", "00002.png"]
+        source = open_source(address)
+        assert [path.name for path in source.paths] == ["00000.png", "00001.png", "00002.png"]
+        assert source.notes == (
+            "Only the .png images (3) are used, not those of other kinds: 2 .jpg images, 1 .tif image.",
+        )
+    assert open_source(str(folder / "*.png")).notes == ()
     for old, new in (("photo0.jpg", "p0.JPG"), ("photo1.jpg", "p1.jpeg")):
         (folder / old).rename(folder / new)
     write_images(folder, moving_square(2), "p{}x.jpg")

@@ -72,8 +72,18 @@ def test_raw_video(piped):
 
 def test_an_incomplete_raw_frame_at_the_end_is_left_out(piped):
     content = b"".join(frame.tobytes() for frame in busy(3))[:-500]
+    damaged = []
     with StandardInput(RawVideo.parse("96x64"), piped(content)) as source:
-        assert len(list(source.frames(on_damage=lambda damage: None))) == 2
+        assert len(list(source.frames(on_damage=damaged.append))) == 2
+    (damage,) = damaged
+    expected = "ended after 17932 of the 18432 bytes of a frame (96 x 64 rgb24); the frames before it are kept."
+    assert (damage.index, str(damage)) == (2, f"standard input {expected}")
+
+
+def test_less_than_one_raw_frame_raises(piped):
+    message = r"Cannot read standard input: it ended after 100 of the 9216 bytes of a frame \(96 x 64 yuv420p\)\."
+    with pytest.raises(SourceError, match=message):
+        StandardInput(RawVideo.parse("96x64:yuv420p"), piped(bytes(100)))
 
 
 @pytest.mark.parametrize("text", ["", "96", "96x", "0x5", "96x64@", "96x64@0", "96x64:", "96x64@30:nope", "-3x4"])

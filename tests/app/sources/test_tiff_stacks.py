@@ -5,8 +5,10 @@ import pytest
 import tifffile
 from PIL import Image
 
-from helpers.clips import pictures, write_images
+from helpers.clips import moving_square, pictures, write_images
+from helpers.session_clips import QUICK
 from scstream_app.errors import SourceError
+from scstream_app.pipeline.run import segment_frames
 from scstream_app.sources import ImageOptions, ImageSequence, TiffStack, open_source
 
 RNG = np.random.default_rng(5)
@@ -257,15 +259,48 @@ def test_frames_beyond_the_end_of_a_contiguous_file_are_left_out(tmp_path):
         assert "truncated" in " ".join(source.notes)
 
 
-def test_pages_of_nan_are_black(tmp_path):
+def test_values_of_nan_are_black_and_pages_of_nan_have_no_data(tmp_path):
     data = RNG.random((3, 12, 16)).astype(np.float32) * 7.0
     data[1] = np.nan
     data[0, 0, :2] = np.inf, -np.inf
-    first, second, _ = opened(write(tmp_path / "a.tif", data, **GREY), ImageOptions())
-    assert first[0, :2, 0].tolist() == [255, 0]
-    assert second.max() == 0
-    (black, *_) = opened(write(tmp_path / "b.tif", np.full((2, 4, 4), np.nan, np.float32), **GREY), ImageOptions())
-    assert black.max() == 0
+    data[2, 0, 0] = np.nan
+    damaged = []
+    with TiffStack(write(tmp_path / "a.tif", data, **GREY)) as source:
+        first, third = source.frames(on_damage=damaged.append)
+    assert first.rgb[0, :2, 0].tolist() == [255, 0]
+    assert (third.index, third.rgb[0, 0, 0]) == (2, 0)
+    assert [(damage.index, str(damage)) for damage in damaged] == [
+        (1, "it has no data: all values of frame 1 of 'a.tif' are NaN.")
+    ]
+
+
+def test_a_channel_of_nan_leaves_the_others(tmp_path):
+    data = RNG.random((2, 2, 12, 16)).astype(np.float32)
+    data[:, 0] = np.nan
+    path = write(tmp_path / "a.tif", data, imagej=True, metadata={"axes": "TCYX"})
+    assert [picture[..., 0].max() for picture in opened(path, ImageOptions())] == [0, 0]
+
+
+def test_a_frame_without_data_is_no_scene_cut(tmp_path):
+    data = np.stack([picture.mean(axis=2) for picture in moving_square(4)]).astype(np.float32)
+    data[2] = np.nan
+    notices = []
+    with TiffStack(write(tmp_path / "a.tif", data, **GREY)) as source:
+        results = list(segment_frames(source, QUICK.segmenter(), on_notice=notices.append))
+    assert [(result.index, result.cut) for result in results] == [(0, False), (1, False), (3, False)]
+    assert [(notice.kind, notice.frame) for notice in notices if notice.kind != "source"] == [("damaged", 2)]
+
+
+def test_every_layout_of_a_sequence_is_reported(tmp_path):
+    for name, planes in (("a", 3), ("b", 3), ("c", 1), ("d", 4)):
+        write(tmp_path / f"{name}.tif", RNG.integers(0, 255, (planes, 12, 16)).astype(np.uint8), **GREY)
+    notices = []
+    with open_source(str(tmp_path)) as source:
+        list(segment_frames(source, QUICK.segmenter(), scene_cuts=False, on_notice=notices.append))
+    told = " ".join(notice.text for notice in notices if notice.kind == "source")
+    assert "'a.tif' has 3 planes per frame" in told
+    assert "'d.tif' has 4 planes per frame" in told
+    assert "'b.tif'" not in told
 
 
 def test_complex_values_are_refused(tmp_path):

@@ -6,6 +6,7 @@ import io
 import threading
 from collections.abc import Callable
 
+import numba
 import pytest
 from rich.console import Console
 from rich.progress import Progress
@@ -14,7 +15,7 @@ from helpers.clips import moving_square
 from helpers.fake_source import FakeSource
 from scstream_app.terminal.progress import start_progress
 from scstream_app.terminal.progress_display import ProgressBar, ProgressLines
-from scstream_app.warmup_messages import COMPILING
+from scstream_app.warmup_messages import COMPILING, PREPARING
 
 
 class Clock:
@@ -30,17 +31,39 @@ def test_the_terminal_shows_the_message_of_the_window(monkeypatch: pytest.Monkey
     shown: list[tuple[str, float, float | None]] = []
 
     def warm_up(on_progress: Callable[[int, int, str], None]) -> None:
-        on_progress(0, 5, "")
-        on_progress(2, 5, "")
+        on_progress(1, 5, "")
         (task,) = bar.tasks
+        shown.append((task.description, task.completed, task.total))
+        numba.njit(lambda number: number + 1)(1)
+        on_progress(2, 5, "")
         shown.append((task.description, task.completed, task.total))
 
     monkeypatch.setattr("scstream.warm_up", warm_up)
     bar = Progress(console=Console(file=io.StringIO()))
     start_progress(ProgressBar(bar), threading.Event(), FakeSource(moving_square(3)), 0, None)
-    assert shown == [(COMPILING, 2, 5)]
+    assert shown == [(PREPARING, 0, None), (COMPILING, 2, 5)]
     (task,) = bar.tasks
     assert (task.description, task.total) == ("First frame", 3)
+
+
+def test_lines_name_compilation_only_if_there_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock, compiles = Clock(), False
+
+    def warm_up(on_progress: Callable[[int, int, str], None]) -> None:
+        for step in range(6):
+            clock.now += 11.0
+            on_progress(step, 5, "")
+            if compiles:
+                numba.njit(lambda number: number + 1)(1)
+
+    monkeypatch.setattr("scstream.warm_up", warm_up)
+    start_progress(ProgressLines(clock), threading.Event(), FakeSource(moving_square(3)), 0, None)
+    assert capsys.readouterr().err == ""
+    compiles = True
+    start_progress(ProgressLines(clock), threading.Event(), FakeSource(moving_square(3)), 0, None)
+    assert COMPILING in capsys.readouterr().err
 
 
 def test_a_line_every_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:

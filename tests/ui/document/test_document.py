@@ -12,6 +12,7 @@ from threading import Event
 
 import numpy as np
 import pytest
+import tifffile
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -495,6 +496,18 @@ def test_an_edit_that_the_model_refuses_is_taken_back(document: Document, qtbot:
     assert [notice.edit.values["detail"] for notice in notices] == [4.0]
     assert document.settings.detail == QUICK.detail
     assert document.settings.decay == 1.0
+
+
+def test_notices_about_images_offer_what_the_window_takes(document: Document, qtbot: QtBot, tmp_path: Path) -> None:
+    stack = np.random.default_rng(3).integers(0, 4000, (2, 3, 24, 32)).astype(np.uint16)
+    tifffile.imwrite(tmp_path / "a.tif", stack, imagej=True, metadata={"axes": "TZYX"})
+    notices: list[Notice] = []
+    document.noticed.connect(notices.append)
+    document.open_source(str(tmp_path / "a.tif"), tmp_path / "a.scstream")
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    (text,) = [notice.text for notice in notices if notice.kind == "source"]
+    assert text.endswith("To change this, add #plane=NUMBER&range=LOW:HIGH to the address and open it with Open URL.")
+    assert "--" not in text
 
 
 def test_an_edit_that_comes_too_late_is_reported_and_taken_back(

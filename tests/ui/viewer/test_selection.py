@@ -56,6 +56,18 @@ def screen(viewer: Viewer) -> npt.NDArray[np.uint8]:
 # --- dragging
 
 
+def test_esc_clears_the_selection_after_leaving_full_screen(
+    viewer: Viewer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    viewer.document.display.select({1, 2})
+    with monkeypatch.context() as full_screen:
+        full_screen.setattr(viewer, "isFullScreen", lambda: True)
+        qtbot.keyClick(viewer, Qt.Key.Key_Escape)
+    assert selected(viewer) == {1, 2}
+    qtbot.keyClick(viewer, Qt.Key.Key_Escape)
+    assert selected(viewer) == frozenset()
+
+
 def test_a_drag_selects_all_segments_that_it_passes_however_fast(viewer: Viewer) -> None:
     drag_along(viewer, [at(viewer, 20, 10), at(viewer, 60, 30)])
     assert selected(viewer) == {1, 2, 3}

@@ -72,6 +72,17 @@ def test_every_menu_and_entry_has_a_letter_of_its_own(opened: MainWindow, qtbot:
         qtbot.waitUntil(lambda menu=menu, plain=plain: [entry.text() for entry in menu.actions()] == plain)
 
 
+def test_names_keep_their_ampersands_in_menus(opened: MainWindow, qtbot: QtBot) -> None:
+    undo_commands.make_object(opened.document, "cat & dog", [0])
+    menu, undo = menu_called(opened, "Edit"), opened.actions_["undo"]
+    text = undo.text()
+    assert "cat && dog" in text
+    menu.popup(opened.mapToGlobal(QPoint(5, 5)))
+    assert undo.text() == f"&{text}"
+    menu.close()
+    qtbot.waitUntil(lambda: undo.text() == text)
+
+
 def test_a_menu_is_opened_and_used_with_keys_alone(opened: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClick(opened, Qt.Key.Key_V, Qt.KeyboardModifier.AltModifier)
     qtbot.waitUntil(lambda: isinstance(QApplication.activePopupWidget(), QMenu))

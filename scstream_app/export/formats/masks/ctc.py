@@ -11,11 +11,11 @@ import numpy.typing as npt
 import tifffile
 
 from scstream_app.export.contiguous_tracks import ContiguousTracks
+from scstream_app.export.encodings.sixteen_bits import LARGEST_LABEL
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
-_LARGEST_LABEL = 2**16 - 1
 _DIGITS = 3
 
 
@@ -61,8 +61,8 @@ class _CtcWriter(FileWriter):
         events = () if self.job.objects else result.events
         splits = [(event.ids[0], event.ids[1]) for event in events if event.kind == "split"]
         labels = self._tracks.advance(time, visible.tolist(), splits)
-        if len(self._tracks.tracks) > _LARGEST_LABEL:
-            raise ValueError(f"more than {_LARGEST_LABEL} tracks do not fit into 16 bits; use zarr or csv instead")
+        if len(self._tracks.tracks) > LARGEST_LABEL:
+            raise ValueError(f"more than {LARGEST_LABEL} tracks do not fit into 16 bits; use zarr or csv instead")
         # The first place is that of no track, -1.
         table = np.zeros(2 + (int(visible[-1]) if len(visible) else -1), np.uint16)
         table[visible + 1] = list(labels.values())

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from scstream_app.export.encodings import png
+from scstream_app.export.encodings.sixteen_bits import sixteen_bits
 from scstream_app.export.writer import ImageWriter
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.image_types import IdMap
-
-_LARGEST_ID = 2**16 - 2
 
 
 class Ids(ImageWriter):
@@ -26,9 +23,8 @@ class Ids(ImageWriter):
 
 
 def _encode(labels: IdMap) -> bytes:
-    largest = int(labels.max()) - 1
-    if largest > _LARGEST_ID:
-        raise ValueError(
-            f"id {largest} does not fit into 16 bits (at most {_LARGEST_ID}); use npz, tiff or zarr instead"
-        )
-    return png.greys(labels.astype(np.uint16))
+    try:
+        fitting = sixteen_bits(labels)
+    except ValueError as error:
+        raise ValueError(f"{error}; use npz, tiff or zarr instead") from error
+    return png.greys(fitting)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from scstream_app.export.encodings.sixteen_bits import LARGEST_LABEL
 from scstream_app.export.encodings.tiff_pages import TiffPages
 from scstream_app.export.frame_times import FrameTimes
 from scstream_app.export.job import Job
 from scstream_app.export.writer import FileWriter
 from scstream_app.pipeline.frame_result import FrameResult
 
-#: Largest labels that a pixel of 16 bits and one of float32 hold exactly.
-_LARGEST_SHORT, _LARGEST_FLOAT = 2**16 - 1, 2**24
+#: Largest label that a pixel of float32 holds exactly.
+_LARGEST_FLOAT = 2**24
 
 
 class ImageJ(FileWriter):
@@ -44,7 +45,7 @@ class ImageJ(FileWriter):
         self._largest = max(self._largest, int(labels.max()))
         if self._largest > _LARGEST_FLOAT:
             raise ValueError(f"id {self._largest - 1} is too large for ImageJ (at most {_LARGEST_FLOAT - 1}); use tiff")
-        if self._largest > _LARGEST_SHORT and self._pages.kind != np.float32:
+        if self._largest > LARGEST_LABEL and self._pages.kind != np.float32:
             self._pages.rewrite(np.float32)
         if self._pages.is_full(labels):
             raise ValueError("ImageJ reads no TIFF file beyond 4 GB; export fewer frames, a smaller scale, or use tiff")

@@ -29,6 +29,7 @@ from scstream_app.session.resumption import planned_edits
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source
+from scstream_app.sources.images.options import address_advice
 from scstream_app.ui.document.split_line import PendingSplit, SplitWatcher
 from scstream_app.ui.document.workers.open_clips import close_in_background, open_existing, open_unless_cancelled
 from scstream_app.ui.qt.threads.background import BackgroundWorker
@@ -402,7 +403,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
         if notice.edit is not None and not self._pending.discard(notice.edit):
             # The window takes back only edits of the user.
             notice = replace(notice, edit=None)
-        self.noticed.emit(notice)
+        self.noticed.emit(notice.with_advice(address_advice))
 
     def _show_preview(self, preview: Preview) -> None:
         if self.preview.put(preview):
