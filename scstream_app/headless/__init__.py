@@ -3,7 +3,7 @@
 from scstream_app.headless.export_job import export, raise_failures
 from scstream_app.headless.job_setup import make_job, stored_options
 from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
-from scstream_app.headless.run_progress import RunCallbacks, RunProgress
+from scstream_app.headless.run_progress import RunCallbacks, RunProgress, expected_frames
 from scstream_app.headless.segment_job import Run, prepare, resume, segment
 from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
 from scstream_app.headless.session_objects import add_prompts, session_objects
@@ -16,6 +16,7 @@ __all__ = [
     "RunCallbacks",
     "RunProgress",
     "add_prompts",
+    "expected_frames",
     "export",
     "find_session",
     "local_source",
