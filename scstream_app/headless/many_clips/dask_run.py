@@ -52,7 +52,8 @@ def local_workers(count: int) -> Iterator[distributed.Client]:
             threads_per_worker=1,
             processes=True,
             memory_limit=0,
-            dashboard_address=None,
+            # Any free port: two commands at the same time must not ask for the same one.
+            dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import scstream
 from helpers.clips import leftovers, moving_square, write_video
 from helpers.paths import ROOT
 from scstream_app.export import ExportOptions
@@ -24,16 +25,17 @@ from scstream_app.settings import Settings
 from scstream_app.sources import ImageOptions
 
 pytest.importorskip("distributed")
+psutil = pytest.importorskip("psutil")
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kills by POSIX signals")]
 
-FRAMES = 60
+FRAMES = 40
 FORMATS = ("ids", "csv", "mp4")
 
 
 @pytest.fixture(scope="module")
 def videos(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("videos")
-    frames = moving_square(FRAMES, 48, 240)
+    frames = moving_square(FRAMES, 48, 160)
     return [write_video(folder / "a.mp4", frames), write_video(folder / "b.mp4", frames[::-1])]
 
 
@@ -121,30 +123,30 @@ def test_a_clip_that_kills_three_workers_fails_and_the_other_is_done(
 
 def test_ctrl_c_in_the_terminal_loses_nothing(videos: list[Path], alone: list[dict[str, Any]], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    path = os.pathsep.join([str(ROOT), str(ROOT / "engine"), os.environ.get("PYTHONPATH", "")])
+    engine = str(Path(scstream.__file__).parents[1])
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), engine])}
     words = ["segment", *map(str, videos), "--out", str(out), "--workers", "2", "--threads", "1"]
     command = [sys.executable, "-m", "scstream_app", *words]
     logs = [out / name / f"{name}.scstream" / "frames.jsonl" for name in "ab"]
     with subprocess.Popen(
-        command, env={**os.environ, "PYTHONPATH": path}, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         deadline = time.monotonic() + 200
         while process.poll() is None and not any(log.exists() and log.stat().st_size for log in logs):
             assert time.monotonic() < deadline
             time.sleep(0.02)
+        started = psutil.Process(process.pid).children(recursive=True)
         os.killpg(process.pid, signal.SIGINT)
         _, err = process.communicate(timeout=100)
     assert process.returncode == 130
     assert err.splitlines()[-1].startswith("Interrupted: 0 of 2 clips complete.")
     assert "Traceback" not in err
-    with pytest.raises(ProcessLookupError):
-        os.killpg(process.pid, 0)
+    # A process that has ended may wait for somebody to ask for its exit code.
+    assert len(started) >= 2
+    assert not [child for child in started if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
     assert not leftovers(out)
     done = [len(Session.open(log.parent)) for log in logs if log.exists()]
     assert 0 < sum(done) < 2 * FRAMES
-    again = subprocess.run(
-        [*command, "--json"], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, text=True, check=True
-    )
-    report = json.loads(again.stdout)
-    assert sum(clip["frames"] for clip in report["clips"]) + sum(done) == 2 * FRAMES
+    again = [run_clip(clip, threading.Event(), lambda progress: None).report for clip in clips_of(videos, out)]
+    assert sum(report["frames"] for report in again) + sum(done) == 2 * FRAMES
     assert [contents(out / name) for name in "ab"] == alone
