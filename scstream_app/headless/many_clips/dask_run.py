@@ -53,7 +53,7 @@ def local_workers(count: int) -> Iterator[distributed.Client]:
             processes=True,
             memory_limit=0,
             # Any free port: two commands at the same time must not ask for the same one.
-            dashboard_address=":0",
+            dashboard_address="127.0.0.1:0",
             silence_logs=logging.CRITICAL,
         )
     with cluster, distributed.Client(cluster, set_as_default=False) as client:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.clips import leftovers, moving_square, write_images, write_video
+from helpers.paths import ROOT
 from scstream_app import cli
 from scstream_app.errors import SettingsError
 from scstream_app.export import ExportOptions
@@ -203,6 +204,8 @@ def test_clips_in_turn_are_as_if_run_alone(
     assert (report["segmented"], report["skipped"], report["failed"]) == (0, 2, 1)
     assert [clip["state"] for clip in report["clips"]] == ["skipped", "failed", "skipped"]
     assert set(report["clips"][1]) == {"source", "state", "error"}
+    text = (ROOT / "docs" / "command.md").read_text(encoding="utf-8").partition("with several clips\n")[2]
+    assert all(f"`{field}`" in text.partition("\n## ")[0] for field in (*report, *report["clips"][1]))
     assert report["clips"][2]["source"] == str(videos[1])
     assert report["clips"][2]["frames"] == 4
     assert "bad: failed" in err
