@@ -33,11 +33,14 @@ _TICK = 0.25
 
 
 class _IgnoreInterrupts(distributed.WorkerPlugin):  # type: ignore[misc]
-    """Lets worker processes survive Ctrl-C, which a terminal sends to them too: the command stops them in order."""
+    """Lets worker processes survive Ctrl-C and SIGTERM, which often go to all processes of a command.
+
+    The command stops them after their current frame; if it is killed, Dask ends them.
+    """
 
     def setup(self, worker: distributed.Worker) -> None:
-        """Ignore the signals of the terminal."""
-        for name in ("SIGINT", "SIGHUP"):
+        """Ignore the signals that end a command."""
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             if hasattr(signal, name):
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
 
