@@ -29,6 +29,10 @@ class EvaluationError(StudioError):
     """Predictions and ground truth cannot be compared."""
 
 
+class ClusterError(StudioError):
+    """Clips cannot run side by side: Dask is missing, or its scheduler or workers are."""
+
+
 class PipelineError(StudioError):
     """Segmentation failed at ``frame``; the cause of the exception is the reason."""
 

@@ -22,8 +22,10 @@ from scstream_app.terminal.command_options import (
     PaletteOption,
     Pattern,
     Quiet,
+    Scheduler,
     SoftEdges,
     View,
+    Workers,
     examples,
     formats_option,
     parse_formats,
@@ -45,6 +47,7 @@ from scstream_app.terminal.source_options import (
     ToStdout,
     check_stdout,
     frame_writer,
+    image_options,
     open_given,
 )
 
@@ -59,6 +62,7 @@ app = command_app()
         "scstream segment clip.mp4 --out results --object mask.png --formats matte,prores",
         "scstream segment clip.mp4 --out results --object dog=120,80,200,150 --object ball=400,310",
         "scstream segment camera:0 --out results --frames :300",
+        "scstream segment clips/*.mp4 --out results --workers 4",
         "ffmpeg -i clip.mp4 -f matroska - | scstream segment - --out results",
     )
 )
@@ -81,19 +85,33 @@ def segment(
     plane: Plane = None,
     raw: Raw = None,
     to_stdout: ToStdout = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing session and its files.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out."""
+    """Segment SOURCE and write a session (NAME.scstream) and files in the chosen formats to the folder --out.
+
+    Several clips get a folder each, --out/NAME. The same command again skips those that are complete.
+    """
+    from scstream_app.commands.segment_clips import make_clips, segment_clips
     from scstream_app.export import ExportOptions
+    from scstream_app.headless.many_clips import are_several_clips
 
     start, stop = parse_frames(frames)
     options = validated(
         ExportOptions(parse_formats(formats), pattern=pattern, view=view, palette=palette, soft_edges=soft_edges)
     )
     check_stdout(to_stdout, as_json, bool(objects))
+    if are_several_clips(source) or workers is not None or scheduler is not None:
+        reading = image_options(value_range, rate, plane)
+        alone = {"--object": objects, "--corrections": corrections, "--to-stdout": to_stdout, "--raw": raw}
+        with exit_on_error(debug):
+            clips = make_clips(source, out, settings, options, reading, start, stop, overwrite, alone)
+            segment_clips(clips, workers, scheduler, as_json, quiet, debug)
+        return
     with exit_on_error(debug), open_given(source, value_range, rate, plane, raw) as opened:
         prompts = read_prompts(opened, objects, corrections)
         run = headless.prepare(

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from scstream_app.headless.export_job import export, raise_failures
     from scstream_app.headless.job_setup import make_job, stored_options
     from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
-    from scstream_app.headless.run_progress import RunCallbacks, RunProgress
+    from scstream_app.headless.run_progress import RunCallbacks, RunProgress, expected_frames
     from scstream_app.headless.segment_job import Run, prepare, resume, segment
     from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
     from scstream_app.headless.session_sources import local_source
@@ -20,6 +20,7 @@ __all__ = [
     "RunCallbacks",
     "RunProgress",
     "add_prompts",
+    "expected_frames",
     "export",
     "find_session",
     "local_source",
@@ -44,7 +45,7 @@ _HOME = {
     **dict.fromkeys(("export", "raise_failures"), "headless.export_job"),
     **dict.fromkeys(("make_job", "stored_options"), "headless.job_setup"),
     **dict.fromkeys(("Prompt", "read_corrections", "read_prompts"), "headless.object_prompts"),
-    **dict.fromkeys(("RunCallbacks", "RunProgress"), "headless.run_progress"),
+    **dict.fromkeys(("RunCallbacks", "RunProgress", "expected_frames"), "headless.run_progress"),
     **dict.fromkeys(("Run", "prepare", "resume", "segment"), "headless.segment_job"),
     **dict.fromkeys(("find_session", "resume_command", "session_name", "sessions_in"), "headless.session_names"),
     **dict.fromkeys(("add_prompts", "session_objects"), "headless.stored_objects"),

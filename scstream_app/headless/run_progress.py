@@ -15,6 +15,7 @@ from scstream.sampler.genealogy import Kind
 from scstream_app.errors import ExportError
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.run import Notice
+from scstream_app.sources import Source
 
 if TYPE_CHECKING:
     from scstream import Event, Preview, VideoSegmenter
@@ -127,6 +128,12 @@ class RunProgress:
             "notices": [{"kind": n.kind, "frame": n.frame, "text": n.text} for n in self.notices],
             "failures": [str(failure) for failure in self.failures],
         }
+
+
+def expected_frames(source: Source, start: int, stop: int | None) -> int | None:
+    """Number of frames of a run; None if the source does not know its length."""
+    ends = [end for end in (source.length, stop) if end is not None]
+    return max(1, min(ends) - start) if ends else None
 
 
 def _rounded(value: float) -> float:

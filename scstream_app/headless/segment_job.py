@@ -8,7 +8,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scstream_app.errors import ExportError, SessionError, SettingsError, SourceError
 from scstream_app.export import (
@@ -86,6 +86,21 @@ class Run:
             overwrite=self.overwrite,
         )
         return self.session
+
+    def report(self) -> dict[str, Any]:
+        """The figures that `scstream segment --json` prints; needs a session."""
+        session = self.session
+        assert session is not None
+        report = {
+            **self.progress.report(self.segmenter),
+            "session": str(session.path),
+            "frames_in_session": len(session),
+            "out": str(self.out),
+            "formats": list(self.options.formats),
+        }
+        if not self.progress.frames and len(session):
+            report["segments_last"] = session.record(int(session.frames[-1])).rows
+        return report
 
 
 def prepare(

@@ -49,7 +49,7 @@ class Library:
             raise SessionError(
                 f"Cannot store sessions in '{self.folder}': {reason(error)}. Choose another folder in Preferences."
             ) from error
-        stem = file_stem(_plain_name(address))
+        stem = file_stem(plain_name(address))
         stamp = datetime.now().strftime("%Y-%m-%d %H.%M.%S")
         path = self.folder / f"{stem} {stamp}{SUFFIX}"
         count = 1
@@ -114,7 +114,7 @@ def file_stem(name: str) -> str:
     return safe.encode()[:_LONGEST_NAME].decode(errors="ignore").strip(" .") or "video"
 
 
-def _plain_name(address: str) -> str:
+def plain_name(address: str) -> str:
     """Short name of a source: its file, the folder of several images, or the path or host of a URL.
 
     A user name or password in the URL is left out.

@@ -61,6 +61,20 @@ Threads = Annotated[
     int | None,
     typer.Option(callback=_checked_by(SPECS["threads"]), help=f"{SPECS['threads'].help} Default: one per core."),
 ]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        callback=in_range("integer", low=1, high=1000),
+        help="Several clips: segment this many at the same time, each in its own process (needs the extra 'cluster').",
+    ),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Several clips: segment them on the workers of this Dask scheduler, such as tcp://host:8786.",
+    ),
+]
 
 
 def _small_letters(text: str | None) -> str | None:

@@ -29,8 +29,8 @@ def start_progress(
     display: ProgressDisplay, cancel: threading.Event, source: Source, start: int, stop: int | None
 ) -> RunCallbacks:
     """Compile the engine, and return callbacks that show the progress of the run."""
-    _compile(display)
-    display.begin("First frame", _expected(source, start, stop))
+    compile_engine(display)
+    display.begin("First frame", headless.expected_frames(source, start, stop))
     repeated = 0
 
     def on_preview(preview: Preview) -> None:
@@ -51,7 +51,7 @@ def start_progress(
     return headless.RunCallbacks(cancel, on_preview, on_notice, on_repeated, on_failure)
 
 
-def _compile(display: ProgressDisplay) -> None:
+def compile_engine(display: ProgressDisplay) -> None:
     """Load the engine; show progress only if it has to be compiled, which takes long."""
     import scstream
 
@@ -83,33 +83,17 @@ def show_progress(display: ProgressDisplay, steps: Any, already: int = 0) -> Non
             _update(display, progress, already)
 
 
-def _expected(source: Source, start: int, stop: int | None) -> int | None:
-    """Number of frames of the run; None if the source does not know its length."""
-    ends = [end for end in (source.length, stop) if end is not None]
-    return max(1, min(ends) - start) if ends else None
-
-
 def _update(display: ProgressDisplay, progress: RunProgress, already: int) -> None:
     display.update(already + progress.frames, f"Segmenting, {progress.segments_last} segments", progress.rate)
 
 
 def report_run(run: Run, as_json: bool, quiet: bool, resumed: bool = False) -> None:
     """Print the summary of a run."""
-    session = run.session
-    assert session is not None
-    report = {
-        **run.progress.report(run.segmenter),
-        "session": str(session.path),
-        "frames_in_session": len(session),
-        "out": str(run.out),
-        "formats": list(run.options.formats),
-    }
-    if not run.progress.frames and len(session):
-        report["segments_last"] = session.record(int(session.frames[-1])).rows
+    report = run.report()
     if as_json:
         print_json(report)
     elif not quiet and resumed and not report["frames"]:
-        frames, segments = counted(len(session), "frame"), counted(report["segments_last"], "segment")
+        frames, segments = counted(report["frames_in_session"], "frame"), counted(report["segments_last"], "segment")
         print(f"Already complete: {frames}, {segments}; files written: {', '.join(run.options.formats) or 'none'}")
     elif not quiet:
         _print_summary(report, run.out, run.options.formats, resumed)

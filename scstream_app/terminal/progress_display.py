@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 #: Seconds between two lines of progress. After a tenth of the work, a line may come sooner, but not at once.
 _SECONDS, _SHARE, _LEAST_SECONDS = 10.0, 0.1, 1.0
@@ -28,6 +28,14 @@ class ProgressDisplay(ABC):
     @abstractmethod
     def update(self, completed: int | None = None, text: str | None = None, rate: float | None = None) -> None:
         """Change the number of completed steps, the text, or the number of frames a second."""
+
+    @abstractmethod
+    def show_part(self, name: str, text: str, completed: int, total: int | None) -> None:
+        """Show how far one of several parts is that run side by side."""
+
+    @abstractmethod
+    def end_part(self, name: str) -> None:
+        """Stop showing a part; no effect if it is not shown."""
 
     @abstractmethod
     def print(self, text: str) -> None:
@@ -73,6 +81,12 @@ class NoProgress(ProgressDisplay):
     def update(self, completed: int | None = None, text: str | None = None, rate: float | None = None) -> None:
         """Do nothing."""
 
+    def show_part(self, name: str, text: str, completed: int, total: int | None) -> None:
+        """Do nothing."""
+
+    def end_part(self, name: str) -> None:
+        """Do nothing."""
+
     def print(self, text: str) -> None:
         """Do nothing."""
 
@@ -83,6 +97,7 @@ class ProgressBar(ProgressDisplay):
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task = progress.add_task("", total=None, visible=False, rate="")
+        self._parts: dict[str, TaskID] = {}
 
     def begin(self, text: str, total: int | None) -> None:
         """Begin a stage with an empty bar."""
@@ -92,6 +107,17 @@ class ProgressBar(ProgressDisplay):
         """Move the bar."""
         fields: dict[str, Any] = {} if rate is None else {"rate": f"{rate:.1f} frames/s"}
         self._progress.update(self._task, completed=completed, description=text, **fields)
+
+    def show_part(self, name: str, text: str, completed: int, total: int | None) -> None:
+        """Move the bar of the part, below the one of the whole."""
+        if name not in self._parts:
+            self._parts[name] = self._progress.add_task(name, total=total, rate=text)
+        self._progress.update(self._parts[name], completed=completed, total=total, rate=text)
+
+    def end_part(self, name: str) -> None:
+        """Remove the bar of the part."""
+        if name in self._parts:
+            self._progress.remove_task(self._parts.pop(name))
 
     def print(self, text: str) -> None:
         """Print a line above the bar."""
@@ -104,6 +130,7 @@ class ProgressLines(ProgressDisplay):
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._text, self._completed = "", 0
+        self._parts: dict[str, str] = {}
         self._total: int | None = None
         self._rate: float | None = None
         self._shown: tuple[str, int] = ("", 0)
@@ -125,6 +152,14 @@ class ProgressLines(ProgressDisplay):
         if waited >= _SECONDS or (waited >= _LEAST_SECONDS and self._total and step >= _SHARE * self._total):
             self._print_line()
 
+    def show_part(self, name: str, text: str, completed: int, total: int | None) -> None:
+        """Remember the part for the next line."""
+        self._parts[name] = f"{name} {text} {completed} of {'?' if total is None else total}"
+
+    def end_part(self, name: str) -> None:
+        """Leave the part out of the next line."""
+        self._parts.pop(name, None)
+
     def print(self, text: str) -> None:
         """Print a line."""
         print(" ".join(text.split()), file=sys.stderr, flush=True)
@@ -137,7 +172,8 @@ class ProgressLines(ProgressDisplay):
     def _print_line(self) -> None:
         self._last = self._clock()
         self._shown = (self._text, self._completed)
-        self.print(": ".join(filter(None, (self._text, self._figures()))))
+        line = ": ".join(filter(None, (self._text, self._figures())))
+        self.print("; ".join([line, *self._parts.values()]))
 
     def _figures(self) -> str:
         """Number of steps, rate and remaining time; empty before the first step."""

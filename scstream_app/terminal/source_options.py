@@ -15,7 +15,7 @@ from scstream_app.terminal.console import print_message
 if TYPE_CHECKING:
     from scstream_app.export import Job
     from scstream_app.pipeline.frame_result import FrameResult
-    from scstream_app.sources import Source
+    from scstream_app.sources import ImageOptions, Source
 
 #: Part of the help text.
 _PANEL = "Images and pipes"
@@ -25,7 +25,7 @@ Sources = Annotated[
     typer.Argument(
         metavar="SOURCE",
         help="A video file, a TIFF stack, a folder, pattern (frames/%05d.png, 'frames/*.png') or list of images, "
-        "camera:0, the URL of a stream, or - for standard input.",
+        "camera:0, the URL of a stream, or - for standard input. Several videos or folders are several clips.",
     ),
 ]
 Range = Annotated[
@@ -71,14 +71,24 @@ ToStdout = Annotated[
 ]
 
 
+def image_options(value_range: str, rate: float | None, plane: int | None) -> ImageOptions:
+    """How images are read; raises a usage error."""
+    from scstream_app.sources import ImageOptions
+
+    try:
+        return ImageOptions.parse(value_range, rate, plane)
+    except SourceError as error:
+        raise typer.BadParameter(str(error).rstrip(".")) from error
+
+
 def open_given(
     addresses: Sequence[str], value_range: str, rate: float | None, plane: int | None, raw: str | None
 ) -> Source:
     """Open the source that the arguments and options of a command describe."""
     from scstream_app.sources import ImageOptions, RawVideo, StandardInput, open_source
 
+    options = image_options(value_range, rate, plane)
     try:
-        options = ImageOptions.parse(value_range, rate, plane)
         described = None if raw is None else RawVideo.parse(raw)
     except SourceError as error:
         raise typer.BadParameter(str(error).rstrip(".")) from error
