@@ -7,8 +7,17 @@ from typing import Annotated
 
 import typer
 
-from scstream_app.terminal.command_options import Debug, Json, Quick, QuietProgress, Seeds, examples, in_range
+from scstream_app.terminal.command_options import (
+    Debug,
+    Json,
+    Quick,
+    QuietProgress,
+    Seeds,
+    examples,
+    in_range,
+)
 from scstream_app.terminal.console import exit_on_error, print_json
+from scstream_app.terminal.exit_codes import FAILED
 from scstream_app.terminal.lazy_group import Group, command_app
 from scstream_app.terminal.progress_display import status_display
 
@@ -105,3 +114,29 @@ def bench_datasets(
         with status_display(quiet) as on_status:
             result = datasets.measure(quick, seeds, on_status)
         print_json(result) if as_json else tables.print_datasets(result)
+
+
+@app.command("compare", epilog=examples("scstream bench compare before.json after.json"))
+def bench_compare(
+    old: Annotated[Path, typer.Argument(metavar="A.json", help="A report that a benchmark saved with --save.")],
+    new: Annotated[Path, typer.Argument(metavar="B.json", help="A later report of the same benchmark.")],
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            callback=in_range("number", low=0.0, high=10.0),
+            help="Smallest change that counts, as a share of the old value.",
+        ),
+    ] = 0.05,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare two reports: exit code 1 if a value got worse by more than the tolerance and its noise."""
+    from scstream_app.evaluation.bench.compare import compare
+    from scstream_app.evaluation.bench.report import Report
+    from scstream_app.evaluation.bench.report_output import print_comparison
+
+    with exit_on_error(debug):
+        found = compare(Report.load_file(old), Report.load_file(new), tolerance)
+        print_json(found.as_json()) if as_json else print_comparison(found)
+        if found.worse:
+            raise typer.Exit(FAILED)

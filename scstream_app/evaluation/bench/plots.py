@@ -45,10 +45,22 @@ def _draw(axes: Any, plot: Plot) -> None:
     axes.set(title=plot.title, xlabel=plot.x, ylabel=plot.y)
     if plot.log_x:
         axes.set_xscale("log")
+        _label_logarithmic(axes.xaxis)
     if plot.log_y:
         axes.set_yscale("log")
+        _label_logarithmic(axes.yaxis)
     else:
         axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
     axes.grid(True, which="both", linewidth=0.4, alpha=0.5)
     if plot.series:
         axes.legend(frameon=False)
+
+
+def _label_logarithmic(axis: Any) -> None:
+    """Label powers of ten, and 2 and 5 between them if there are few, as plain numbers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100.0 * low else (1.0,)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())

@@ -1,8 +1,8 @@
 """The result of a benchmark: tables and plots with the machine, the versions and the command they come from.
 
-A row may hold more values than its table shows. For a measured column ``ms``, the values ``ms_p10``, ``ms_p90`` and
-``repetitions`` are the spread of its repetitions and their number; `bench.compare` needs them to tell a change from
-noise.
+A row may hold more values than its table shows. The spread of a measured column ``ms`` is in ``ms_p10`` and ``ms_p90``
+(percentiles) or in ``ms_std`` (standard deviation), the number of its measurements in ``repetitions``; `bench.compare`
+needs them to tell a change from noise.
 """
 
 from __future__ import annotations
@@ -105,13 +105,14 @@ class Table:
     """Rows of values.
 
     ``keys`` are the columns that tell the rows apart, ``measures`` the columns that can get better or worse, with the
-    direction that is better.
+    direction that is better. The ``note`` says how to read the table.
     """
 
     name: str
     title: str
     columns: list[str]
     rows: list[Row] = field(default_factory=list)
+    note: str = ""
     keys: list[str] = field(default_factory=list)
     measures: dict[str, Better] = field(default_factory=dict)
 
@@ -241,10 +242,14 @@ def markdown_table(table: Table) -> str:
 
 
 def cell(row: Row, column: str) -> str:
-    """A value as text, with the 10th and 90th percentile of its repetitions if the row has them."""
+    """A value as text, with its spread if the row has one: 10th and 90th percentile, or standard deviation."""
     text = number(row.get(column))
-    low, high = row.get(f"{column}_p10"), row.get(f"{column}_p90")
-    return text if low is None or high is None or not text else f"{text} ({number(low)} to {number(high)})"
+    low, high, deviation = (row.get(f"{column}_{name}") for name in ("p10", "p90", "std"))
+    if not text:
+        return ""
+    if low is not None and high is not None:
+        return f"{text} ({number(low)} to {number(high)})"
+    return text if deviation is None else f"{text} ± {number(deviation)}"
 
 
 def number(value: Any) -> str:

@@ -8,7 +8,7 @@ import pytest
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.bench import report as reports
 from scstream_app.evaluation.bench.plots import save_svg
-from scstream_app.evaluation.bench.report import Plot, Report, Series, Skipped, Table, markdown_table, number
+from scstream_app.evaluation.bench.report import Plot, Report, Series, Skipped, Table, cell, markdown_table, number
 from scstream_app.evaluation.bench.report_output import reported
 
 
@@ -21,7 +21,7 @@ def report():
         "scstream bench streams",
         settings={"seeds": 3},
         skipped=[Skipped("river", "not installed")],
-        tables=[Table("times", "Times", ["method", "ms"], [row], ["method"], {"ms": "lower"})],
+        tables=[Table("times", "Times", ["method", "ms"], [row], "A note.", ["method"], {"ms": "lower"})],
         plots=[Plot("growth", "Growth", "points", "ms", True, True, [Series("ours", [1.0, 10.0], [2.0, 3.0], True)])],
     )
 
@@ -92,6 +92,11 @@ def test_markdown_shows_the_spread_and_escapes_bars(report):
         "| --- | --- |",
         "| a/b | 12.3 (11.0 to 14.0) |",
     ]
+
+
+def test_a_standard_deviation_is_shown():
+    assert cell({"ari": 0.9, "ari_std": 0.0123}, "ari") == "0.900 ± 0.0123"
+    assert cell({"ari": None, "ari_std": 0.0123}, "ari") == ""
 
 
 @pytest.mark.parametrize(
