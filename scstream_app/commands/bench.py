@@ -16,6 +16,7 @@ from scstream_app.terminal.command_options import (
     QuietProgress,
     Save,
     Seeds,
+    Threads,
     examples,
     in_range,
 )
@@ -153,6 +154,43 @@ def bench_supervoxels(
         supervoxels.measure(report, root, void, seeds, quick, on_status)
 
     _run(_command("supervoxels", [root], void=void, seeds=seeds, quick=quick), measure, save, as_json, quiet, debug)
+
+
+@app.command("scaling", epilog=examples("scstream bench scaling", "scstream bench scaling a.mp4 b.mp4 --only pixels,k"))
+def bench_scaling(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SOURCE]...", help="Videos or folders of images. Default: the sample clips."),
+    ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="LIST", help="Comma-separated axes: pixels, k, d, points, threads. Default: all.")
+    ] = "",
+    threads: Threads = None,
+    save: Save = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Measure how the time of a step grows with pixels, clusters, dimensions, points and threads.
+
+    Beside the times stand bounds from the memory bandwidth and the multiply-adds a second of this machine.
+    """
+    from scstream_app.evaluation.bench import scaling
+
+    axes = [part.strip().lower() for part in only.split(",") if part.strip()]
+
+    def measure(report: Report, on_status: Callable[[str], None]) -> None:
+        scaling.measure(report, sources or (), axes, quick, threads, on_status)
+
+    _run(
+        _command("scaling", sources or (), only=only, threads=threads, quick=quick),
+        measure,
+        save,
+        as_json,
+        quiet,
+        debug,
+    )
 
 
 @app.command("compare", epilog=examples("scstream bench compare before.json after.json"))
