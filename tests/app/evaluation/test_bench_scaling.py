@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from helpers.clips import moving_square, write_video
+from scstream import ScStream
+from scstream.metrics import ari
+from scstream.streams import gaussian_stream
 from scstream_app import cli
 from scstream_app.errors import SourceError
 from scstream_app.evaluation.bench import machine_rates, scaling
 from scstream_app.evaluation.bench.machine_rates import Rates, measure_rates
 from scstream_app.evaluation.bench.scaling_frames import Mosaics
+from scstream_app.evaluation.bench.true_start import start_from_truth
 
 
 def numbered_clip(value, n=4, height=6, width=8):
@@ -85,6 +89,18 @@ def test_bounds_follow_from_the_rates():
 @pytest.mark.parametrize(("most", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
 def test_thread_counts_double(most, counts):
     assert scaling.thread_counts(most) == counts
+
+
+# --- streams
+
+
+@pytest.mark.slow
+def test_a_model_that_starts_from_the_truth_has_its_clusters_and_continues():
+    batches = list(gaussian_stream(2, 3000, 60, 2, turn=0.0, spread=80.0, seed=0))
+    model = start_from_truth(ScStream(scaling.gaussian(2), alpha=1e4, decay=0.3, seed=0, threads=1), *batches[0])
+    assert abs(model.n_clusters_ - 60) <= 3
+    model.partial_fit(batches[1][0])
+    assert ari(batches[1][1], model.labels_) > 0.9
 
 
 # --- the command
