@@ -8,6 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 READY_DOCS := $(VENV)/.ready-docs
+READY_BENCH := $(VENV)/.ready-bench
 # uv takes a fraction of pip's time, but does not know the package index of pip's settings: if it fails, pip tries.
 # Without compiling: most of what the packages contain is never imported.
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c constraints.txt
@@ -76,8 +77,14 @@ format: $(READY)  ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)  ## Measure the speed on video and compare it with k-means
-	$(BIN)/scstream bench video
+# For instance: make bench CLIPS='a.mp4 b.mp4' SUPERVOXELS='camvid --void 11'. Quick results are not for the documentation.
+BENCH = $(if $(QUICK),out,docs)
+SAVE = $(if $(QUICK),--quick) --save $(BENCH)/benchmarks
+bench: $(READY_BENCH)  ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: rough figures, in out/)
+	mkdir -p $(BENCH)/benchmarks
+	$(BIN)/scstream bench scaling $(CLIPS) $(SAVE)/scaling.json
+	$(if $(SUPERVOXELS),$(BIN)/scstream bench supervoxels $(SUPERVOXELS) $(SAVE)/supervoxels.json)
+	$(BIN)/python tools/benchmark_page.py --results $(BENCH)/benchmarks --page $(BENCH)/benchmarks.md
 
 docs: $(READY_DOCS)  ## Build the documentation site in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
@@ -145,4 +152,8 @@ $(READY): pyproject.toml engine/pyproject.toml constraints.txt
 
 $(READY_DOCS): $(READY)
 	$(UV_INSTALL) -e ./engine -e '.[docs]' || $(PIP_INSTALL) -e ./engine -e '.[docs]'
+	@touch $@
+
+$(READY_BENCH): $(READY)
+	$(UV_INSTALL) -e ./engine -e '.[bench]' || $(PIP_INSTALL) -e ./engine -e '.[bench]'
 	@touch $@

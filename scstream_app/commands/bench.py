@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from scstream_app.terminal.command_options import Debug, Json, Quick, QuietProgress, Seeds, examples, in_range
+from scstream_app.terminal.command_options import (
+    Debug,
+    Json,
+    Quick,
+    QuietProgress,
+    Save,
+    Seeds,
+    Threads,
+    examples,
+    in_range,
+)
 from scstream_app.terminal.console import exit_on_error, print_json
+from scstream_app.terminal.exit_codes import FAILED
 from scstream_app.terminal.lazy_group import Group, command_app
 from scstream_app.terminal.progress_display import status_display
+
+if TYPE_CHECKING:
+    # Importing the engine takes a while.
+    from scstream_app.evaluation.bench.report import Report
 
 app = command_app(cls=Group, help="Compare the engine with other methods.")
 
@@ -105,3 +122,125 @@ def bench_datasets(
         with status_display(quiet) as on_status:
             result = datasets.measure(quick, seeds, on_status)
         print_json(result) if as_json else tables.print_datasets(result)
+
+
+@app.command("supervoxels", epilog=examples("scstream bench supervoxels camvid --void 11"))
+def bench_supervoxels(
+    root: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ROOT",
+            help="A folder with pictures in frames/ and label images in labels/ or gt/, or one with such folders.",
+        ),
+    ],
+    void: Annotated[
+        int,
+        typer.Option(
+            callback=in_range("integer", low=0, high=2**24 - 1),
+            help="Label of pixels that belong to no region; black is 0.",
+        ),
+    ] = 0,
+    seeds: Seeds = None,
+    save: Save = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Score segments as supervoxels with the measures of LIBSVX, from coarse to fine, beside published figures."""
+    from scstream_app.evaluation.bench import supervoxels
+
+    def measure(report: Report, on_status: Callable[[str], None]) -> None:
+        supervoxels.measure(report, root, void, seeds, quick, on_status)
+
+    _run(_command("supervoxels", [root], void=void, seeds=seeds, quick=quick), measure, save, as_json, quiet, debug)
+
+
+@app.command("scaling", epilog=examples("scstream bench scaling", "scstream bench scaling a.mp4 b.mp4 --only pixels,k"))
+def bench_scaling(
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SOURCE]...", help="Videos or folders of images. Default: the sample clips."),
+    ] = None,
+    only: Annotated[
+        str, typer.Option(metavar="LIST", help="Comma-separated axes: pixels, k, d, points, threads. Default: all.")
+    ] = "",
+    threads: Threads = None,
+    save: Save = None,
+    as_json: Json = False,
+    quick: Quick = False,
+    quiet: QuietProgress = False,
+    debug: Debug = False,
+) -> None:
+    """Measure how the time of a step grows with pixels, clusters, dimensions, points and threads.
+
+    Beside the times stand bounds from the memory bandwidth and the multiply-adds a second of this machine.
+    """
+    from scstream_app.evaluation.bench import scaling
+
+    axes = [part.strip().lower() for part in only.split(",") if part.strip()]
+
+    def measure(report: Report, on_status: Callable[[str], None]) -> None:
+        scaling.measure(report, sources or (), axes, quick, threads, on_status)
+
+    _run(
+        _command("scaling", sources or (), only=only, threads=threads, quick=quick),
+        measure,
+        save,
+        as_json,
+        quiet,
+        debug,
+    )
+
+
+@app.command("compare", epilog=examples("scstream bench compare before.json after.json"))
+def bench_compare(
+    old: Annotated[Path, typer.Argument(metavar="A.json", help="A report that a benchmark saved with --save.")],
+    new: Annotated[Path, typer.Argument(metavar="B.json", help="A later report of the same benchmark.")],
+    tolerance: Annotated[
+        float,
+        typer.Option(
+            callback=in_range("number", low=0.0, high=10.0),
+            help="Smallest change that counts, as a share of the old value.",
+        ),
+    ] = 0.05,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Compare two reports: exit code 1 if a value got worse by more than the tolerance and its noise."""
+    from scstream_app.evaluation.bench.compare import compare
+    from scstream_app.evaluation.bench.report import Report
+    from scstream_app.evaluation.bench.report_output import print_comparison
+
+    with exit_on_error(debug):
+        found = compare(Report.load_file(old), Report.load_file(new), tolerance)
+        print_json(found.as_json()) if as_json else print_comparison(found)
+        if found.worse:
+            raise typer.Exit(FAILED)
+
+
+def _run(
+    command: str,
+    measure: Callable[[Report, Callable[[str], None]], None],
+    save: Path | None,
+    as_json: bool,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Run a benchmark that fills a report, then print and save it; if interrupted, what was measured so far."""
+    from scstream_app.evaluation.bench.report import Report
+    from scstream_app.evaluation.bench.report_output import reported
+
+    with exit_on_error(debug):
+        report = Report(command.split()[2], command)
+        with reported(report, as_json, save), status_display(quiet) as on_status:
+            measure(report, on_status)
+
+
+def _command(name: str, sources: Sequence[str | Path], **options: object) -> str:
+    """The command that a report names: sources without their folders, and options that are not None, False or empty."""
+    words = ["scstream", "bench", name, *(Path(source).name for source in sources)]
+    for option, value in options.items():
+        if value is not None and value is not False and value != "":
+            words += [f"--{option}"] if value is True else [f"--{option}", str(value)]
+    return shlex.join(words)

@@ -26,6 +26,7 @@ _LARGEST_FRAME = 2**31 - 1
 Json = Annotated[bool, typer.Option("--json", help="Print the results as one JSON object on standard output.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Measure less, for a rough result in less time.")]
+Save = Annotated[Path | None, typer.Option(metavar="FILE", help="Save the results as a JSON file too.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress and no summary.")]
 QuietProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Output folder; created if necessary.")]
