@@ -77,12 +77,13 @@ format: $(READY)  ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# For instance: make bench CLIPS='a.mp4 b.mp4' SUPERVOXELS='camvid --void 11'. Quick results are not for the documentation.
+# For instance: make bench CLIPS='a.mp4 b.mp4' STREAMS=folder SUPERVOXELS='camvid --void 11'. Quick results are not for the documentation.
 BENCH = $(if $(QUICK),out,docs)
 SAVE = $(if $(QUICK),--quick) --save $(BENCH)/benchmarks
 bench: $(READY_BENCH)  ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: rough figures, in out/)
 	mkdir -p $(BENCH)/benchmarks
 	$(BIN)/scstream bench scaling $(CLIPS) $(SAVE)/scaling.json
+	$(BIN)/scstream bench streams $(if $(STREAMS),--data $(STREAMS)) $(SAVE)/streams.json
 	$(if $(SUPERVOXELS),$(BIN)/scstream bench supervoxels $(SUPERVOXELS) $(SAVE)/supervoxels.json)
 	$(BIN)/python tools/benchmark_page.py --results $(BENCH)/benchmarks --page $(BENCH)/benchmarks.md
 
@@ -96,7 +97,7 @@ wheels: $(READY)  ## Build both wheels into dist/ and try them in empty environm
 lock:  ## Update constraints.txt to the newest releases for Python 3.11, on x86-64
 	@scratch=$$(mktemp -d); trap 'rm -rf "$$scratch"' EXIT; \
 	python3.11 -m venv "$$scratch/venv"; \
-	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e ./engine -e '.[dev,docs]'; \
+	"$$scratch/venv/bin/pip" install --quiet --disable-pip-version-check -e ./engine -e '.[bench,dev,docs]'; \
 	{ echo "# Every dependency, pinned; written by 'make lock'. Use: pip install -c constraints.txt -e ./engine -e '.[dev]'"; \
 	  "$$scratch/venv/bin/pip" freeze --exclude-editable \
 	  | sed -E 's/^(PySide6_Essentials|shiboken6)==.*/&; platform_machine != "aarch64"\n\1==$(QT_ARM); platform_machine == "aarch64"/'; \

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -52,35 +54,101 @@ def bench_video(
         print_json(result) if as_json else tables.print_video(result)
 
 
-@app.command("streams", epilog=examples("scstream bench streams", "scstream bench streams stream.npz"))
+class StreamsPart(StrEnum):
+    """Parts of `scstream bench streams`."""
+
+    METHODS = "methods"
+    ABLATION = "ablation"
+    SWEEPS = "sweeps"
+
+
+@app.command(
+    "streams",
+    epilog=examples(
+        "scstream bench streams --data streams --save streams.json",
+        "scstream bench streams --stream gauss2d --method ScStream --method DBSTREAM",
+        "scstream bench streams --spreads",
+        "scstream bench streams stream.npz",
+    ),
+)
 def bench_streams(
     file: Annotated[
         Path | None,
         typer.Argument(
             metavar="[FILE]",
-            help="An npz file with X (batches, n, D) and y (batches, n). Default: forty generated streams.",
+            help="An npz file with X (batches, n, D) and y (batches, n), to compare with MiniBatchKMeans and "
+            "GaussianMixture only. Default: the experiments of the ScStream paper.",
         ),
     ] = None,
+    part: Annotated[
+        list[StreamsPart] | None,
+        typer.Option(
+            help="What to measure: all methods on each stream; ScStream without its deterministic sweep; its scores "
+            "and time against the number of sweeps, on the first stream. Repeat it for several. Default: all three, "
+            "or with --method the first.",
+        ),
+    ] = None,
+    spreads: Annotated[
+        bool,
+        typer.Option(
+            "--spreads",
+            help="Measure forty generated streams instead, with clusters close together to far apart.",
+        ),
+    ] = False,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            exists=True,
+            file_okay=False,
+            help="Folder with covtype.npz (or UCI's covtype.data), 20newsgroups_counts.npz and 20newsgroups_meta.npz, "
+            "and perhaps gauss2d.npz and multinomial100d.npz, which are generated otherwise.",
+        ),
+    ] = None,
+    stream: Annotated[list[str] | None, typer.Option(help="A stream to measure. Repeat it. Default: all.")] = None,
+    method: Annotated[list[str] | None, typer.Option(help="A method to measure. Repeat it. Default: all.")] = None,
+    batches: Annotated[
+        int | None,
+        typer.Option(
+            callback=in_range("integer", low=3, high=1_000_000),
+            help="Batches of 1000 points of each stream. Default: 100.",
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            callback=in_range("integer", low=1, high=10_000),
+            help="Trials of hyperparameters for each method, on the first ten batches. Default: 24.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            callback=in_range("number", low=0.1, high=1e6),
+            help="Limit of processor time for tuning a method, and for each of its runs. Default: 60.",
+        ),
+    ] = None,
+    save: Save = None,
     seeds: Seeds = None,
     alpha: Annotated[
         float | None,
         typer.Option(
             callback=in_range("number", low=1e-300, high=1e300),
-            help="Larger values favour more clusters. Default: 10 with a file, otherwise 10000.",
+            help="With FILE or --spreads: larger values favour more clusters. Default: 10; with --spreads 10000.",
         ),
     ] = None,
     decay: Annotated[
-        float,
+        float | None,
         typer.Option(
             callback=in_range("number", low=0.0, high=100.0),
-            help="How fast old batches lose weight: by 2 ** -decay per batch.",
+            help="With FILE or --spreads: how fast old batches lose weight, by 2 ** -decay per batch. Default: 0.3.",
         ),
-    ] = 0.3,
+    ] = None,
     psi: Annotated[
         float | None,
         typer.Option(
             callback=in_range("number", low=1e-300, high=1e300),
-            help="Prior variance of a Gaussian cluster. Default: 1 with a file, otherwise 0.5.",
+            help="With FILE or --spreads: prior variance of a Gaussian cluster. Default: 1; with --spreads 0.5.",
         ),
     ] = None,
     as_json: Json = False,
@@ -88,23 +156,77 @@ def bench_streams(
     quiet: QuietProgress = False,
     debug: Debug = False,
 ) -> None:
-    """Compare scores on streams with MiniBatchKMeans and GaussianMixture, which are given the number of clusters.
+    """Compare scores, times and memory on streams with clusterers of scikit-learn and river.
 
-    On a file, each batch is predicted before it is learned.
+    Each batch is predicted before it is learned. Every method is tuned on the first ten batches with the same budget.
 
-    On generated streams, each batch is labelled once it is learned, and scores are relative to the true parameters.
+    On the forty generated streams, each batch is labelled once it is learned, and scores are relative to the true
+    parameters.
     """
     from scstream_app.evaluation.bench import generated, streams, tables
 
-    given = {name: value for name, value in (("alpha", alpha), ("psi", psi)) if value is not None}
+    given = {name: value for name, value in (("alpha", alpha), ("decay", decay), ("psi", psi)) if value is not None}
+    chosen: dict[str, Any] = {"data": data, "stream": stream, "method": method}
+    chosen |= {"batches": batches, "trials": trials, "seconds": seconds, "seeds": seeds}
+    if file is None and not spreads:
+        _reject(given, "FILE or --spreads")
+        _run_experiments(chosen, part, save, as_json, quick, quiet, debug)
+        return
+    _reject(chosen | {"part": part, "save": save, "seeds": None}, "neither FILE nor --spreads")
+    if file is not None and spreads:
+        _reject({"spreads": True}, "no FILE")
     with exit_on_error(debug):
         with status_display(quiet) as on_status:
             if file is None:
-                result = generated.measure(quick, seeds, decay=decay, on_status=on_status, **given)
+                result = generated.measure(quick, seeds, on_status=on_status, **given)
             else:
-                result = streams.measure(file, quick, seeds, decay=decay, on_status=on_status, **given)
+                result = streams.measure(file, quick, seeds, on_status=on_status, **given)
         show = tables.print_generated if file is None else tables.print_streams
         print_json(result) if as_json else show(result)
+
+
+def _reject(options: Mapping[str, Any], only_with: str) -> None:
+    """Raise if an option was given that would have no effect."""
+    for name, value in options.items():
+        if value is not None:
+            raise typer.BadParameter(f"it has an effect with {only_with} only", param_hint=f"'--{name}'")
+
+
+def _run_experiments(
+    chosen: Mapping[str, Any],
+    parts: list[StreamsPart] | None,
+    save: Path | None,
+    as_json: bool,
+    quick: bool,
+    quiet: bool,
+    debug: bool,
+) -> None:
+    """Run the experiments of the paper on streams; ``chosen`` are options, None if not given."""
+    from scstream_app.evaluation.bench.report import read_versions
+    from scstream_app.evaluation.bench.stream_experiments import experiments, sweeps
+
+    if chosen["method"] is not None:
+        parts = parts or [StreamsPart.METHODS]
+        _reject({} if StreamsPart.METHODS in parts else {"method": True}, "--part methods")
+    fields = {"stream": "streams", "method": "methods", "batches": "n_batches", "trials": "n_trials"}
+    values = {fields.get(name, name): value for name, value in chosen.items() if value is not None}
+    plan = replace(experiments.Plan.quick() if quick else experiments.Plan(), **values)
+
+    def measure(report: Report, on_status: Callable[[str], None]) -> None:
+        experiments.check_names(plan)
+        report.versions = read_versions("river")
+        report.settings = {**plan.as_json(), "quick": quick}
+        tuned: dict[str, Any] = {}
+        if parts is None or StreamsPart.METHODS in parts:
+            tuned = experiments.measure(report, plan, on_status)
+        if parts is None or StreamsPart.ABLATION in parts:
+            sweeps.measure_ablation(report, plan, tuned, on_status)
+        if parts is None or StreamsPart.SWEEPS in parts:
+            counts = sweeps.SWEEPS[:2] if quick else sweeps.SWEEPS
+            sweeps.measure_sweeps(report, plan, tuned, counts, on_status)
+
+    command = _command("streams", (), part=parts, **chosen, quick=quick)
+    _run(command, measure, save, as_json, quiet, debug)
 
 
 @app.command("datasets")
@@ -240,7 +362,9 @@ def _run(
 def _command(name: str, sources: Sequence[str | Path], **options: object) -> str:
     """The command that a report names: sources without their folders, and options that are not None, False or empty."""
     words = ["scstream", "bench", name, *(Path(source).name for source in sources)]
-    for option, value in options.items():
-        if value is not None and value is not False and value != "":
-            words += [f"--{option}"] if value is True else [f"--{option}", str(value)]
+    for option, given in options.items():
+        for value in given if isinstance(given, list) else [given]:
+            if value is not None and value is not False and value != "":
+                text = value.name if isinstance(value, Path) else str(value)
+                words += [f"--{option}"] if value is True else [f"--{option}", text]
     return shlex.join(words)

@@ -49,7 +49,7 @@ def measure(
     psi: float = 0.5,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
-    """The figures that `scstream bench streams` reports without a file, as plain values.
+    """The figures that `scstream bench streams --spreads` reports, as plain values.
 
     The default parameters are those of the method's authors for a stream of this kind.
     """

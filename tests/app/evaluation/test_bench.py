@@ -307,7 +307,7 @@ def test_scores_are_relative_to_the_true_parameters():
 
 
 def test_bench_generated_streams(few, capsys):
-    assert cli.main(["bench", "streams", "--seeds", "2", "--json"]) == 0
+    assert cli.main(["bench", "streams", "--spreads", "--seeds", "2", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["streams"], result["seeds"], result["alpha"], result["psi"]) == (4, 2, 1e4, 0.5)
     assert len(result["runs"]) == 4 * 2 * 3
@@ -321,7 +321,7 @@ def test_bench_generated_streams(few, capsys):
 
 
 def test_bench_generated_streams_for_people(few, capsys):
-    assert cli.main(["bench", "streams", "--quick"]) == 0
+    assert cli.main(["bench", "streams", "--spreads", "--quick"]) == 0
     text = capsys.readouterr().out
     assert "2 streams of 5 drifting Gaussians" in text
     assert "5 given" in text
