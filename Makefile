@@ -77,7 +77,7 @@ format: $(READY)  ## Format the sources
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# For instance: make bench CLIPS='a.mp4 b.mp4' STREAMS=folder SUPERVOXELS='camvid --void 11'. Quick results are not for the documentation.
+# For instance: make bench CLIPS='a.mp4 b.mp4' STREAMS=folder DAVIS=folder SUPERVOXELS='camvid --void 11'. Quick results are not for the documentation.
 BENCH = $(if $(QUICK),out,docs)
 SAVE = $(if $(QUICK),--quick) --save $(BENCH)/benchmarks
 bench: $(READY_BENCH)  ## Run the benchmarks and write docs/benchmarks.md (QUICK=1: rough figures, in out/)
@@ -85,6 +85,7 @@ bench: $(READY_BENCH)  ## Run the benchmarks and write docs/benchmarks.md (QUICK
 	$(BIN)/scstream bench scaling $(CLIPS) $(SAVE)/scaling.json
 	$(BIN)/scstream bench streams $(if $(STREAMS),--data $(STREAMS)) $(SAVE)/streams.json
 	$(if $(SUPERVOXELS),$(BIN)/scstream bench supervoxels $(SUPERVOXELS) $(SAVE)/supervoxels.json)
+	$(if $(DAVIS),$(BIN)/scstream bench video $(DAVIS) $(SAVE)/video.json)
 	$(BIN)/python tools/benchmark_page.py --results $(BENCH)/benchmarks --page $(BENCH)/benchmarks.md
 
 docs: $(READY_DOCS)  ## Build the documentation site in site/

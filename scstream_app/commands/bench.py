@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from scstream_app.errors import SettingsError
 from scstream_app.terminal.command_options import (
     Debug,
     Json,
@@ -34,24 +35,96 @@ if TYPE_CHECKING:
 app = command_app(cls=Group, help="Compare the engine with other methods.")
 
 
-@app.command("video")
+@app.command(
+    "video",
+    epilog=examples(
+        "scstream bench video", "scstream bench video DAVIS --clip kite-surf --clip bear --save video.json"
+    ),
+)
 def bench_video(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[SOURCE]", help="A video file or a folder of images. Default: a sample clip."),
+        typer.Argument(
+            metavar="[SOURCE]",
+            help="A video file, a folder of images, or a folder with JPEGImages and Annotations in the layout of "
+            "DAVIS. Default: a sample clip.",
+        ),
     ] = None,
+    clips: Annotated[
+        list[str] | None,
+        typer.Option("--clip", help="DAVIS: name of a clip. Repeat it for several. Default: all; with --quick one."),
+    ] = None,
+    frames: Annotated[
+        int | None,
+        typer.Option(
+            callback=in_range("integer", low=3, high=100_000),
+            help="DAVIS: frames of each clip, from the first. Default: 20; with --quick 5.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            callback=in_range("integer", low=1, high=1000),
+            help="DAVIS: number of runs of each method on each clip. Default: 1.",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            callback=in_range("integer", low=1, high=1024), help="Number of threads. Default: two, and one per core."
+        ),
+    ] = None,
+    skip: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TEXT", help="DAVIS: leave out the methods with this text in their names. Can be repeated."
+        ),
+    ] = None,
+    save: Save = None,
     as_json: Json = False,
     quick: Quick = False,
     quiet: QuietProgress = False,
     debug: Debug = False,
 ) -> None:
-    """Compare the speed of the engine with several forms of scikit-learn's MiniBatchKMeans on the same frames."""
-    from scstream_app.evaluation.bench import tables, video
+    """Compare the engine with other methods on the same frames.
 
+    On a video: its speed, with several forms of scikit-learn's MiniBatchKMeans.
+
+    On clips in the layout of DAVIS: speed, memory, J and steadiness, with k-means, a Gaussian mixture and superpixels.
+    """
+    from scstream_app.evaluation.bench import davis_clips, video_quality
+
+    choices = {"clip": clips, "frames": frames, "seeds": seeds, "skip": skip}
+    command = _command("video", [source] if source else [], **choices, threads=threads, quick=quick)
+
+    def measure(report: Report, on_status: Callable[[str], None]) -> None:
+        video_quality.measure(
+            report, Path(source or ""), clips or (), frames, seeds, threads, skip or (), quick, on_status
+        )
+
+    if source is not None and davis_clips.is_davis(Path(source)):
+        _run(command, measure, save, as_json, quiet, debug)
+        return
     with exit_on_error(debug):
-        with status_display(quiet) as on_status:
-            result = video.measure(source, quick, on_status)
-        print_json(result) if as_json else tables.print_video(result)
+        for name, value in choices.items():
+            if value:
+                raise SettingsError(f"--{name} needs a folder in the layout of DAVIS, got '{source or 'no folder'}'")
+        _bench_speed(source, threads, quick, quiet, command, as_json, save)
+
+
+def _bench_speed(
+    source: str | None, threads: int | None, quick: bool, quiet: bool, command: str, as_json: bool, save: Path | None
+) -> None:
+    """Measure the speed on one video."""
+    from scstream_app.evaluation.bench import report_output, tables, video
+
+    if save is not None:
+        report_output.check_file(save)
+    with status_display(quiet) as on_status:
+        result = video.measure(source, quick, on_status, threads)
+    if save is not None:
+        video.report(result, command).save(save)
+    print_json(result) if as_json else tables.print_video(result)
 
 
 class StreamsPart(StrEnum):

@@ -34,14 +34,15 @@ class PixelKMeans:
     scikit-learn stores the number of threads of OpenMP at the first fit: limit it there and in every step.
     """
 
-    def __init__(self, form: Form, n_clusters: int, pixels: Pixels) -> None:
+    def __init__(self, form: Form, n_clusters: int, pixels: Pixels, seed: int = 0) -> None:
         self.form = form
         self.n_clusters = n_clusters
-        self._model: Any = MiniBatchKMeans(n_clusters, random_state=0, compute_labels=form is Form.LABELS)
+        self._model: Any = MiniBatchKMeans(n_clusters, random_state=seed, compute_labels=form is Form.LABELS)
         if form is Form.SAMPLE:
             size = min(SAMPLE_PIXELS, len(pixels))
-            self._sample = np.random.default_rng(0).choice(len(pixels), size, replace=False)
-        self.step(pixels)
+            self._sample = np.random.default_rng(seed).choice(len(pixels), size, replace=False)
+        #: Labels of the last frame's pixels.
+        self.labels = self.step(pixels)
 
     def step(self, pixels: Pixels) -> npt.NDArray[np.int32]:
         """Update the model with a frame and return the label of every pixel."""
@@ -50,4 +51,5 @@ class PixelKMeans:
         else:
             self._model.partial_fit(pixels)
         labels = self._model.labels_ if self.form is Form.LABELS else self._model.predict(pixels)
-        return np.asarray(labels, np.int32)
+        self.labels = np.asarray(labels, np.int32)
+        return self.labels

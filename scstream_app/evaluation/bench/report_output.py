@@ -21,7 +21,7 @@ from scstream_app.evaluation.bench.report import Report, Table, cell
 def reported(report: Report, as_json: bool = False, save: Path | None = None) -> Iterator[None]:
     """Print and save the report when the body ends; if that fails or is interrupted, the tables so far."""
     if save is not None:
-        _check_file(save)
+        check_file(save)
     try:
         yield
     except BaseException:
@@ -34,7 +34,7 @@ def reported(report: Report, as_json: bool = False, save: Path | None = None) ->
             print(json.dumps(report.as_json(), indent=2)) if as_json else print_report(report)
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
     """Raise if a report cannot be saved there, before anything is measured."""
     if path.is_dir():
         raise EvaluationError(f"Cannot write '{path}': it is a folder.")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
-from time import perf_counter, sleep
+from time import perf_counter, process_time, sleep
 from typing import TypeVar
 
 import numpy as np
@@ -31,10 +31,15 @@ def _controller() -> ThreadpoolController:
 
 @dataclass(slots=True)
 class Stopwatch:
-    """Times of calls in milliseconds; each call follows a pause in seconds."""
+    """Times of calls in milliseconds; each call follows a pause in seconds.
+
+    ``processor`` holds the times of all threads together. Other programs hardly affect them, but threads that wait
+    actively count as busy.
+    """
 
     pause: float = _PAUSE
     milliseconds: list[float] = field(default_factory=list)
+    processor: list[float] = field(default_factory=list)
 
     def time(self, step: Callable[[], T]) -> T:
         """Call ``step``, record its duration and return its result.
@@ -43,9 +48,10 @@ class Stopwatch:
         a while, which would slow down the next method.
         """
         sleep(self.pause)
-        begin = perf_counter()
+        begin, begin_processor = perf_counter(), process_time()
         result = step()
         self.milliseconds.append(1000.0 * (perf_counter() - begin))
+        self.processor.append(1000.0 * (process_time() - begin_processor))
         return result
 
     def summary(self) -> dict[str, float]:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import cv2
@@ -21,6 +22,7 @@ from scstream import VideoSegmenter, warm_up
 from scstream_app.errors import SourceError
 from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter
 from scstream_app.evaluation.bench.kmeans_forms import Form, PixelKMeans, Pixels
+from scstream_app.evaluation.bench.report import Report, Table
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 from scstream_app.samples import SAMPLES
 from scstream_app.sources import open_source
@@ -39,12 +41,15 @@ _FEWEST_FRAMES = 3
 
 
 def measure(
-    source: str | None = None, quick: bool = False, on_status: StatusCallback = lambda _: None
+    source: str | None = None,
+    quick: bool = False,
+    on_status: StatusCallback = lambda _: None,
+    threads: int | None = None,
 ) -> dict[str, Any]:
     """The figures that `scstream bench video` reports, as plain values."""
     on_status("Compiling the engine")
     warm_up()
-    counts = thread_counts()
+    counts = thread_counts() if threads is None else [threads]
     frames = read_frames(source, 8 if quick else 24)
     few, sizes = (frames[:6], SIZES[:4]) if quick else (frames[:10], SIZES)
     height, width = frames[0].shape[:2]
@@ -60,6 +65,30 @@ def measure(
         "by_clusters": cost(few, [Case(k, width, height) for k in CLUSTERS], counts[-1], on_status),
         "by_pixels": cost(few, [Case(REFERENCE, *size) for size in sizes], counts[-1], on_status),
     }
+
+
+def report(result: dict[str, Any], command: str) -> Report:
+    """The figures of `measure` as a report."""
+    times = ["ms_median", "ms_p10", "ms_p90"]
+    columns = {
+        "methods": ["method", "form", "clusters", "threads", *times, "speed_ratio"],
+        "by_clusters": ["clusters", *times],
+        "by_pixels": ["width", "height", "clusters", *times, "ns_per_pixel"],
+    }
+    keys = {"methods": columns["methods"][:4], "by_clusters": ["clusters"], "by_pixels": ["width", "height"]}
+    titles = {
+        "methods": "Time a frame; speed relative to the fastest form of k-means with K = 80",
+        "by_clusters": "Engine step by number of clusters",
+        "by_pixels": "Engine step by size of the frame",
+    }
+    settings = {name: result[name] for name in ("source", "frames", "width", "height", "thread_counts")}
+    # A report does not tell where a source is on the machine.
+    settings["source"] = Path(result["source"]).name
+    tables = [
+        Table(name, titles[name], columns[name], result[name], keys=keys[name], measures={"ms_median": "lower"})
+        for name in columns
+    ]
+    return Report("video_speed", command, settings=settings, tables=tables)
 
 
 def read_frames(source: str | None, count: int) -> list[Picture]:

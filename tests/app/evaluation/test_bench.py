@@ -17,6 +17,7 @@ from scstream_app.evaluation.bench import datasets, generated, kmeans_forms, str
 from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter, grid_labels
 from scstream_app.evaluation.bench.kmeans_forms import Form, PixelKMeans
 from scstream_app.evaluation.bench.peers import StreamKMeans, WarmGaussianMixture
+from scstream_app.evaluation.bench.report import Report
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 
 pytestmark = pytest.mark.slow
@@ -136,6 +137,18 @@ def test_bench_video_for_programs(small, capsys):
     ]
     assert [row["clusters"] for row in result["by_clusters"]] == [4, 9]
     assert [row["width"] for row in result["by_pixels"]] == [64, 128]
+
+
+def test_bench_video_saves_a_report(small, tmp_path, capsys):
+    path = tmp_path / "speed.json"
+    assert cli.main(["bench", "video", small, "--quick", "--threads", "1", "--save", str(path), "--json"]) == 0
+    printed, saved = json.loads(capsys.readouterr().out), Report.load_file(path)
+    assert (saved.benchmark, saved.command) == ("video_speed", "scstream bench video clip.mp4 --threads 1 --quick")
+    assert saved.settings["source"] == "clip.mp4"
+    assert printed["thread_counts"] == [1]
+    for table in saved.tables:
+        assert table.rows == printed[table.name]
+        assert set(table.columns) <= table.rows[0].keys()
 
 
 def test_bench_video_for_people(small, capsys):
