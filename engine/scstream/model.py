@@ -18,7 +18,7 @@ from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from scstream import kernels, persistence
+from scstream import persistence
 from scstream.checks import check_bounded, check_time, check_weight, is_bounded
 from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
@@ -28,7 +28,7 @@ from scstream.mixture import Mixture, size_order
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
-from scstream.sampler.points import Points, run_chunks
+from scstream.sampler.points import Points, choose_clusters, run_chunks
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.starts import start_stream
 from scstream.sampler.sweep import mode_densities
@@ -349,9 +349,11 @@ class ScStream(ClusterMixin, BaseEstimator):
         sampler = self._fitted()
         X = self._check_points(X, reset=False)
         labels = np.empty(X.shape[0], np.int32)
-        self._score_chunks(
-            sampler, X, lambda scores, rows: kernels.label_points(scores, np.uint32(0), False, labels[rows])
-        )
+
+        def choose(scores: Array, rows: slice) -> None:
+            labels[rows] = choose_clusters(scores, np.uint32(0), False)
+
+        self._score_chunks(sampler, X, choose)
         ids: npt.NDArray[np.int64] = sampler.state.owner[labels]
         return ids
 

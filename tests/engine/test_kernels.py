@@ -243,7 +243,7 @@ ORDERS = pytest.mark.parametrize("order", ["C", "F"])
 def test_points_get_their_best_label_and_the_first_of_equals(order: Literal["C", "F"]) -> None:
     scores = np.array([[0.0, 2.0, 2.0], [5.0, 5.0, 5.0], [-1e300, -5.0, -4.0], [-np.inf, -np.inf, 0.0]], order=order)
     labels = np.empty(4, np.int32)
-    kernels.label_points(scores, np.uint32(1), False, labels)
+    kernels.label_points(scores, np.uint32(1), False, 0, len(labels), labels)
     np.testing.assert_array_equal(labels, [1, 0, 2, 2])
 
 
@@ -252,7 +252,7 @@ def test_points_get_their_best_label_and_the_first_of_equals(order: Literal["C",
 @pytest.mark.parametrize("score", [-np.inf, np.nan])
 def test_points_beyond_all_bounds_get_some_label(sampling: bool, score: float, order: Literal["C", "F"]) -> None:
     labels = np.full(3, 99, np.int32)
-    kernels.label_points(np.full((3, 4), score, order=order), np.uint32(1), sampling, labels)
+    kernels.label_points(np.full((3, 4), score, order=order), np.uint32(1), sampling, 0, len(labels), labels)
     assert set(labels.tolist()) <= {0, 1, 2, 3}
 
 
@@ -274,7 +274,7 @@ def test_drawn_labels_are_those_of_the_twin(spread: float, order: Literal["C", "
     rng = np.random.default_rng(9)
     scores = np.asarray(rng.normal(0.0, spread, (500, 7)), order=order)
     labels = np.empty(500, np.int32)
-    kernels.label_points(scores, np.uint32(99), True, labels)
+    kernels.label_points(scores, np.uint32(99), True, 0, len(labels), labels)
     expected = [sample_by_uniform(row, hash_uniform(99, n)) for n, row in enumerate(scores)]
     np.testing.assert_array_equal(labels, expected)
     assert len(set(labels.tolist())) == 7
@@ -285,7 +285,7 @@ def test_drawn_labels_follow_their_probabilities() -> None:
     with np.errstate(divide="ignore"):
         scores = np.tile(np.log(p) - 1e4, (20_000, 1))
     labels = np.empty(20_000, np.int32)
-    kernels.label_points(scores, np.uint32(3), True, labels)
+    kernels.label_points(scores, np.uint32(3), True, 0, len(labels), labels)
     counts = np.bincount(labels, minlength=4)
     assert counts[1] == 0
     assert stats.chisquare(counts[p > 0], 20_000 * p[p > 0]).pvalue > 1e-3
@@ -293,7 +293,7 @@ def test_drawn_labels_follow_their_probabilities() -> None:
 
 def test_a_single_cluster_takes_every_point() -> None:
     labels = np.full(10, 7, np.int32)
-    kernels.label_points(np.full((10, 1), -3.0), np.uint32(0), True, labels)
+    kernels.label_points(np.full((10, 1), -3.0), np.uint32(0), True, 0, len(labels), labels)
     assert not labels.any()
 
 

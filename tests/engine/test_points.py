@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream, kernels
 from scstream.components import Component
 from scstream.sampler import points as points_module
-from scstream.sampler.points import Points, run_chunks
+from scstream.sampler.points import OrderedSum, Points, run_chunks
 from scstream.sampler.sweep import Densities, draw_densities, mode_densities
 from scstream.threads import thread_limit
 
@@ -57,8 +57,13 @@ def test_chunks_and_threads_change_no_label(name: str, sampling: bool, monkeypat
     np.testing.assert_array_equal(one.labels, whole.labels)
     np.testing.assert_array_equal(one.used, whole.used)
     np.testing.assert_allclose(first, S, rtol=1e-10, atol=1e-12)
+    # Chunks that follow one another use the threads within.
+    monkeypatch.setattr(points_module, "_MEMORY", 0)
+    monkeypatch.setattr(points_module, "_SCORES", 100)
+    others += (label(threads) for threads in (1, 2, 7))
     for batch, statistics in others:
         np.testing.assert_array_equal(batch.labels, whole.labels)
+        np.testing.assert_array_equal(batch.used, whole.used)
         np.testing.assert_array_equal(statistics, first)
 
 
@@ -68,8 +73,8 @@ def test_a_shifted_key_draws_what_later_points_draw(first: int) -> None:
     skip = first % 30
     whole, rest = np.empty(40, np.int32), np.empty(40 - skip, np.int32)
     begin = first - skip
-    kernels.label_points(scores, kernels.key_from(np.uint32(9), begin), True, whole)
-    kernels.label_points(scores[skip:], kernels.key_from(np.uint32(9), first), True, rest)
+    kernels.label_points(scores, kernels.key_from(np.uint32(9), begin), True, 0, 40, whole)
+    kernels.label_points(scores[skip:], kernels.key_from(np.uint32(9), first), True, 0, len(rest), rest)
     np.testing.assert_array_equal(rest, whole[skip:])
 
 
@@ -101,6 +106,38 @@ def test_scores_of_many_clusters_are_not_all_kept_at_once(monkeypatch: pytest.Mo
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20e6
+
+
+def test_statistics_of_many_chunks_are_not_all_kept_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The statistics of 300 chunks with 500 sub-clusters would take 7 MB."""
+    monkeypatch.setattr(points_module, "CHUNK", 64)
+    rng = np.random.default_rng(1)
+    X, weight = rng.normal(size=(300 * 64, 2)), np.ones(300 * 64)
+    component = Gaussian(psi=1.0).bind(X, weight)
+    groups = (np.arange(len(X)) % 500).astype(np.int32)
+    S = component.statistics(component.prepare(X), weight, groups, 500)
+    densities = mode_densities(component, S.reshape(250, 2, -1), 1.0)
+    batch = Points(component, X, weight)
+    with thread_limit(1):
+        batch.label(component, densities, KEYS, False)
+        tracemalloc.start()
+        batch.label(component, densities, KEYS, False)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 2e6
+
+
+def test_a_sum_in_order_does_not_depend_on_who_comes_first() -> None:
+    rng = np.random.default_rng(2)
+    parts = rng.normal(size=(6, 40)) * 10.0 ** rng.integers(-8, 8, (6, 1))
+    expected = parts[0].copy()
+    for part in parts[1:]:
+        expected += part
+    for _ in range(20):
+        total = OrderedSum()
+        for n in rng.permutation(6):
+            total.add(int(n), parts[n].copy())
+        np.testing.assert_array_equal(total.total, expected)
 
 
 def test_too_large_tables_are_made_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,12 +177,16 @@ class DiagonalGaussian(Component):
     def own_scores(self, parameters: Independent, log_weight: Array, points: Array, labels: Labels) -> Array:
         w = parameters
         out = np.empty((2, len(points)))
-        for side in range(2):
-            k = 2 * labels + side
-            q = w.precision[k] * np.square(points - w.mean[k])
-            dof = w.dof[k][:, None]
-            student = 0.5 * (dof + 1.0) * np.log1p(q / np.where(dof > 0, dof, 1.0))
-            out[side] = w.c[k] + log_weight[k] - np.where(dof > 0, student, 0.5 * q).sum(axis=1)
+
+        def score(first: int, last: int) -> None:
+            for side in range(2):
+                k = 2 * labels[first:last] + side
+                q = w.precision[k] * np.square(points[first:last] - w.mean[k])
+                dof = w.dof[k][:, None]
+                student = 0.5 * (dof + 1.0) * np.log1p(q / np.where(dof > 0, dof, 1.0))
+                out[side, first:last] = w.c[k] + log_weight[k] - np.where(dof > 0, student, 0.5 * q).sum(axis=1)
+
+        run_ranges(len(points), _ROWS, score)
         return out
 
     @property

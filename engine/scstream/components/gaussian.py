@@ -215,8 +215,12 @@ class Gaussian(Component):
 
     def own_scores(self, parameters: Whitened, log_weight: Array, points: Array, labels: Labels) -> Array:
         out = np.empty((2, len(points)))
-        w = parameters
-        kernels.gaussian_own_scores(points.T, w.A, w.b, w.c + log_weight, w.dof, labels, 0, len(points), out)
+        w, c = parameters, parameters.c + log_weight
+        run_ranges(
+            len(points),
+            _ROWS,
+            lambda first, last: kernels.gaussian_own_scores(points.T, w.A, w.b, c, w.dof, labels, first, last, out),
+        )
         return out
 
     def moments(self, S: Array) -> tuple[Array, Array]:

@@ -16,26 +16,25 @@ _CHUNK = 128
 
 
 @kernel
-def label_points(scores, key, sampling, labels):
-    """Label each point from its scores (N, K) float64: a draw in proportion to exp(score), or the first best cluster.
+def label_points(scores, key, sampling, first, last, labels):
+    """Label the points [first, last): a draw in proportion to exp(score), or the first best cluster.
 
-    key (uint32) seeds the draws, which are made if ``sampling``; writes labels (N,) int32.
+    scores (N, K) float64. key (uint32) seeds the draws, which are made if ``sampling``; writes labels (N,) int32.
     """
-    N, K = scores.shape
     top, second = np.empty(_CHUNK), np.empty(_CHUNK)
     best = np.empty(_CHUNK, np.int64)
-    sums = np.empty(K)
-    for first in range(0, N, _CHUNK):
-        last = min(first + _CHUNK, N)
+    sums = np.empty(scores.shape[1])
+    for begin in range(first, last, _CHUNK):
+        end = min(begin + _CHUNK, last)
         # Read the scores in the order of memory.
         if scores.strides[0] < scores.strides[1]:
-            _best_scores(scores, first, last, top, second, best)
+            _best_scores(scores, begin, end, top, second, best)
         else:
-            for n in range(first, last):
-                top[n - first], best[n - first] = _best_score(scores[n])
-                second[n - first] = top[n - first]
-        for n in range(first, last):
-            i = n - first
+            for n in range(begin, end):
+                top[n - begin], best[n - begin] = _best_score(scores[n])
+                second[n - begin] = top[n - begin]
+        for n in range(begin, end):
+            i = n - begin
             labels[n] = best[i]
             # If no other score comes near the best one, a draw gives the best one.
             if sampling and second[i] > top[i] - SAMPLING_NATS:

@@ -7,6 +7,7 @@ the chunks are added in their order. So neither labels nor statistics depend on 
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,12 +16,14 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.components.base import Array, Component, Labels
 from scstream.sampler.sweep import Densities
-from scstream.threads import run, threads_available
+from scstream.threads import run, run_ranges, threads_available
 
 #: Rows of a chunk. Sums of a batch with more rows than this depend on it in their last digits.
 CHUNK = 2**14
 #: Most memory in bytes that the scores of the chunks that are labelled at the same time may take.
-_MEMORY = 2**29
+_MEMORY = 2**28
+#: Least scores from which a thread chooses labels: starting one for fewer does not pay.
+_SCORES = 2**18
 
 
 class Points:
@@ -56,18 +59,19 @@ class Points:
     def label(self, component: Component, densities: Densities, keys: npt.NDArray[np.uint32], sampling: bool) -> Array:
         """Label each point and return the statistics (K, 2, P); see `sweep.Batch`."""
         n_groups = len(densities.sub_log_weight)
-        self.labels = np.empty(len(self.weight), np.int32)
-        parts = [np.empty(0)] * len(self._chunks)
+        statistics, used = OrderedSum(), np.zeros(n_groups, bool)
 
         def label(first: int, last: int) -> None:
             n = first // CHUNK
-            self.labels[first:last], parts[n] = label_chunk(
+            self.labels[first:last], part = label_chunk(
                 component, densities, keys, sampling, self._chunks[n], self.weight[first:last], first
             )
+            used[self.labels[first:last]] = True
+            statistics.add(n, part)
 
         run_chunks(len(self.weight), n_groups // 2, label)
-        self.used = np.bincount(self.labels, minlength=n_groups) > 0
-        return add_in_order(parts).reshape(n_groups // 2, 2, -1)
+        self.used = used
+        return statistics.total.reshape(n_groups // 2, 2, -1)
 
     def border_length(self) -> Array:
         """Zeros: points have no neighbours."""
@@ -89,8 +93,7 @@ def label_chunk(
     """
     cluster_key, half_key = (kernels.key_from(key, first) for key in keys)
     scores = component.scores(densities.parameters, densities.log_weight, points)
-    cluster = np.empty(len(scores), np.int32)
-    kernels.label_points(scores, cluster_key, sampling, cluster)
+    cluster = choose_clusters(scores, cluster_key, sampling)
     del scores
     own = component.own_scores(densities.sub_parameters, densities.sub_log_weight, points, cluster)
     labels = np.empty(len(cluster), np.int32)
@@ -98,19 +101,52 @@ def label_chunk(
     return labels, component.statistics(points, weight, labels, len(densities.sub_log_weight))
 
 
-def add_in_order(parts: list[Array]) -> Array:
-    """Sum of arrays, in the order of the list."""
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+def choose_clusters(scores: Array, key: np.uint32, sampling: bool) -> Labels:
+    """Cluster (N,) of each point, drawn or the best one, from scores (N, K); see `kernels.label_points`."""
+    cluster = np.empty(len(scores), np.int32)
+    run_ranges(
+        len(scores),
+        max(1, _SCORES // scores.shape[1]),
+        lambda first, last: kernels.label_points(scores, key, sampling, first, last, cluster),
+    )
+    return cluster
+
+
+class OrderedSum:
+    """Sum of numbered arrays in the order of their numbers, in whichever order threads add them.
+
+    Only arrays that came before an earlier one are kept, so that the memory does not grow with their number.
+
+    Attributes
+    ----------
+    total : array
+        Sum of the arrays 0, 1, ... up to the first that has not been added.
+    """
+
+    def __init__(self) -> None:
+        self.total: Array = np.zeros(0)
+        self._early: dict[int, Array] = {}
+        self._next = 0
+        self._lock = Lock()
+
+    def add(self, number: int, array: Array) -> None:
+        """Add the array with this number, which may be changed later."""
+        with self._lock:
+            self._early[number] = array
+            while self._next in self._early:
+                array = self._early.pop(self._next)
+                if self._next == 0:
+                    self.total = array
+                else:
+                    self.total += array
+                self._next += 1
 
 
 def run_chunks(n_points: int, n_clusters: int, work: Callable[[int, int], None]) -> None:
     """Call work(first, last) for each chunk of ``n_points`` rows, on several threads.
 
-    If tables of scores for ``n_clusters`` clusters would take too much memory side by side, chunks follow one another;
-    what ``work`` calls can use the threads then.
+    If tables of scores for ``n_clusters`` clusters would take too much memory side by side, chunks follow one another,
+    and ``work`` can use the threads.
     """
     threads = threads_available()
     if 8 * CHUNK * n_clusters * threads > _MEMORY:
