@@ -94,7 +94,7 @@ class ScStream(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array (N,) int64
-        Ids of the last batch's points.
+        Ids of the last batch's points. As all results for points, a dask array if the batch is one.
     n_clusters_ : int
         Number of live clusters.
     clusters_ : list of Cluster
@@ -229,12 +229,14 @@ class ScStream(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or CSR array (N, D)
+        X : array or CSR array (N, D), dask array, or list of arrays (n, D)
+            The points of a dask array stay where they are: labels and statistics are computed there. If that fails, the
+            model stays as it was. A list of arrays is one batch.
         y : ignored
             Present for API consistency with scikit-learn.
         time : float, default=None
             Time of the batch, later than that of the last one. None: one unit later.
-        sample_weight : array (N,), default=None
+        sample_weight : array (N,), dask array, or list of arrays (n,), default=None
             Number of points that each row stands for.
 
         Returns
