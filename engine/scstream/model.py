@@ -9,26 +9,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import fields
+from functools import partial
 from operator import attrgetter, is_
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp, softmax
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from scstream import persistence
 from scstream.checks import check_bounded, check_time, check_weight, is_bounded
+from scstream.chunks import is_dask_array, join_chunks
 from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
 from scstream.components.base import Array
 from scstream.errors import ModelFileError
 from scstream.mixture import Mixture, size_order
+from scstream.predictions import best_ids, log_densities, sum_probabilities
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
-from scstream.sampler.points import Points, choose_clusters, run_chunks
+from scstream.sampler.points import Points, Rows, run_chunks
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.starts import start_stream
 from scstream.sampler.sweep import mode_densities
@@ -92,7 +94,7 @@ class ScStream(ClusterMixin, BaseEstimator):
     Attributes
     ----------
     labels_ : array (N,) int64
-        Ids of the last batch's points.
+        Ids of the last batch's points. As all results for points, a dask array if the batch is one.
     n_clusters_ : int
         Number of live clusters.
     clusters_ : list of Cluster
@@ -227,12 +229,14 @@ class ScStream(ClusterMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array or CSR array (N, D)
+        X : array or CSR array (N, D), dask array, or list of arrays (n, D)
+            The points of a dask array stay where they are: labels and statistics are computed there. If that fails, the
+            model stays as it was. A list of arrays is one batch.
         y : ignored
             Present for API consistency with scikit-learn.
         time : float, default=None
             Time of the batch, later than that of the last one. None: one unit later.
-        sample_weight : array (N,), default=None
+        sample_weight : array (N,), dask array, or list of arrays (n,), default=None
             Number of points that each row stands for.
 
         Returns
@@ -244,40 +248,41 @@ class ScStream(ClusterMixin, BaseEstimator):
         if self._sampler is None:
             return self._start(X, time, sample_weight)
         config = self._config()
-        X = self._check_points(X, reset=False)
-        weight = check_weight(sample_weight, X.shape[0])
+        rows = self._rows(X, sample_weight, reset=False)
         moment = check_time(time, self._sampler.time)
         with thread_limit(config.n_threads):
-            batch = self._continue(self._sampler, config, X, weight, moment)
-        self.labels_ = self._sampler.announced_of[batch.labels]
+            # A cluster can fail in the middle of a batch: the model then stays as it was.
+            sampler = deepcopy(self._sampler) if rows.is_remote else self._sampler
+            batch = self._continue(sampler, config, rows, moment)
+        self.labels_ = batch.ids(self._sampler.announced_of)
         return self
 
     def _start(self, X: Any, time: float | None, sample_weight: npt.ArrayLike | None) -> Self:
         """Start a stream with its first batch."""
         with self._unchanged_on_failure():
             config = self._config()
-            X = self._check_points(X, reset=True)
-            weight = check_weight(sample_weight, X.shape[0])
-            if not weight.any():
+            rows = self._rows(X, sample_weight, reset=True)
+            if rows.total == 0.0:
                 raise ValueError("sample_weight must not be all zero in the first batch")
             with thread_limit(config.n_threads):
-                self._sampler, batch = self._begin(config, X, weight, check_time(time, None))
-            self.labels_ = self._sampler.announced_of[batch.labels]
+                self._sampler, batch = self._begin(config, rows, check_time(time, None))
+            self.labels_ = batch.ids(self._sampler.announced_of)
         return self
 
-    def _continue(self, sampler: Sampler, config: Parameters, X: Any, weight: Array, time: float) -> Points:
+    def _continue(self, sampler: Sampler, config: Parameters, rows: Rows, time: float) -> Points:
         """Update the sampler with a later batch, or start again if the past says nothing; returns the batch."""
         sampler.config = config
         faded = sampler.has_faded(time)
         # Fewer points than a covariance has dimensions do not tell what clusters look like.
-        tiny = sampler.state.history.largest_count < min(self.n_features_in_ + 2, weight.sum())
-        if weight.any() and (faded or tiny):
-            candidates = [sampler.component] if faded else self._candidates(X, weight)
-            self._sampler, batch = start_stream(config, candidates, X, weight, time, sampler.state.batch + 1)
+        tiny = sampler.state.history.largest_count < min(self.n_features_in_ + 2, rows.total)
+        if rows.total > 0.0 and (faded or tiny):
+            candidates = [sampler.component] if faded else self._candidates(rows)
+            self._sampler, batch = start_stream(config, candidates, rows, time, sampler.state.batch + 1)
             self._sampler.register_births(sampler)
             return batch
-        batch = Points(sampler.component, X, weight)
+        batch = rows.points(sampler.component)
         sampler.update(batch, time)
+        self._sampler = sampler
         return batch
 
     @contextmanager
@@ -291,15 +296,15 @@ class ScStream(ClusterMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    def _begin(self, config: Parameters, X: Any, weight: Array, time: float) -> tuple[Sampler, Points]:
-        sampler, batch = start_stream(config, self._candidates(X, weight), X, weight, time)
+    def _begin(self, config: Parameters, rows: Rows, time: float) -> tuple[Sampler, Points]:
+        sampler, batch = start_stream(config, self._candidates(rows), rows, time)
         sampler.register_births()
         return sampler, batch
 
-    def _candidates(self, X: Any, weight: Array) -> list[Component]:
+    def _candidates(self, rows: Rows) -> list[Component]:
         """Bound components to choose from on a first batch."""
         unbound = self.component or Gaussian()
-        candidates = unbound.candidates(X, weight)
+        candidates = rows.candidates(unbound)
         for component in candidates:
             if type(component) is not type(unbound):
                 wrong, right = type(component).__name__, type(unbound).__name__
@@ -320,12 +325,30 @@ class ScStream(ClusterMixin, BaseEstimator):
             return self._sampler.config
         return Parameters(**dict(zip(_PARAMETERS, values, strict=True)))
 
-    def _check_points(self, X: Any, reset: bool) -> Any:
-        if not reset and self._is_checked(X):
-            return X
+    def _rows(self, X: Any, sample_weight: Any, reset: bool) -> Rows:
+        """Checked rows of a batch."""
+        X = self._check_points(X, reset)
+        weight = join_chunks(sample_weight, 1)
+        if is_dask_array(X):
+            from scstream.sampler.dask_rows import DaskRows
+
+            return DaskRows(X, weight, self._takes_sparse(reset))
+        return Rows(X, check_weight(weight, X.shape[0]))
+
+    def _takes_sparse(self, reset: bool) -> bool:
         # Another `component` is used from the next `fit` on.
         component = self.component if reset else self._fitted().component
-        sparse = component is not None and component.sparse
+        return component is not None and component.sparse
+
+    def _check_points(self, X: Any, reset: bool) -> Any:
+        """Points that are checked, and converted if necessary; of a dask array only the shape is checked."""
+        if not reset and self._is_checked(X):
+            return X
+        X = join_chunks(X, 2)
+        if is_dask_array(X):
+            validate_data(self, np.zeros((1,) * (X.ndim > 0) + X.shape[1:]), reset=reset)
+            return X
+        sparse = self._takes_sparse(reset)
         X = validate_data(self, X, reset=reset, dtype=np.float64, order="C", accept_sparse="csr" if sparse else False)
         check_bounded(X)
         return X
@@ -346,15 +369,7 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the id (N,) of the most likely cluster of each point of X (N, D), without updating the model."""
-        sampler = self._fitted()
-        X = self._check_points(X, reset=False)
-        labels = np.empty(X.shape[0], np.int32)
-
-        def choose(scores: Array, rows: slice) -> None:
-            labels[rows] = choose_clusters(scores, np.uint32(0), False)
-
-        self._score_chunks(sampler, X, choose)
-        ids: npt.NDArray[np.int64] = sampler.state.owner[labels]
+        ids: npt.NDArray[np.int64] = self._map_scores(X, partial(best_ids, owner=self._fitted().state.owner), np.int64)
         return ids
 
     def predict_proba(self, X: Any) -> Array:
@@ -366,14 +381,9 @@ class ScStream(ClusterMixin, BaseEstimator):
         rank = np.argsort(size_order(sampler))[sampler.state.place]
         columns = np.argsort(rank, kind="stable")
         first = np.searchsorted(rank[columns], np.arange(len(sampler.state.announced)))
-        X = self._check_points(X, reset=False)
-        sums = np.empty((X.shape[0], len(first)))
-
-        def sum_probabilities(scores: Array, rows: slice) -> None:
-            np.add.reduceat(softmax(scores[:, columns], axis=1), first, axis=1, out=sums[rows])
-
-        self._score_chunks(sampler, X, sum_probabilities)
-        return sums
+        convert = partial(sum_probabilities, columns=columns, first=first)
+        probabilities: Array = self._map_scores(X, convert, np.float64, len(first))
+        return probabilities
 
     def score(self, X: Any, y: Any = None) -> float:
         """Return the mean log density of the points of X (N, D): the mean of `score_samples`. ``y`` is ignored."""
@@ -381,28 +391,29 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     def score_samples(self, X: Any) -> Array:
         """Return the log density (N,) of each point of X (N, D) under the posterior predictive of the mixture."""
-        sampler = self._fitted()
-        log_count = math.log(max(float(sampler.state.total[:, :, 0].sum()), 1e-300))
+        log_count = math.log(max(float(self._fitted().state.total[:, :, 0].sum()), 1e-300))
+        densities: Array = self._map_scores(X, partial(log_densities, log_count=log_count), np.float64)
+        return densities
+
+    def _map_scores(self, X: Any, convert: Callable[[Array], npt.NDArray[Any]], dtype: Any, *shape: int) -> Any:
+        """Convert the scores (n, K) of each chunk of X (N, D) to an array (n, *shape); returns all rows (N, *shape)."""
+        sampler, config = self._fitted(), self._config()
+        component = sampler.component
         X = self._check_points(X, reset=False)
-        density = np.empty(X.shape[0])
-
-        def sum_densities(scores: Array, rows: slice) -> None:
-            density[rows] = logsumexp(scores, axis=1) - log_count
-
-        self._score_chunks(sampler, X, sum_densities)
-        return density
-
-    def _score_chunks(self, sampler: Sampler, X: Any, use: Callable[[Array, slice], None]) -> None:
-        """Call use(scores, rows) with the scores (n, K) of each chunk of X (N, D), on several threads."""
-        config, component = self._config(), sampler.component
         densities = mode_densities(component, sampler.state.total, float(config.alpha))
+        if is_dask_array(X):
+            from scstream.sampler.dask_rows import map_scores
+
+            return map_scores(X, component, densities, convert, dtype, shape)
+        out = np.empty((X.shape[0], *shape), dtype)
 
         def score(first: int, last: int) -> None:
             points = component.prepare(X[first:last])
-            use(component.scores(densities.parameters, densities.log_weight, points), slice(first, last))
+            out[first:last] = convert(component.scores(densities.parameters, densities.log_weight, points))
 
         with thread_limit(config.n_threads):
             run_chunks(X.shape[0], len(sampler.state.ids), score)
+        return out
 
     # --- results
 
@@ -459,13 +470,15 @@ class ScStream(ClusterMixin, BaseEstimator):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to an npz file of plain arrays. A loaded model continues with identical results.
 
-        ``threads`` is not saved: it depends on the machine.
+        ``threads`` is not saved: it depends on the machine. Nor is ``labels_`` if it is a dask array.
         """
         sampler = self._fitted()
         extra: dict[str, Any] = {"from_data": self._from_data(sampler.component)}
         if hasattr(self, "feature_names_in_"):
             extra["feature_names"] = list(self.feature_names_in_)
         labels = getattr(self, "labels_", None)
+        if is_dask_array(labels):
+            labels = None
         persistence.save(path, sampler, self._config(), self.n_features_in_, extra, labels)
 
     def _from_data(self, bound: Component) -> list[str]:

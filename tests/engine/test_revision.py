@@ -14,6 +14,7 @@ from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream, persiste
 from scstream.errors import ModelFileError
 from scstream.metrics import ari
 from scstream.sampler.genealogy import Kind
+from scstream.sampler.points import Rows
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.revision import _matches
 from scstream.sampler.sampler import Sampler
@@ -137,7 +138,7 @@ def test_only_some_points_of_the_last_batches_are_kept() -> None:
     recent = RecentPoints()
     batches = [batch(rng, n) for n in (10, 2000, 20, 30, 40)]
     for X in batches:
-        recent.add(X, np.ones(len(X)), rng)
+        recent.add(Rows(X, np.ones(len(X))), rng)
     X, weight = recent.together()
     assert len(X) == len(weight) == 500 + 20 + 30 + 40
     np.testing.assert_array_equal(X[500:], np.concatenate(batches[2:]))

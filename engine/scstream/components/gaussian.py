@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial, reduce
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from scstream.threads import run_ranges
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
 _ROWS = 4096
 _SCORES = 2**15
-#: Points whose moments are computed at a time.
+#: Points whose moments are computed at a time: as many as `sampler.points.CHUNK`, so that chunks have their own sums.
 _MOMENT_ROWS = 2**14
 #: Clusters compared with all others at a time by one thread.
 _CLUSTERS = 128
@@ -306,13 +306,13 @@ def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
     A column whose deviations are rounding errors is constant and gets a variance that is usable as a prior: the
     geometric mean of the others. As long as the column stays constant, it does not matter which.
     """
-    total = weight.sum()
-    w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
-    rough = _sum_rows(w, X, lambda x: x)
+    # Rows that are not in this process compute their means where they are.
+    mean_of = X.mean_of if hasattr(X, "mean_of") else partial(_mean_of, X, weight)
+    rough = mean_of(_values)
     # Far from zero the first mean is off by its rounding.
-    rest = _sum_rows(w, X, lambda x: x - rough)
+    rest = mean_of(_values, rough)
     mean = rough + rest
-    variance = _sum_rows(w, X, lambda x: np.square(x - rough - rest))
+    variance = mean_of(_squares, rough, rest)
     rounding = np.square(2.0 * np.finfo(np.float64).eps * mean)
     constant = variance <= rounding
     if constant.all():
@@ -321,10 +321,23 @@ def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
     return mean, np.where(constant, np.maximum(typical, rounding), variance)
 
 
-def _sum_rows(weight: Array, X: Array, term: Callable[[Array], Array]) -> Array:
-    """Weighted sum (D,) of term(x) over the rows x of X (N, D), with a few rows in memory at a time."""
-    total: Array = np.zeros(X.shape[1])
-    for first in range(0, len(X), _MOMENT_ROWS):
-        rows = slice(first, first + _MOMENT_ROWS)
-        total += weight[rows] @ term(X[rows])
-    return total
+def _values(x: Array, *origins: Array) -> Array:
+    """x minus the origins, one after the other."""
+    return reduce(np.subtract, origins, x)
+
+
+def _squares(x: Array, *origins: Array) -> Array:
+    return np.square(_values(x, *origins))
+
+
+def _mean_of(X: Array, weight: Array, term: Callable[..., Array], *origins: Array) -> Array:
+    """Weighted mean (D,) of term(x, *origins) over the rows x of X (N, D)."""
+    total = weight.sum()
+    w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
+    return sum(sum_rows(X, w, term, *origins), np.zeros(X.shape[1]))
+
+
+def sum_rows(X: Array, weight: Array, term: Callable[..., Array], *origins: Array) -> list[Array]:
+    """Weighted sums (D,) of term(x, *origins) over every `_MOMENT_ROWS` rows x of X (N, D)."""
+    parts = (slice(first, first + _MOMENT_ROWS) for first in range(0, len(X), _MOMENT_ROWS))
+    return [weight[rows] @ term(X[rows], *origins) for rows in parts]

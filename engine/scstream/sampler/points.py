@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,42 @@ _MEMORY = 2**28
 _SCORES = 2**18
 
 
+class Rows:
+    """The rows of a batch and their weights, before a component is chosen for them.
+
+    Parameters
+    ----------
+    X : array or CSR array (N, D)
+    weight : array (N,)
+    """
+
+    #: Whether the rows are in the memory of other processes, or in none yet.
+    is_remote: ClassVar[bool] = False
+
+    def __init__(self, X: Any, weight: Array) -> None:
+        self.X, self.weight = X, weight
+
+    @property
+    def total(self) -> float:
+        """Sum of the weights."""
+        return float(self.weight.sum())
+
+    def candidates(self, component: Component) -> list[Component]:
+        """Return the `Component.candidates` of a component for these rows."""
+        return [*component.candidates(self.X, self.weight)]
+
+    def sample(self, size: int, rng: np.random.Generator) -> tuple[Any, Array]:
+        """Draw at most ``size`` rows of positive weight, without repeats; returns them in order, and their weights."""
+        rows = np.flatnonzero(self.weight)
+        if len(rows) > size:
+            rows = np.sort(rng.choice(rows, size, replace=False))
+        return self.X[rows], self.weight[rows]
+
+    def points(self, component: Component) -> Points:
+        """Return the rows as points of a component."""
+        return Points(component, self.X, self.weight)
+
+
 class Points:
     """A batch of N weighted points.
 
@@ -37,6 +73,7 @@ class Points:
 
     Attributes
     ----------
+    rows : Rows
     labels : array (N,)
         Label 2 k + j of each point after the last call of `label`: cluster k, sub-cluster j.
     used : array (2 K,)
@@ -44,7 +81,7 @@ class Points:
     """
 
     def __init__(self, component: Component, X: Any, weight: Array) -> None:
-        self.X, self.weight = X, weight
+        self.rows, self.weight = Rows(X, weight), weight
         self._chunks = [component.prepare(X[first : first + CHUNK]) for first in range(0, len(weight), CHUNK)]
         self.labels: Labels = np.zeros(len(weight), np.int32)
         self.used = np.ones(2, bool)
@@ -52,7 +89,7 @@ class Points:
     def copy(self) -> Points:
         """Return the same points without their labels."""
         points = object.__new__(Points)
-        points.X, points.weight, points._chunks = self.X, self.weight, self._chunks
+        points.rows, points.weight, points._chunks = self.rows, self.weight, self._chunks
         points.labels, points.used = np.zeros(len(self.weight), np.int32), np.ones(2, bool)
         return points
 
@@ -72,6 +109,10 @@ class Points:
         run_chunks(len(self.weight), n_groups // 2, label)
         self.used = used
         return statistics.total.reshape(n_groups // 2, 2, -1)
+
+    def ids(self, id_of: npt.NDArray[np.int64]) -> Any:
+        """Return the id (N,) of each point, given those (2 K,) of the labels."""
+        return id_of[self.labels]
 
     def border_length(self) -> Array:
         """Zeros: points have no neighbours."""

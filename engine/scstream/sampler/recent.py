@@ -10,6 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from scstream.components.base import Array
+from scstream.sampler.points import Rows
 
 #: Most points that are kept of a batch.
 _POINTS = 500
@@ -33,13 +34,11 @@ class RecentPoints:
     X: list[Any] = field(default_factory=list)
     weight: list[Array] = field(default_factory=list)
 
-    def add(self, X: Any, weight: Array, rng: np.random.Generator) -> None:
+    def add(self, rows: Rows, rng: np.random.Generator) -> None:
         """Keep a sample of a new batch, and forget the oldest one."""
-        rows = np.flatnonzero(weight)
-        if len(rows) > _POINTS:
-            rows = np.sort(rng.choice(rows, _POINTS, replace=False))
-        self.X = [*self.X, X[rows]][-self.N_BATCHES :]
-        self.weight = [*self.weight, weight[rows]][-self.N_BATCHES :]
+        X, weight = rows.sample(_POINTS, rng)
+        self.X = [*self.X, X][-self.N_BATCHES :]
+        self.weight = [*self.weight, weight][-self.N_BATCHES :]
 
     def together(self) -> tuple[Any, Array]:
         """Return all points (N, D) and their weights (N,)."""

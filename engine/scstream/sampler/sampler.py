@@ -15,7 +15,7 @@ from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
 from scstream.sampler.naming import Naming, largest_hidden
 from scstream.sampler.parameters import Parameters
-from scstream.sampler.points import Points
+from scstream.sampler.points import Points, Rows
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.revision import revise
 from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
@@ -259,17 +259,17 @@ class Sampler:
         for _ in range(self.config.sweeps):
             self.sweep(batch, self.config, sampling=True)
         if self.config.revise is not None and isinstance(batch, Points):
-            self._revise(batch, self.config.revise)
+            self._revise(batch.rows, self.config.revise)
         self.finish(batch)
 
-    def _revise(self, batch: Points, every: int) -> None:
+    def _revise(self, rows: Rows, every: int) -> None:
         """Look for better clusters in the last few batches, after every ``every`` batches or after small ones only."""
-        left, size = -self.state.batch % every, float(batch.weight.sum())
+        left, size = -self.state.batch % every, rows.total
         is_first_large = size > _LARGE * self.state.history.largest_count
         if left >= RecentPoints.N_BATCHES and not is_first_large:
             return
         mover = self._mover(counter_rng(self.config.seed, self.state.batch, _REVISION_SWEEP))
-        self.recent.add(batch.X, batch.weight, mover.rng)
+        self.recent.add(rows, mover.rng)
         if left == 0 or is_first_large:
             revise(mover, self.recent, size)
             self.events += mover.events

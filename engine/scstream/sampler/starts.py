@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
 from scstream.components.base import Array, Component
 from scstream.sampler.parameters import Parameters
-from scstream.sampler.points import Points
+from scstream.sampler.points import Points, Rows
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import counter_rng, sum_subclusters
@@ -30,7 +29,7 @@ _START_SWEEP = 2**33
 
 
 def start_stream(
-    config: Parameters, candidates: list[Component], X: Any, weight: Array, time: float, number: int = 0
+    config: Parameters, candidates: list[Component], rows: Rows, time: float, number: int = 0
 ) -> tuple[Sampler, Points]:
     """Cluster a first batch; returns the sampler and the labelled batch.
 
@@ -42,16 +41,15 @@ def start_stream(
     config : Parameters
     candidates : list of Component
         Bound components. The one under which the batch has the highest evidence is used.
-    X : array (N, D)
-    weight : array (N,)
+    rows : Rows
     time : float
     number : int
         Number of the batch in the stream.
     """
     rng = counter_rng(config.seed, number, _START_SWEEP)
-    component = _best_component(candidates, X, weight, config.log_alpha, rng)
-    sample = _Sample(component, X, weight, config.log_alpha, _START_POINTS, rng)
-    many = Points(component, X, weight)
+    component = _best_component(candidates, rows, config.log_alpha, rng)
+    sample = _Sample(component, rows, config.log_alpha, _START_POINTS, rng)
+    many = rows.points(component)
     from_many = Sampler.begin_with(config, component, sample.best_start(rng) * sample.factor, time, number)
     from_many.finish(many)
     one = many.copy()
@@ -64,15 +62,13 @@ def start_stream(
     return (from_one, one) if gain > _CLEARLY else (from_many, many)
 
 
-def _best_component(
-    candidates: list[Component], X: Any, weight: Array, log_alpha: float, rng: np.random.Generator
-) -> Component:
+def _best_component(candidates: list[Component], rows: Rows, log_alpha: float, rng: np.random.Generator) -> Component:
     """The candidate with the highest evidence; the search ends when it falls twice in a row."""
     best, highest, falls = candidates[0], -np.inf, 0
     if len(candidates) == 1:
         return best
     for component in candidates:
-        sample = _Sample(component, X, weight, log_alpha, _CANDIDATE_POINTS, rng)
+        sample = _Sample(component, rows, log_alpha, _CANDIDATE_POINTS, rng)
         evidence = sample.soft.evidence(sample.from_many(rng))
         falls = 0 if evidence > highest else falls + 1
         if evidence > highest:
@@ -88,8 +84,7 @@ class _Sample:
     Parameters
     ----------
     component : Component
-    X : array or CSR array (N, D)
-    weight : array (N,)
+    rows : Rows
     log_alpha : float
     size : int
         Most points.
@@ -102,14 +97,10 @@ class _Sample:
         Ratio of statistics of the batch to those of the soft clustering.
     """
 
-    def __init__(
-        self, component: Component, X: Any, weight: Array, log_alpha: float, size: int, rng: np.random.Generator
-    ) -> None:
-        rows = np.flatnonzero(weight)
-        if len(rows) > size:
-            rows = np.sort(rng.choice(rows, size, replace=False))
-        self.soft = SoftClustering(component, X[rows], weight[rows], log_alpha)
-        self.factor = float(weight.sum() / self.soft.weight.sum())
+    def __init__(self, component: Component, rows: Rows, log_alpha: float, size: int, rng: np.random.Generator) -> None:
+        X, weight = rows.sample(size, rng)
+        self.soft = SoftClustering(component, X, weight, log_alpha)
+        self.factor = float(rows.total / self.soft.weight.sum())
 
     def evidence(self, sampler: Sampler) -> float:
         """Evidence of the clusters of a sampler."""
