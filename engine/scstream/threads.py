@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.kernels import Queue
+from scstream.phases import share
 
 _limit: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -54,7 +55,15 @@ def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None =
 
 
 def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
-    helpers = [_pool(threads).submit(work) for _ in range(min(threads, pieces) - 1)]
+    if pieces < 2:
+        work()
+        return
+    share(lambda: _share_between(min(threads, pieces), threads, work))
+
+
+def _share_between(n: int, threads: int, work: Callable[[], None]) -> None:
+    """Call work on n threads of the pool for ``threads``, including the calling one."""
+    helpers = [_pool(threads).submit(work) for _ in range(n - 1)]
     work()
     for helper in helpers:
         # A helper that has not started has nothing left to do.

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components.base import Array, Component
+from scstream.phases import phase
 from scstream.sampler.forgetting import kernel_weights
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
@@ -225,11 +226,15 @@ class Sampler:
         relabel(config, self.posterior_component, state, batch, sampling, rng)
         mover = Mover(config, self.posterior_component, state, self.genealogy, self.time, rng)
         if splitting:
-            mover.propose_splits(batch.border_length())
-        mover.propose_merges()
-        mover.remove_dead(batch.used)
+            with phase("splits"):
+                mover.propose_splits(batch.border_length())
+        with phase("merges"):
+            mover.propose_merges()
+            mover.remove_dead(batch.used)
         if config.follow != "nothing":
-            state.history.recentre(self.posterior_component, state.current, per_subcluster=config.follow == "halves")
+            with phase("following"):
+                halves = config.follow == "halves"
+                state.history.recentre(self.posterior_component, state.current, per_subcluster=halves)
         state.age += 1
         state.subcluster_age += 1
         self.id_of = mover.id_of
