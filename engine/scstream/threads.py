@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,12 @@ def run_queue(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None
     waiting for the interpreter's lock.
     """
     _run_on_all(threads, len(queue.order), lambda: work(queue))
+
+
+@lru_cache(256)
+def split_evenly(n: int, pieces: int) -> npt.NDArray[np.int64]:
+    """Edges (pieces + 1,) of nearly equal ranges that cover [0, n). Cached: callers must not change them."""
+    return np.linspace(0, n, pieces + 1).astype(np.int64)
 
 
 def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None = None) -> Queue:
