@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream.kernels import Queue
+from scstream.phases import share
 
 _limit: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -48,13 +49,27 @@ def run_queue(threads: int, queue: Queue, work: Callable[[Queue], None]) -> None
     _run_on_all(threads, len(queue.order), lambda: work(queue))
 
 
+@lru_cache(256)
+def split_evenly(n: int, pieces: int) -> npt.NDArray[np.int64]:
+    """Edges (pieces + 1,) of nearly equal ranges that cover [0, n). Cached: callers must not change them."""
+    return np.linspace(0, n, pieces + 1).astype(np.int64)
+
+
 def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None = None) -> Queue:
     """Return a queue of the pieces [edges[i], edges[i + 1]), taken in this order, or in their own."""
     return Queue(edges, np.arange(len(edges) - 1) if order is None else order, np.zeros(1, np.int64))
 
 
 def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
-    helpers = [_pool(threads).submit(work) for _ in range(min(threads, pieces) - 1)]
+    if pieces < 2:
+        work()
+        return
+    share(lambda: _share_between(min(threads, pieces), threads, work))
+
+
+def _share_between(n: int, threads: int, work: Callable[[], None]) -> None:
+    """Call work on n threads of the pool for ``threads``, including the calling one."""
+    helpers = [_pool(threads).submit(work) for _ in range(n - 1)]
     work()
     for helper in helpers:
         # A helper that has not started has nothing left to do.

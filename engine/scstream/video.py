@@ -19,6 +19,7 @@ from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.notebook import segmenter_html
 from scstream.params import Parameter, Parametrised, check_names, default_params
+from scstream.phases import phase
 from scstream.pixels.final_labels import FinalLabels, Finisher
 from scstream.pixels.first_frame import Preview, segment_first
 from scstream.pixels.mask_cut import check_mask
@@ -252,15 +253,20 @@ class VideoSegmenter(Parametrised):
         if self.has_faded(moment):
             return self._segment_first(self._start(frame, moment), on_preview)
         reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
-        if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
-            self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
-        else:
-            self._tiles.fill(reduced)
-        finisher = Finisher(self._parameters, reduced, self._final)
-        finisher.move_past(self._sampler)
-        self._sampler.update(self._tiles, moment)
-        self._final = finisher.finish(self._sampler, self._tiles)
-        return self.ids_
+        with phase("tiles"):
+            if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
+                self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
+            else:
+                self._tiles.fill(reduced)
+        with phase("motion"):
+            finisher = Finisher(self._parameters, reduced, self._final)
+            finisher.move_past(self._sampler)
+        with phase("history and names"):
+            self._sampler.update(self._tiles, moment)
+        with phase("final labels"):
+            self._final = finisher.finish(self._sampler, self._tiles)
+        with phase("ids"):
+            return self.ids_
 
     def start(
         self,

@@ -444,6 +444,39 @@ def test_mergeable_leaves_out_no_merge_that_could_be_accepted(
                 assert (i, j) not in found
             elif ratio > HOPELESS:
                 assert (i, j) in found
+    likely = component.likely_merges(S, L, eligible, log_alpha)
+    if likely is not None:
+        # The ratios of the last kind, "original".
+        certain = {(i, j) for (i, j), ratio in zip(pairs.tolist(), ratios, strict=True) if ratio > HOPELESS}
+        listed = [tuple(sorted(pair)) for pair in likely.tolist()]
+        assert {(i, j) for i, j in certain if eligible[i] and eligible[j]} <= set(listed) <= found
+        wider = [tuple(sorted(map(int, pair))) for pair in component.mergeable(S, L, eligible, log_alpha)]
+        assert listed == [pair for pair in wider if pair in set(listed)]
+
+
+def test_likely_merges_spare_pairs_that_only_the_wider_bound_lists() -> None:
+    rng = np.random.default_rng(53)
+    X = rng.normal(size=(6000, 2)) + np.repeat(2.5 * np.stack([np.arange(60.0), np.zeros(60)], axis=1), 100, axis=0)
+    component = Gaussian(m=np.zeros(2), nu=5.0, psi=1.0).bind(X, np.ones(6000))
+    S = component.statistics(component.prepare(X), np.ones(6000), np.repeat(np.arange(60), 100).astype(np.int32), 60)
+    S = 50.0 * S
+    L, eligible = component.log_marginal(S), np.ones(60, bool)
+    wider, likely = (bound(S, L, eligible, 7.0) for bound in (component.mergeable, component.likely_merges))
+    assert len(likely) < 0.3 * len(wider)
+
+
+@pytest.mark.parametrize("principal", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_clusters_are_cut_together_as_one_by_one(name: str, principal: bool) -> None:
+    component, X, w = random_case(name, 3, 90, 4)
+    groups = np.repeat(np.arange(6), 15).astype(np.int32)
+    S = component.statistics(component.prepare(X), w, groups, 6)
+    rows = np.stack([S[:3], S[3:]])
+    together = component.cut(S[:3], rows, np.random.default_rng(5), principal)
+    rng = np.random.default_rng(5)
+    for k in range(3):
+        axis = component.axis(S[k], rng, principal)
+        np.testing.assert_array_equal(together[:, k], component.halve(np.ascontiguousarray(rows[:, k]), axis))
 
 
 @pytest.mark.parametrize(("name", "excess"), [("diagonal", 1.01), ("gaussian", 1.25)])

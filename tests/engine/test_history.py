@@ -209,7 +209,7 @@ class Changes(RuleBasedStateMachine):
         for n in range(len(self.records)):
             self.records[n][k] *= -2.0
             self.history.records[n, k] *= -2.0
-        self.history.refresh(k)
+        self.history.refresh([k])
 
     @invariant()
     def records_are_those_given(self) -> None:

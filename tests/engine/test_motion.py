@@ -10,6 +10,7 @@ from scipy import ndimage
 from scstream import kernels
 from scstream.kernels import BLOCK
 from scstream.pixels.motion import Motion, find_motion, luminance, luminance_shape, luminance_step
+from scstream.threads import queue_of
 
 Frame = npt.NDArray[np.uint8]
 Array = npt.NDArray[np.float64]
@@ -66,11 +67,12 @@ def test_halve_takes_means_of_four(size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [(1, 1), (1, 6), (5, 1), (2, 2), (9, 13)], ids=str)
 def test_the_median_is_that_of_the_neighbours_there_are(size: tuple[int, int]) -> None:
     motion = np.random.default_rng(3).normal(size=(*size, 2)).astype(np.float32)
-    smooth = kernels.median_motion(motion)
+    smooth = np.empty_like(motion)
+    kernels.median_motion(queue_of(np.arange(size[0] + 1)), motion, np.float32(2.0), smooth)
     for i in range(size[0]):
         for j in range(size[1]):
             near = motion[max(i - 1, 0) : i + 2, max(j - 1, 0) : j + 2].reshape(-1, 2)
-            np.testing.assert_array_equal(smooth[i, j], np.sort(near, axis=0)[len(near) // 2])
+            np.testing.assert_array_equal(smooth[i, j], 2.0 * np.sort(near, axis=0)[len(near) // 2])
 
 
 # --- known shifts

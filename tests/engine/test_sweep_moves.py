@@ -14,9 +14,10 @@ from scipy import special
 
 from reference import Array, Niw, Part, Twin
 from scstream import Gaussian, Parameters
+from scstream.components.base import Component, log_rising
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
-from scstream.sampler.moves import Mover, log_rising, merge_log_hastings, split_log_hastings
+from scstream.sampler.moves import Mover, merge_log_hastings, split_log_hastings
 from scstream.sampler.points import Points
 from scstream.sampler.sweep import (
     State,
@@ -356,6 +357,24 @@ def test_a_cluster_takes_part_in_one_move_of_a_sweep_only() -> None:
     assert len({i for event in move.events for i in event.ids}) == 4
     assert sorted(genealogy.live_ids) == sorted(state.ids.tolist())
     assert len(state.ids) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_bounding_by_the_ratio_that_is_used_changes_no_merge(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small clusters, some of which merge for certain, some by chance and some never."""
+    rng = np.random.default_rng(seed)
+    halves = [(blob(x, 3, k), blob(x, 3, 50 + k)) for k, x in enumerate(rng.normal(0.0, 2.0, (12, 2)).round(2))]
+
+    def merges() -> list[tuple[tuple[int, ...], float]]:
+        move = mover(*make_state(halves), alpha=np.exp(-3.0), merge="original")
+        move.propose_merges()
+        return [(event.ids, event.log_hastings) for event in move.events]
+
+    monkeypatch.setattr("scstream.sampler.moves._MANY_POINTS", 0.0)
+    found = merges()
+    monkeypatch.setattr(type(COMPONENT), "likely_merges", Component.likely_merges)
+    assert found == merges()
+    assert found
 
 
 @pytest.mark.parametrize("young", [0, 1])

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import gammaln
 
 from scstream.params import Parametrised
 
@@ -128,6 +129,16 @@ class Component(Parametrised, ABC):
         The other half is S minus the result. The halves initialise sub-clusters without another pass over the points.
         """
 
+    def cut(self, S: Array, rows: Array, rng: np.random.Generator, principal: bool) -> Array:
+        """Cut M clusters with statistics S (M, P) in two, each along an `axis` of its own.
+
+        Returns the statistics (R, M, P) of one `halve` of each of the rows (R, M, P).
+        """
+        half = np.empty_like(rows)
+        for k, whole in enumerate(S):
+            half[:, k] = self.halve(np.ascontiguousarray(rows[:, k]), self.axis(whole, rng, principal))
+        return half
+
     @property
     def n_coordinates(self) -> int:
         """Number of coordinate sums in a row, from its second number on; 0 if points have no location (counts)."""
@@ -174,6 +185,26 @@ class Component(Parametrised, ABC):
         chosen = np.flatnonzero(eligible)
         a, b = np.triu_indices(len(chosen), 1)
         return np.stack([chosen[a], chosen[b]], axis=1)
+
+    def likely_merges(
+        self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float
+    ) -> npt.NDArray[np.int64] | None:
+        """Return those of the `mergeable` pairs that Chang and Fisher's ratio, the smaller one, may accept.
+
+        None: they are not known without scoring all. The order is that of `mergeable`.
+        """
+        return None
+
+
+def log_rising(log_d: float, n: Array) -> Array:
+    """log Gamma(d + n) - log Gamma(d), accurate also for a d that is much larger than n."""
+    d = np.exp(min(log_d, 700.0))
+    if log_d > np.log(1e8):
+        # The difference of two huge terms would lose all digits: use Stirling's formula with these terms cancelled.
+        large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
+        return large
+    small: Array = gammaln(d + n) - gammaln(d)
+    return small
 
 
 def is_built_in(cls: type[Component]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial, reduce
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
-from scstream.components.base import HOPELESS, Array, Component, Labels
+from scstream.components.base import HOPELESS, Array, Component, Labels, log_rising
 from scstream.threads import run_ranges
 
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
@@ -251,6 +252,12 @@ class Gaussian(Component):
         kernels.gaussian_halve(S, axis, half)
         return half
 
+    def cut(self, S: Array, rows: Array, rng: np.random.Generator, principal: bool) -> Array:
+        unit, half = self._unit, np.empty_like(rows)
+        normal = np.zeros((len(S), len(unit))) if principal else rng.standard_normal((len(S), len(unit)))
+        kernels.gaussian_cut(S, unit, normal, principal, rows, half)
+        return half
+
     @property
     def n_coordinates(self) -> int:
         return self._D
@@ -271,11 +278,22 @@ class Gaussian(Component):
         return {"mean": mean, "covariance": covariance}
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+        return self._bounded_pairs(S, log_marginal, eligible, log_alpha, original=False)
+
+    def likely_merges(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+        return self._bounded_pairs(S, log_marginal, eligible, log_alpha, original=True)
+
+    def _bounded_pairs(
+        self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float, original: bool
+    ) -> npt.NDArray[np.int64]:
+        """Index pairs (n, 2) of the clusters whose merge a bound does not rule out."""
         K, D = len(S), self._D
         kappa, m, nu, nu_psi = self._prior
         size, own, own_logdet = np.empty((3, K))
         centre, logdet = np.empty((D, K)), np.empty((K, K))
         kernels.niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre)
+        if original:
+            own -= log_rising(log_alpha - math.log(2.0), size)
         run_ranges(
             K,
             _CLUSTERS,
@@ -286,11 +304,14 @@ class Gaussian(Component):
         def search(first: int, last: int) -> None:
             pairs = np.empty(((last - first) * last, 2), np.int64)
             n = kernels.niw_mergeable(
-                size, own, own_logdet, logdet, HOPELESS + log_alpha, kappa, nu, nu_psi, eligible, first, last, pairs
-            )
+                size, own, own_logdet, logdet, HOPELESS + log_alpha, log_alpha if original else math.inf,
+                kappa, nu, nu_psi, eligible, first, last, pairs,
+            )  # fmt: skip
             found[first] = pairs[:n]
 
         run_ranges(K, _CLUSTERS, search)
+        if len(found) == 1:
+            return found[0]
         return np.concatenate([found[first] for first in sorted(found)])
 
 

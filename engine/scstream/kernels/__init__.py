@@ -36,7 +36,17 @@ Imports between the files go one way; pyproject.toml lists the layers.
 
 from __future__ import annotations
 
-from scstream.kernels.connected_pieces import absorb_left_over, absorb_pieces, find_pieces
+from scstream.kernels.connected_pieces import (
+    Pieces,
+    Runs,
+    absorb_left_over,
+    absorb_pieces,
+    count_steps,
+    find_runs,
+    join_bands,
+    list_small_pieces,
+    mark_pieces,
+)
 from scstream.kernels.counts import (
     code_pairs,
     count_statistics,
@@ -50,6 +60,7 @@ from scstream.kernels.diagonal import diagonal_mergeable, diagonal_scores, diago
 from scstream.kernels.dirichlet import dirichlet_log_marginal, dirichlet_mergeable, dirichlet_shares
 from scstream.kernels.gaussian import (
     gaussian_axis,
+    gaussian_cut,
     gaussian_halve,
     gaussian_own_scores,
     gaussian_scores,
@@ -57,7 +68,7 @@ from scstream.kernels.gaussian import (
     gaussian_translate,
 )
 from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
-from scstream.kernels.history import drift, weighted_sum
+from scstream.kernels.history import drift, weighted_sum, weighted_sums_of
 from scstream.kernels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
 from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
@@ -72,14 +83,15 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Queue",
-    "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "diagonal_mergeable", "diagonal_scores",
-    "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares", "drift", "enlarge",
-    "entropy_between", "fill_tiles", "find_pieces", "gaussian_axis", "gaussian_halve", "gaussian_own_scores",
-    "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve", "hold_labels", "key_from",
-    "label_halves", "label_points", "label_tiles", "match_coarse", "match_fine", "median_motion", "niw_draw",
-    "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
-    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes",
-    "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels",
-    "untile", "weighted_sum",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces", "Queue", "Runs",
+    "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps", "diagonal_mergeable",
+    "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares",
+    "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis", "gaussian_cut",
+    "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve",
+    "hold_labels", "join_bands", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
+    "mark_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_merge_terms",
+    "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores", "rising_table",
+    "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion", "sum_touched",
+    "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
+    "weighted_sums_of",
 ]  # fmt: skip

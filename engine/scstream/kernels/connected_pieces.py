@@ -8,6 +8,7 @@ import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
 from scstream.kernels.held_labels import score_at
+from scstream.kernels.intrinsics import vectorise
 from scstream.kernels.layout import TILE, uint
 from scstream.kernels.queue import next_piece
 
@@ -15,6 +16,43 @@ from scstream.kernels.queue import next_piece
 _NEIGHBOURS = 8
 #: A piece is long if the square of its extent is this many times its area.
 _LONG = 3
+
+
+class Runs(NamedTuple):
+    """Runs of pixels of one group along the rows of a map of labels, and the pieces that they make up.
+
+    The arrays of a run have room for n of them; those of row y are first[y] ... first[y] + count[y] - 1.
+
+    Attributes
+    ----------
+    first, count : array (H,) int64
+        First run of each row, and the number of its runs.
+    row, start, stop : array (n,) int64
+        Row, first column and end of each run.
+    parent : array (n,) int64
+        An earlier run of the same piece; a piece's first run is its own parent.
+    size, left, right, bottom : array (n,) int64
+        Pixels and extent of each piece, at its first run.
+    piece_of : array (H, W) int32
+        Piece of each pixel: the number of its first run.
+    listed : array (n,) int64
+        Runs of small pieces, from first[y] on for the first row y of each band.
+    n_listed : array (bands,) int64
+    """
+
+    first: Any
+    count: Any
+    row: Any
+    start: Any
+    stop: Any
+    parent: Any
+    size: Any
+    left: Any
+    right: Any
+    bottom: Any
+    piece_of: Any
+    listed: Any
+    n_listed: Any
 
 
 class Pieces(NamedTuple):
@@ -26,10 +64,10 @@ class Pieces(NamedTuple):
         Row, first column and end of each run.
     piece_of : array (H, W) int32
         Piece of each pixel: the number of its first run.
-    size, length : array (n,) int64
-        Pixels and extent of each piece, at its first run.
-    small : array (m,) int64
-        Pieces with fewer pixels than the limit.
+    size : array (n,) int64
+        Pixels of each piece, at its first run.
+    small, length : array (m,) int64
+        Pieces with fewer pixels than the limit, and their extent.
     begin : array (m + 1,) int64
         Where the runs of each small piece begin in ``runs``.
     runs : array int64
@@ -41,58 +79,122 @@ class Pieces(NamedTuple):
     stop: Any
     piece_of: Any
     size: Any
-    length: Any
     small: Any
+    length: Any
     begin: Any
     runs: Any
 
 
 @kernel
-def find_pieces(labels, group, limit):
-    """`Pieces` of a map labels (H, W) int32: 4-connected pixels whose labels are of one group (K,) int32.
+def count_steps(queue, labels, out):
+    """out[y] = number of stretches of equal labels (H, W) int32 in each of the queue's rows; out (H,) int64."""
+    vectorise()
+    piece = next_piece(queue)
+    while piece >= 0:
+        for y in range(queue.edges[piece], queue.edges[piece + 1]):
+            before, after = labels[y, :-1], labels[y, 1:]
+            n = np.int32(1)
+            for x in range(uint(before.shape[0])):
+                n = np.int32(n + np.int32(before[x] != after[x]))
+            out[y] = n
+        piece = next_piece(queue)
 
-    Pieces of fewer pixels than ``limit`` are listed.
+
+@kernel
+def find_runs(queue, labels, group, runs):
+    """Find the runs of a map labels (H, W) int32 in the queue's bands of rows, and the pieces within each band.
+
+    Pixels are connected if they are 4-neighbours whose labels are of one group (K,) int32. ``runs.first`` is given.
     """
-    height, width = labels.shape
-    first_run, start, parent = _runs(labels, group)
-    n = start.shape[0]
-    size, length = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    top, left, right = np.empty(n, np.int64), np.full(n, width, np.int64), np.zeros(n, np.int64)
-    row, stop = np.empty(n, np.int64), np.empty(n, np.int64)
-    piece_of = np.empty((height, width), np.int32)
-    for y in range(height):
-        for r in range(first_run[y], first_run[y + 1]):
-            row[r] = y
-            stop[r] = start[r + 1] if r + 1 < first_run[y + 1] else width
-            root = _root(parent, r)
-            parent[r] = root
-            for x in range(uint(start[r]), uint(stop[r])):
-                piece_of[uint(y), x] = root
-            if root == r:
-                top[root] = y
-            size[root] += stop[r] - start[r]
-            left[root], right[root] = min(left[root], start[r]), max(right[root], stop[r])
-            length[root] = max(y - top[root] + 1, right[root] - left[root])
-    number = np.full(n, -1, np.int64)
-    small = np.empty(n, np.int64)
+    piece = next_piece(queue)
+    while piece >= 0:
+        top, end = queue.edges[piece], queue.edges[piece + 1]
+        for y in range(top, end):
+            _find_runs_of_row(labels, group, y, y > top, runs)
+        for y in range(top, end):
+            for r in range(runs.first[y], runs.first[y] + runs.count[y]):
+                root = _root(runs.parent, r)
+                runs.parent[r] = root
+                if root == r:
+                    runs.size[r], runs.left[r], runs.right[r] = 0, runs.start[r], runs.stop[r]
+                runs.size[root] += runs.stop[r] - runs.start[r]
+                runs.left[root] = min(runs.left[root], runs.start[r])
+                runs.right[root] = max(runs.right[root], runs.stop[r])
+                runs.bottom[root] = y
+        piece = next_piece(queue)
+
+
+@kernel
+def join_bands(edges, labels, group, runs):
+    """Join the pieces that touch between two bands of rows [edges[i], edges[i + 1]); see `find_runs`."""
+    for i in range(1, edges.shape[0] - 1):
+        y = edges[i]
+        if y == 0 or y == edges[i + 1]:
+            continue
+        above, end_above = runs.first[y - 1], runs.first[y - 1] + runs.count[y - 1]
+        for r in range(runs.first[y], runs.first[y] + runs.count[y]):
+            above = _connect(labels, group, y, r, above, end_above, True, runs)
+
+
+@kernel
+def mark_pieces(queue, limit, runs):
+    """Write ``runs.piece_of`` in the queue's bands of rows and list the runs of pieces of fewer pixels than limit."""
+    piece = next_piece(queue)
+    while piece >= 0:
+        top, end = queue.edges[piece], queue.edges[piece + 1]
+        n = 0
+        for y in range(top, end):
+            line = runs.piece_of[y]
+            for r in range(runs.first[y], runs.first[y] + runs.count[y]):
+                root = runs.parent[r]
+                # Other threads read these parents, so paths are not halved.
+                while runs.parent[root] != root:
+                    root = runs.parent[root]
+                for x in range(uint(runs.start[r]), uint(runs.stop[r])):
+                    line[x] = root
+                if runs.size[root] < limit:
+                    runs.listed[runs.first[top] + n] = r
+                    n += 1
+        runs.n_listed[piece] = n
+        piece = next_piece(queue)
+
+
+@kernel
+def list_small_pieces(edges, runs):
+    """`Pieces` from the runs that `mark_pieces` has listed in the bands of rows [edges[i], edges[i + 1])."""
+    total = 0
+    for i in range(runs.n_listed.shape[0]):
+        total += runs.n_listed[i]
+    # The numbers of small pieces overwrite what only joining needed.
+    number = runs.left
+    small, length, begin = np.empty(total, np.int64), np.empty(total, np.int64), np.zeros(total + 1, np.int64)
     m = 0
-    for r in range(n):
-        if parent[r] == r and size[r] < limit:
-            number[r], small[m] = m, r
-            m += 1
-    begin = np.zeros(m + 1, np.int64)
-    for r in range(n):
-        if number[parent[r]] >= 0:
-            begin[number[parent[r]] + 1] += 1
+    for i in range(runs.n_listed.shape[0]):
+        for e in range(runs.n_listed[i]):
+            r = runs.listed[runs.first[edges[i]] + e]
+            root = runs.parent[r]
+            while runs.parent[root] != root:
+                root = runs.parent[root]
+            if root == r:
+                small[m] = r
+                length[m] = max(runs.bottom[r] - runs.row[r] + 1, runs.right[r] - runs.left[r])
+                number[r] = m
+                m += 1
+            # From here on the piece's number is one step away.
+            runs.parent[r] = root
+            begin[number[root] + 1] += 1
     for i in range(m):
         begin[i + 1] += begin[i]
-    place, runs = begin[:-1].copy(), np.empty(begin[m], np.int64)
-    for r in range(n):
-        i = number[parent[r]]
-        if i >= 0:
-            runs[place[i]] = r
-            place[i] += 1
-    return Pieces(row, start, stop, piece_of, size, length, small[:m], begin, runs)
+    place, sorted_runs = begin[:m].copy(), np.empty(total, np.int64)
+    for i in range(runs.n_listed.shape[0]):
+        for e in range(runs.n_listed[i]):
+            r = runs.listed[runs.first[edges[i]] + e]
+            k = number[runs.parent[r]]
+            sorted_runs[place[k]] = r
+            place[k] += 1
+    return Pieces(
+        runs.row, runs.start, runs.stop, runs.piece_of, runs.size, small[:m], length[:m], begin[: m + 1], sorted_runs
+    )
 
 
 @kernel
@@ -127,7 +229,7 @@ def absorb_pieces(queue, pieces, labels, pixels, forms, limit, tiny, extent, los
         for i in range(queue.edges[part], queue.edges[part + 1]):
             piece = pieces.small[i]
             mine = pieces.runs[pieces.begin[i] : pieces.begin[i + 1]]
-            size, length = pieces.size[piece], pieces.length[piece]
+            size, length = pieces.size[piece], pieces.length[i]
             is_line = length >= extent and length * length >= _LONG * size
             most = np.inf if size < tiny and not is_line else (0.5 * loss if is_line else loss) * size
             n = _neighbours(labels, pieces, mine, limit, near)
@@ -162,50 +264,55 @@ def absorb_left_over(pieces, left_over, labels):
             _fill(labels, pieces, mine, winner)
 
 
-@kernel
-def _runs(labels, group):
-    """First run of each row (H + 1,), first column of each run, and a run of the same piece above or before (n,)."""
-    height, width = labels.shape
-    first_run = np.zeros(height + 1, np.int64)
-    start = np.empty(1024, np.int64)
-    parent = np.empty(1024, np.int64)
-    n = 0
-    for y in range(height):
-        first_run[y] = n
-        if n + width > start.shape[0]:
-            start, parent = _longer(start, n + width), _longer(parent, n + width)
-        above, end_above = (first_run[y - 1], n) if y > 0 else (0, 0)
-        row = labels[y]
-        x = 0
-        while x < width:
-            label = row[x]
-            mine = group[label]
-            start[n], parent[n] = x, n
+@leaf
+def _find_runs_of_row(labels, group, y, joined, runs):
+    """Find the runs of row y and, if ``joined``, connect them with those of the row above; see `find_runs`."""
+    width = labels.shape[1]
+    row = labels[y]
+    n = runs.first[y]
+    above = end_above = 0
+    if joined:
+        above, end_above = runs.first[y - 1], runs.first[y - 1] + runs.count[y - 1]
+    x = 0
+    while x < width:
+        label = row[x]
+        mine = group[label]
+        runs.row[n], runs.start[n], runs.parent[n] = y, x, n
+        x += 1
+        while x < width and (row[x] == label or group[row[x]] == mine):
             x += 1
-            while x < width and (row[x] == label or group[row[x]] == mine):
-                x += 1
-            while above < end_above:
-                stop = start[above + 1] if above + 1 < end_above else width
-                if stop > start[n] and start[above] < x and group[labels[y - 1, start[above]]] == mine:
-                    a, b = _root(parent, above), _root(parent, n)
-                    if a < b:
-                        parent[b] = a
-                    else:
-                        parent[a] = b
-                if stop > x:
-                    break
-                above += 1
-            n += 1
-    first_run[height] = n
-    return first_run, start[:n], parent[:n]
+        runs.stop[n] = x
+        above = _connect(labels, group, y, n, above, end_above, False, runs)
+        n += 1
+    runs.count[y] = n - runs.first[y]
 
 
-@kernel
-def _longer(array, n):
-    """Copy of an array with room for n and as many elements again."""
-    out = np.empty(2 * n, array.dtype)
-    out[: array.shape[0]] = array
-    return out
+@leaf
+def _connect(labels, group, y, r, above, end_above, adding, runs):
+    """Connect run r of row y with the runs of the row above, from ``above`` on; returns where the next run begins.
+
+    With ``adding``, the sizes and extents of pieces that become one are added.
+    """
+    mine = group[labels[y, runs.start[r]]]
+    while above < end_above:
+        if (
+            runs.stop[above] > runs.start[r]
+            and runs.start[above] < runs.stop[r]
+            and group[labels[y - 1, runs.start[above]]] == mine
+        ):
+            a, b = _root(runs.parent, above), _root(runs.parent, r)
+            if a != b:
+                first, second = min(a, b), max(a, b)
+                runs.parent[second] = first
+                if adding:
+                    runs.size[first] += runs.size[second]
+                    runs.left[first] = min(runs.left[first], runs.left[second])
+                    runs.right[first] = max(runs.right[first], runs.right[second])
+                    runs.bottom[first] = max(runs.bottom[first], runs.bottom[second])
+        if runs.stop[above] > runs.stop[r]:
+            break
+        above += 1
+    return above
 
 
 @leaf

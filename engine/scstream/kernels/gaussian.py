@@ -135,35 +135,56 @@ def gaussian_halve(S, axis, out):
     The half has n / 2 points and the mean m + s, s = Sigma axis sqrt(2 / (pi axis' Sigma axis)), for the plane's normal
     axis (D,); the other half, S - out, has the mean m - s. All float64.
     """
-    D = axis.shape[0]
-    mean = np.empty(D)
-    shift = np.empty(D)
+    mean = np.empty(axis.shape[0])
+    shift = np.empty(axis.shape[0])
     for r in range(S.shape[0]):
-        n = max(S[r, 0], 1e-300)
-        for i in range(D):
-            mean[i] = S[r, 1 + i] / n
-            shift[i] = 0.0
-        e = 1 + D
-        for i in range(D):
-            for j in range(i + 1):
-                covariance = S[r, e] / n - mean[i] * mean[j]
-                shift[i] += covariance * axis[j]
-                if i != j:
-                    shift[j] += covariance * axis[i]
-                e += 1
-        variance = 0.0
-        for i in range(D):
-            variance += shift[i] * axis[i]
-        scale = math.sqrt(2.0 / math.pi / max(variance, 1e-300)) if variance > 0 else 0.0
-        half = 0.5 * S[r, 0]
-        out[r, 0] = half
-        e = 1 + D
-        for i in range(D):
-            out[r, 1 + i] = 0.5 * S[r, 1 + i] + half * scale * shift[i]
-            for j in range(i + 1):
-                moved = mean[i] * shift[j] + shift[i] * mean[j]
-                out[r, e] = 0.5 * S[r, e] + half * scale * moved
-                e += 1
+        _halve_row(S[r], axis, mean, shift, out[r])
+
+
+@kernel
+def gaussian_cut(S, unit, normal, principal, whole, out):
+    """Halves out (R, M, P) of the rows whole (R, M, P), each of the M clusters along an axis of its own.
+
+    The axes are those of `gaussian_axis` for the statistics S (M, P), with normal (M, D); see `gaussian_halve`.
+    """
+    axis = np.empty(unit.shape[0])
+    mean = np.empty(unit.shape[0])
+    shift = np.empty(unit.shape[0])
+    for k in range(S.shape[0]):
+        gaussian_axis(S[k], unit, normal[k], principal, axis)
+        for r in range(whole.shape[0]):
+            _halve_row(whole[r, k], axis, mean, shift, out[r, k])
+
+
+@leaf
+def _halve_row(S, axis, mean, shift, out):
+    """Statistics out (P,) of one half of a Gaussian with statistics S (P,); mean and shift (D,) are scratch."""
+    D = axis.shape[0]
+    n = max(S[0], 1e-300)
+    for i in range(D):
+        mean[i] = S[1 + i] / n
+        shift[i] = 0.0
+    e = 1 + D
+    for i in range(D):
+        for j in range(i + 1):
+            covariance = S[e] / n - mean[i] * mean[j]
+            shift[i] += covariance * axis[j]
+            if i != j:
+                shift[j] += covariance * axis[i]
+            e += 1
+    variance = 0.0
+    for i in range(D):
+        variance += shift[i] * axis[i]
+    scale = math.sqrt(2.0 / math.pi / max(variance, 1e-300)) if variance > 0 else 0.0
+    half = 0.5 * S[0]
+    out[0] = half
+    e = 1 + D
+    for i in range(D):
+        out[1 + i] = 0.5 * S[1 + i] + half * scale * shift[i]
+        for j in range(i + 1):
+            moved = mean[i] * shift[j] + shift[i] * mean[j]
+            out[e] = 0.5 * S[e] + half * scale * moved
+            e += 1
 
 
 @kernel
@@ -173,15 +194,20 @@ def gaussian_translate(records, n_records, way):
     For x -> x + w: sum x += n w and sum x x' += w (sum x)' + (sum x) w' + n w w'. Applies to all parts of the first M
     groups in the first n_records of records (records, groups, parts, P) float64.
     """
-    D = way.shape[1]
     for r in range(n_records):
         for g in range(way.shape[0]):
             for part in range(records.shape[2]):
-                S = records[r, g, part]
-                e = 1 + D
-                for i in range(D):
-                    for j in range(i + 1):
-                        S[e] += way[g, i] * S[1 + j] + S[1 + i] * way[g, j] + S[0] * way[g, i] * way[g, j]
-                        e += 1
-                for i in range(D):
-                    S[1 + i] += S[0] * way[g, i]
+                _translate_row(records[r, g, part], way[g])
+
+
+@leaf
+def _translate_row(S, way):
+    """Translate one group with statistics S (P,) by way (D,), in place."""
+    D = way.shape[0]
+    e = 1 + D
+    for i in range(D):
+        for j in range(i + 1):
+            S[e] += way[i] * S[1 + j] + S[1 + i] * way[j] + S[0] * way[i] * way[j]
+            e += 1
+    for i in range(D):
+        S[1 + i] += S[0] * way[i]

@@ -20,6 +20,17 @@ def drift(past, now, steady, fewest, out):
 
 
 @kernel
+def weighted_sums_of(weights, records, which, out):
+    """As `weighted_sum`, for the clusters ``which`` (n,) int64 alone: out (K, M) from records (R or more, K', M)."""
+    for k in which:
+        for i in range(out.shape[1]):
+            out[k, i] = 0.0
+        for r in range(weights.shape[0]):
+            for i in range(out.shape[1]):
+                out[k, i] += weights[r] * records[r, k, i]
+
+
+@kernel
 def weighted_sum(weights, records, out):
     """out = sum over r of weights[r] records[r], in a fixed order.
 

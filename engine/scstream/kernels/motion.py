@@ -158,22 +158,26 @@ def _vertex(before, here, after):
 
 
 @kernel
-def median_motion(motion):
-    """Median of each component over a block and its neighbours; motion (rows, columns, 2) float32."""
+def median_motion(queue, motion, step, out):
+    """Median of each component over a block and its neighbours, times step (float32), in the queue's rows of blocks.
+
+    motion and out (rows, columns, 2) float32.
+    """
     rows, columns = motion.shape[0], motion.shape[1]
-    out = np.empty_like(motion)
     near = np.empty(9, np.float32)
-    for i in range(rows):
-        for j in range(columns):
-            for c in range(2):
-                n = 0
-                for y in range(max(i - 1, 0), min(i + 2, rows)):
-                    for x in range(max(j - 1, 0), min(j + 2, columns)):
-                        value, place = motion[y, x, c], n
-                        while place > 0 and near[place - 1] > value:
-                            near[place] = near[place - 1]
-                            place -= 1
-                        near[place] = value
-                        n += 1
-                out[i, j, c] = near[n // 2]
-    return out
+    piece = next_piece(queue)
+    while piece >= 0:
+        for i in range(queue.edges[piece], queue.edges[piece + 1]):
+            for j in range(columns):
+                for c in range(2):
+                    n = 0
+                    for y in range(max(i - 1, 0), min(i + 2, rows)):
+                        for x in range(max(j - 1, 0), min(j + 2, columns)):
+                            value, place = motion[y, x, c], n
+                            while place > 0 and near[place - 1] > value:
+                                near[place] = near[place - 1]
+                                place -= 1
+                            near[place] = value
+                            n += 1
+                    out[i, j, c] = near[n // 2] * step
+        piece = next_piece(queue)

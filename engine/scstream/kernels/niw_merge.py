@@ -55,7 +55,7 @@ def niw_union_logdets(S, size, centre, kappa, m, nu, nu_psi, eligible, first, la
 
 
 @kernel(fastmath=FAST)
-def niw_mergeable(size, own, own_logdet, logdet, least, kappa, nu, nu_psi, eligible, first, last, pairs):
+def niw_mergeable(size, own, own_logdet, logdet, least, log_alpha, kappa, nu, nu_psi, eligible, first, last, pairs):
     """List the pairs whose merge may have a log Hastings ratio, less log alpha, above ``least``.
 
     With a's posterior as b's prior, the scatter of the union is M_a + g d d' + scatter_b, d the difference of the
@@ -70,6 +70,9 @@ def niw_mergeable(size, own, own_logdet, logdet, least, kappa, nu, nu_psi, eligi
     logdet : array (K, K) float64
         As `niw_union_logdets` writes it.
     least : float
+    log_alpha : float
+        If finite, log Gamma(alpha + n_a + n_b) - log Gamma(alpha), bounded from below, is subtracted from the ratio:
+        the part of Chang and Fisher's factor that depends on both clusters. The other part is the caller's, in ``own``.
     kappa, nu, nu_psi : prior
     eligible : array (K,) bool
         Clusters that may merge.
@@ -88,6 +91,8 @@ def niw_mergeable(size, own, own_logdet, logdet, least, kappa, nu, nu_psi, eligi
             continue
         # Most pairs are ruled out by one of the two bounds; the other one lies far away in memory.
         _bound_unions(size, size[a], logdet[a], nu, D, bound[:a])
+        if log_alpha < np.inf:
+            _subtract_rising(size, size[a], log_alpha, bound[:a])
         for b in range(a):
             beyond = prior + bound[b] - own[a] - own[b] - least
             if not eligible[b] or beyond <= 0.0:
@@ -162,6 +167,25 @@ def _bound_unions(sizes, size, logdet, nu, D, out):
             - 0.5 * D * log_together
             + D * lgamma_bound(most, log64(most))
         )
+
+
+@leaf(fastmath=FAST)
+def _subtract_rising(sizes, size, log_alpha, out):
+    """out (n,) -= a lower bound of log Gamma(alpha + N) - log Gamma(alpha), N = size + sizes[b]; sizes (n or more,).
+
+    Stirling's formula without its last terms, which are positive; for a large alpha with the huge terms cancelled.
+    """
+    vectorise()
+    alpha = math.exp(min(log_alpha, 700.0))
+    if alpha > 1e8:
+        for b in range(out.shape[0]):
+            together = size + sizes[b]
+            out[b] -= together * (log_alpha - 1.0) + (alpha + together - 0.5) * log1p64(together / alpha) - 1e-6
+    else:
+        least = lgamma(alpha) - 0.9189385332046727
+        for b in range(out.shape[0]):
+            x = alpha + size + sizes[b]
+            out[b] -= (x - 0.5) * log64(x) - x - least
 
 
 @leaf

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,11 +15,12 @@ from scstream.components.base import Array
 from scstream.kernels import PIXEL_P, Queue
 from scstream.pixels.motion import Luminance, Motion, find_motion, luminance, luminance_shape, luminance_step
 from scstream.pixels.parameters import VideoParameters
+from scstream.pixels.pieces import find_pieces
 from scstream.pixels.starts import NOMINAL_PIXELS
 from scstream.pixels.tiles import Tiles, pack
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import sum_subclusters
-from scstream.threads import queue_of, run_queue
+from scstream.threads import queue_of, run_queue, split_evenly
 
 #: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
 _BONUS = 6.5
@@ -215,11 +215,11 @@ class Finisher:
         """Let neighbours absorb small pieces."""
         size = self.config.smoothing * labels.size / NOMINAL_PIXELS
         limit, tiny, extent = size * _SMALL, size * _TINY, math.sqrt(size) * _LINE
-        pieces = kernels.find_pieces(labels, group, limit)
+        pieces = find_pieces(labels, group, limit, self.threads)
         left_over = np.zeros(len(pieces.small), bool)
         run_queue(
             self.threads,
-            queue_of(np.linspace(0, len(left_over), _PIECES + 1).astype(int)),
+            _rows(len(left_over)),
             lambda queue: kernels.absorb_pieces(
                 queue, pieces, labels, tiles.pixels, forms, limit, tiny, extent, _LOSS, left_over
             ),
@@ -246,10 +246,4 @@ def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.i
 
 
 def _rows(n: int) -> Queue:
-    return queue_of(_edges(n))
-
-
-@cache
-def _edges(n: int) -> npt.NDArray[np.int64]:
-    """First row of each piece of n rows, and n."""
-    return np.linspace(0, n, _PIECES + 1).astype(np.int64)
+    return queue_of(split_evenly(n, _PIECES))

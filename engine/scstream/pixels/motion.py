@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.kernels import BLOCK, Queue
-from scstream.threads import queue_of, run_queue
+from scstream.threads import queue_of, run_queue, split_evenly
 
 #: Approximate number of pixels of the pictures on which motion is found: a ninth of 854 x 480, for every frame size.
 _PIXELS = 45_547
@@ -68,7 +68,11 @@ def find_motion(new: Luminance, old: Luminance, step: int, threads: int) -> Moti
     vectors = None
     for level in reversed(range(len(levels))):
         vectors = _match(*levels[level], vectors, level == 0, threads)
-    return Motion(kernels.median_motion(vectors) * np.float32(step), float(BLOCK * step))
+    assert vectors is not None
+    median = np.empty_like(vectors)
+    rows = _rows(len(vectors))
+    run_queue(threads, rows, lambda queue: kernels.median_motion(queue, vectors, np.float32(step), median))
+    return Motion(median, float(BLOCK * step))
 
 
 def _match(
@@ -99,4 +103,4 @@ def _pyramid(picture: Luminance) -> list[Luminance]:
 
 
 def _rows(n: int) -> Queue:
-    return queue_of(np.linspace(0, n, min(n, _PIECES) + 1).astype(int))
+    return queue_of(split_evenly(n, min(n, _PIECES)))

@@ -12,7 +12,7 @@ from scstream import kernels
 from scstream.components import PixelGaussian
 from scstream.kernels import Queue
 from scstream.sampler.sampler import Sampler
-from scstream.threads import queue_of, run_queue
+from scstream.threads import queue_of, run_queue, split_evenly
 
 # Number of pieces that the rows of a picture are divided into.
 _PIECES = 16
@@ -62,4 +62,4 @@ def resize_model(sampler: Sampler, before: tuple[int, int], after: tuple[int, in
 
 
 def _rows(n: int) -> Queue:
-    return queue_of(np.linspace(0, n, _PIECES + 1).astype(int))
+    return queue_of(split_evenly(n, _PIECES))

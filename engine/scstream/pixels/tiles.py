@@ -14,7 +14,7 @@ from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sampler.sweep import Densities
-from scstream.threads import queue_of, run_queue
+from scstream.threads import queue_of, run_queue, split_evenly
 
 #: Maximum number of pieces that the rows of tiles are divided into. Fixed, so that the order in which the sums of the
 #: pieces are added does not depend on the number of threads.
@@ -104,7 +104,7 @@ class Tiles:
         self.labels = np.zeros((n_tiles, PIXELS), np.int32)
         self.used = np.ones(2, bool)
         self.prune = True
-        self._pieces = np.linspace(0, self.tile_rows, min(_PIECES, self.tile_rows) + 1).astype(int)
+        self._pieces = split_evenly(self.tile_rows, min(_PIECES, self.tile_rows))
         self._order = np.arange(len(self._pieces) - 1)
         # Allocated once, as are the pixels: fresh memory would cost as much as filling it.
         self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
@@ -186,7 +186,7 @@ class Tiles:
         out = np.empty(self.shape, table.dtype)
         run_queue(
             self.threads,
-            queue_of(np.linspace(0, self.shape[0], _PIECES + 1).astype(int)),
+            queue_of(split_evenly(self.shape[0], _PIECES)),
             lambda queue: kernels.untile(queue, labels, table, self.stride, out),
         )
         return out

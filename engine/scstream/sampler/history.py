@@ -186,10 +186,11 @@ class History:
         self.past = np.zeros((K, 2, P))
         self._sum_records(self._weights)
 
-    def refresh(self, k: int) -> None:
-        """Recompute ``past`` of cluster k after its records were changed."""
-        rows = self._buffer[: len(self._weights), k].reshape(len(self._weights), self.past[k].size)
-        kernels.weighted_sum(self._weights, rows, self.past[k].reshape(-1))
+    def refresh(self, clusters: npt.ArrayLike) -> None:
+        """Recompute ``past`` of some clusters after their records were changed."""
+        R, K = self._buffer.shape[:2]
+        records, past = self._buffer.reshape(R, K, -1), self.past.reshape(len(self.past), -1)
+        kernels.weighted_sums_of(self._weights, records, np.asarray(clusters, np.int64), past)
 
     def grow(self) -> int:
         """Add a cluster whose statistics are zero; returns its index."""

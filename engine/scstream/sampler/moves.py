@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from scstream.components.base import Array, Component
+from scstream.components.base import HOPELESS, Array, Component, log_rising
 from scstream.sampler.genealogy import Genealogy
 from scstream.sampler.naming import Naming
 from scstream.sampler.parameters import Parameters
@@ -14,6 +16,8 @@ from scstream.sampler.sweep import State, sum_subclusters
 
 #: `Mover._entering` skips records in which a cluster has fewer points than this.
 _MIN_POINTS = 20.0
+#: With fewer points a cluster, on average, chance often decides whether two merge: both bounds would be needed.
+_MANY_POINTS = 2500.0
 
 
 class Mover(Naming):
@@ -78,15 +82,16 @@ class Mover(Naming):
         candidates = ready.nonzero()[0]
         ratios = split_log_hastings(self.component, total[candidates], config.log_alpha)
         accepted = np.log(self.rng.random(len(candidates))) < ratios
-        for k, ratio in zip(candidates[accepted], ratios[accepted], strict=True):
-            entering = self._entering(int(k), border_length[2 * k : 2 * k + 2])
-            self._apply_split(int(k), float(ratio), counts[k], entering, hide=config.patience > 0)
-        for k in empty.nonzero()[0]:
-            self.restart(int(k))
+        restarted = empty.nonzero()[0]
         if config.restart is not None:
             overdue = state.subcluster_age[candidates] >= config.burn_in + config.restart
-            for k in candidates[~accepted & overdue]:
-                self.restart(int(k))
+            restarted = np.concatenate([restarted, candidates[~accepted & overdue]])
+        children: list[int] = []
+        for k, ratio in zip(candidates[accepted].tolist(), ratios[accepted].tolist(), strict=True):
+            entering = self._entering(k, border_length[2 * k : 2 * k + 2])
+            children += self._apply_split(k, ratio, counts[k], entering, hide=config.patience > 0)
+        self._start_subclusters(children, principal=True)
+        self._start_subclusters(restarted, principal=False)
 
     def _entering(self, k: int, border_length: Array) -> int | None:
         """Which sub-cluster of cluster k has entered the frame since the cluster's first record; None if neither.
@@ -104,8 +109,10 @@ class Mover(Naming):
 
     def _apply_split(
         self, k: int, ratio: float, counts: Array, entering: int | None = None, hide: bool = False
-    ) -> None:
+    ) -> tuple[int, int]:
         """Split cluster k: the larger sub-cluster keeps index and id, the smaller one becomes a new cluster.
+
+        Returns the indices of both, whose sub-clusters are to be initialised next.
 
         A sub-cluster that is ``entering`` the frame is recorded as born, not as a child, and the other one keeps the
         id whatever its size. With ``hide`` nothing is recorded yet.
@@ -119,12 +126,11 @@ class Mover(Naming):
             layer[:, new, 1] = 0.0
             layer[:, k, 0] = whole[:, 1 - small]
             layer[:, k, 1] = 0.0
-        for child in (k, new):
-            state.history.refresh(child)
-            self._start_subclusters(child, principal=True)
-            state.age[child] = 0
-            self._moved[child] = True
+        state.history.refresh([k, new])
+        state.age[[k, new]] = 0
+        self._moved[[k, new]] = True
         self.name_split(k, new, small, counts, ratio, entering, hide)
+        return k, new
 
     def cut_out(self, k: int, statistics: Array) -> int:
         """Make a new cluster from the points of cluster k that the user has outlined; returns its id.
@@ -141,8 +147,7 @@ class Mover(Naming):
             whole = layer[k].sum(axis=0)
             layer[new] = statistics, np.zeros_like(statistics)
             layer[k] = whole - statistics, np.zeros_like(statistics)
-        for part in (k, new):
-            self._start_subclusters(part, principal=True)
+        self._start_subclusters([k, new], principal=True)
         return int(state.ids[new])
 
     def _new_cluster(self) -> int:
@@ -158,22 +163,23 @@ class Mover(Naming):
         self._moved = np.append(self._moved, True)
         return new
 
-    def _start_subclusters(self, k: int, principal: bool) -> None:
-        """Initialise the sub-clusters of cluster k: cut the current batch and every record along the same axis."""
-        state = self.state
+    def _start_subclusters(self, clusters: Sequence[int] | npt.NDArray[np.intp], principal: bool) -> None:
+        """Initialise the sub-clusters of some clusters: cut the current batch and every record along the same axis."""
+        if not len(clusters):
+            return
+        state, which = self.state, np.asarray(clusters)
         records = state.history.records
-        axis = self.component.axis(sum_subclusters(state.history.past[k] + state.current[k]), self.rng, principal)
-        whole = np.concatenate([sum_subclusters(records[:, k]), sum_subclusters(state.current[k])[None]])
-        half = self.component.halve(whole, axis)
-        other = whole - half
-        records[:, k, 0], records[:, k, 1] = half[:-1], other[:-1]
-        state.current[k, 0], state.current[k, 1] = half[-1], other[-1]
-        state.history.refresh(k)
-        state.subcluster_age[k] = 0
+        total = sum_subclusters(state.history.past[which] + state.current[which])
+        whole = sum_subclusters(np.concatenate([records[:, which], state.current[None, which]]))
+        half = self.component.cut(total, whole, self.rng, principal)
+        parts = np.stack([half, whole - half], axis=2)
+        records[:, which], state.current[which] = parts[:-1], parts[-1]
+        state.history.refresh(which)
+        state.subcluster_age[which] = 0
 
-    def restart(self, k: int, principal: bool = False) -> None:
-        """Initialise the sub-clusters of cluster k again, along a random axis or the principal one."""
-        self._start_subclusters(k, principal)
+    def restart(self, clusters: Sequence[int], principal: bool = False) -> None:
+        """Initialise the sub-clusters of some clusters again, along random axes or the principal ones."""
+        self._start_subclusters(clusters, principal)
 
     # --- merges
 
@@ -188,18 +194,42 @@ class Mover(Naming):
         if np.count_nonzero(eligible) < 2:
             return
         L = self.component.log_marginal(S)
-        pairs = self.component.mergeable(S, L, eligible, config.log_alpha)
-        if not len(pairs):
-            return
-        ratios = merge_log_hastings(self.component, S, L, pairs, config.log_alpha, config.merge)
-        a, b = pairs[:, 0], pairs[:, 1]
-        accepted = (np.log(self.rng.random(len(pairs))) < ratios).nonzero()[0]
+        pairs, ratios = self._accepted_merges(S, L, eligible)
         absorbed = []
-        for n in accepted[np.argsort(-ratios[accepted], kind="stable")]:
-            if not (self._moved[a[n]] or self._moved[b[n]]):
-                absorbed.append(self._apply_merge(int(a[n]), int(b[n]), float(ratios[n])))
+        for n in np.argsort(-ratios, kind="stable"):
+            a, b = pairs[n].tolist()
+            if not (self._moved[a] or self._moved[b]):
+                absorbed.append(self._apply_merge(a, b, float(ratios[n])))
         for k in sorted(absorbed, reverse=True):
             self._drop(k)
+
+    def _accepted_merges(
+        self, S: Array, L: Array, eligible: npt.NDArray[np.bool_]
+    ) -> tuple[npt.NDArray[np.int64], Array]:
+        """Pairs (n, 2) of clusters that merge and their log Hastings ratios (n,).
+
+        Parameters
+        ----------
+        S, L : arrays (K, P) and (K,)
+            Statistics and log marginals of the clusters.
+        eligible : array (K,)
+            Clusters that may merge.
+        """
+        component, log_alpha, kind = self.component, self.config.log_alpha, self.config.merge
+        narrow = kind == "original" and S[:, 0].mean() >= _MANY_POINTS
+        likely = component.likely_merges(S, L, eligible, log_alpha) if narrow else None
+        if likely is not None:
+            ratios = merge_log_hastings(component, S, L, likely, log_alpha, kind) if len(likely) else np.empty(0)
+            certain = ratios >= 0.0
+            if (certain | (ratios <= HOPELESS)).all():
+                return likely[certain], ratios[certain]
+        # A random number decides, and each pair that the wider bound lists has one.
+        pairs = component.mergeable(S, L, eligible, log_alpha)
+        if not len(pairs):
+            return pairs, np.empty(0)
+        ratios = merge_log_hastings(component, S, L, pairs, log_alpha, kind)
+        accepted = np.log(self.rng.random(len(pairs))) < ratios
+        return pairs[accepted], ratios[accepted]
 
     def _apply_merge(self, a: int, b: int, ratio: float, adopt: bool = False) -> int:
         """Merge two clusters: each becomes a sub-cluster of the larger one; returns the index of the absorbed one.
@@ -212,7 +242,7 @@ class Mover(Naming):
         for layer in (state.history.records, state.current[None]):
             layer[:, large, 0] = layer[:, large].sum(axis=1)
             layer[:, large, 1] = layer[:, small].sum(axis=1)
-        state.history.refresh(large)
+        state.history.refresh([large])
         state.age[large] = state.subcluster_age[large] = 0
         self._moved[[a, b]] = True
         self.name_merged(large, small, counts, ratio, adopt)
@@ -237,7 +267,7 @@ class Mover(Naming):
         if counts.min() < 1.0:
             raise ValueError(f"segment {self.state.ids[k]} cannot be split: one of its sub-clusters is empty")
         ratio = split_log_hastings(self.component, self.state.total[[k]], self.config.log_alpha)[0]
-        self._apply_split(k, float(ratio), counts)
+        self._start_subclusters(self._apply_split(k, float(ratio), counts), principal=True)
         return int(self.state.ids[-1])
 
     def force_merge(self, a: int, b: int) -> int:
@@ -313,14 +343,3 @@ def merge_log_hastings(
         half = log_alpha - np.log(2.0)
         ratios += log_rising(half, n_a) + log_rising(half, n_b) - log_rising(log_alpha, n_a + n_b)
     return ratios
-
-
-def log_rising(log_d: float, n: Array) -> Array:
-    """log Gamma(d + n) - log Gamma(d), accurate also for a d that is much larger than n."""
-    d = np.exp(min(log_d, 700.0))
-    if log_d > np.log(1e8):
-        # The difference of two huge terms would lose all digits: use Stirling's formula with these terms cancelled.
-        large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
-        return large
-    small: Array = gammaln(d + n) - gammaln(d)
-    return small

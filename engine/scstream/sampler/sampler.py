@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream.components.base import Array, Component
+from scstream.phases import phase
 from scstream.sampler.forgetting import kernel_weights
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
@@ -107,8 +108,9 @@ class Sampler:
         """Set `announced_of`."""
         state, self.announced_of = self.state, self.id_of
         if state.hidden.any():
-            owner = dict(zip(state.ids.tolist(), state.owner.tolist(), strict=True))
-            self.announced_of = np.array([owner.get(id, id) for id in self.id_of.tolist()], np.int64)
+            order = np.argsort(state.ids)
+            place = order[np.searchsorted(state.ids, self.id_of, sorter=order).clip(max=len(order) - 1)]
+            self.announced_of = np.where(state.ids[place] == self.id_of, state.owner[place], self.id_of)
 
     @property
     def posterior_component(self) -> Component:
@@ -139,7 +141,7 @@ class Sampler:
         rng = counter_rng(config.seed, number, 0)
         relabel(config, component, state, batch, False, rng)
         sampler.register_births()
-        sampler._mover(rng).restart(0, principal=True)
+        sampler._mover(rng).restart([0], principal=True)
         return sampler
 
     @classmethod
@@ -161,8 +163,7 @@ class Sampler:
         sampler = cls(config, component, state, genealogy, time, np.repeat(state.ids, 2))
         sampler.register_births()
         mover = sampler._mover(counter_rng(config.seed, number, 0))
-        for k in range(K):
-            mover.restart(k, principal=True)
+        mover.restart(range(K), principal=True)
         return sampler
 
     def converge(self, batch: Batch, max_sweeps: int) -> Iterator[Progress]:
@@ -222,14 +223,18 @@ class Sampler:
         state = self.state
         state.sweep += 1
         rng = counter_rng(config.seed, state.batch, state.sweep)
-        relabel(config, self.posterior_component, state, batch, sampling, rng)
-        mover = Mover(config, self.posterior_component, state, self.genealogy, self.time, rng)
+        component = self.posterior_component
+        relabel(config, component, state, batch, sampling, rng)
+        mover = Mover(config, component, state, self.genealogy, self.time, rng)
         if splitting:
-            mover.propose_splits(batch.border_length())
-        mover.propose_merges()
-        mover.remove_dead(batch.used)
+            with phase("splits"):
+                mover.propose_splits(batch.border_length())
+        with phase("merges"):
+            mover.propose_merges()
+            mover.remove_dead(batch.used)
         if config.follow != "nothing":
-            state.history.recentre(self.posterior_component, state.current, per_subcluster=config.follow == "halves")
+            with phase("following"):
+                state.history.recentre(component, state.current, per_subcluster=config.follow == "halves")
         state.age += 1
         state.subcluster_age += 1
         self.id_of = mover.id_of

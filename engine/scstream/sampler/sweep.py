@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scipy.special import gammaln
 
 from scstream.components.base import Array, Component
+from scstream.phases import phase
 from scstream.sampler.history import History
 from scstream.sampler.parameters import Parameters
 
@@ -185,11 +186,13 @@ def relabel(
     keys = rng.integers(0, 2**32, 2, np.uint32)
     alpha = float(np.exp(min(config.log_alpha, 600.0)))
     total = state.total
-    if sampling:
-        densities = draw_densities(component, total, alpha, rng)
-    else:
-        densities = mode_densities(component, total, alpha)
-    state.current = batch.label(component, densities, keys, sampling)
+    with phase("parameters"):
+        if sampling:
+            densities = draw_densities(component, total, alpha, rng)
+        else:
+            densities = mode_densities(component, total, alpha)
+    with phase("labels"):
+        state.current = batch.label(component, densities, keys, sampling)
 
 
 def sum_subclusters(total: Array) -> Array:

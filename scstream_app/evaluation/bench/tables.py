@@ -33,6 +33,18 @@ def print_video(result: dict[str, Any]) -> None:
         size = f"{row['width']} x {row['height']}"
         table.add_row(size, str(row["clusters"]), _ms(row), _spread(row), f"{row['ns_per_pixel']:.0f}")
     console.print(table)
+    print_serial_part(result["serial_part"], console)
+
+
+def print_serial_part(part: dict[str, Any], console: Console) -> None:
+    """Print the results of `bench.serial_part.serial_part`."""
+    table = _table("Phases of a step on one thread, ms of processor time", "phase", "serial", "shared")
+    for name, times in part["phases"].items():
+        table.add_row(name, f"{times['serial']['cpu']:.2f}", f"{times['shared']['cpu']:.2f}")
+    table.add_row("all", f"{part['serial']:.2f}", f"{part['shared']:.2f}")
+    console.print(table)
+    speeds = " and ".join(f"{speed:.1f} x on {cores} cores" for cores, speed in part["estimates"].items())
+    console.print(f"Serial part {part['serial']:.2f} ms. By Amdahl's law a step is {speeds}, relative to one core.")
 
 
 def _comparison(result: dict[str, Any], threads: int) -> Table:

@@ -23,6 +23,7 @@ from scstream_app.errors import SourceError
 from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter
 from scstream_app.evaluation.bench.kmeans_forms import Form, PixelKMeans, Pixels
 from scstream_app.evaluation.bench.report import Report, Table
+from scstream_app.evaluation.bench.serial_part import measure_from_start
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 from scstream_app.samples import SAMPLES
 from scstream_app.sources import open_source
@@ -64,6 +65,7 @@ def measure(
         "methods": methods,
         "by_clusters": cost(few, [Case(k, width, height) for k in CLUSTERS], counts[-1], on_status),
         "by_pixels": cost(few, [Case(REFERENCE, *size) for size in sizes], counts[-1], on_status),
+        "serial_part": measure_from_start(few, on_status),
     }
 
 
