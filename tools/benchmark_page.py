@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from scstream_app.errors import EvaluationError, StudioError
-from scstream_app.evaluation.bench.plots import save_svg
-from scstream_app.evaluation.bench.report import Report, markdown_table, number
+from scstream_app.evaluation.bench.reports.plots import save_svg
+from scstream_app.evaluation.bench.reports.report import Report, markdown_table, number
 
 ROOT = Path(__file__).resolve().parents[1]
 INTRODUCTION = """# Benchmarks

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from scstream import Component, Gaussian, Multinomial, ScStream, warm_up
-from scstream_app.evaluation.bench.streams import SCORES, Batch, evaluate, read_stream
+from scstream_app.evaluation.bench.streams.prequential import SCORES, Batch, evaluate, read_stream
 from scstream_app.evaluation.bench.timing import limit_threads
 
 COLUMNS = (*SCORES, "full_nmi", "clusters", "ms_median")

@@ -30,7 +30,7 @@ from scstream_app.terminal.progress_display import status_display
 
 if TYPE_CHECKING:
     # Importing the engine takes a while.
-    from scstream_app.evaluation.bench.report import Report
+    from scstream_app.evaluation.bench.reports.report import Report
 
 app = command_app(cls=Group, help="Compare the engine with other methods.")
 
@@ -92,15 +92,13 @@ def bench_video(
 
     On clips in the layout of DAVIS: speed, memory, J and steadiness, with k-means, a Gaussian mixture and superpixels.
     """
-    from scstream_app.evaluation.bench import davis_clips, video_quality
+    from scstream_app.evaluation.bench.video import davis_clips, quality
 
     choices = {"clip": clips, "frames": frames, "seeds": seeds, "skip": skip}
     command = _command("video", [source] if source else [], **choices, threads=threads, quick=quick)
 
     def measure(report: Report, on_status: Callable[[str], None]) -> None:
-        video_quality.measure(
-            report, Path(source or ""), clips or (), frames, seeds, threads, skip or (), quick, on_status
-        )
+        quality.measure(report, Path(source or ""), clips or (), frames, seeds, threads, skip or (), quick, on_status)
 
     if source is not None and davis_clips.is_davis(Path(source)):
         _run(command, measure, save, as_json, quiet, debug)
@@ -116,14 +114,16 @@ def _bench_speed(
     source: str | None, threads: int | None, quick: bool, quiet: bool, command: str, as_json: bool, save: Path | None
 ) -> None:
     """Measure the speed on one video."""
-    from scstream_app.evaluation.bench import report_output, tables, video
+    from scstream_app.evaluation.bench import tables
+    from scstream_app.evaluation.bench.reports import output
+    from scstream_app.evaluation.bench.video import speed
 
     if save is not None:
-        report_output.check_file(save)
+        output.check_file(save)
     with status_display(quiet) as on_status:
-        result = video.measure(source, quick, on_status, threads)
+        result = speed.measure(source, quick, on_status, threads)
     if save is not None:
-        video.report(result, command).save(save)
+        speed.report(result, command).save(save)
     print_json(result) if as_json else tables.print_video(result)
 
 
@@ -236,7 +236,8 @@ def bench_streams(
     On the forty generated streams, each batch is labelled once it is learned, and scores are relative to the true
     parameters.
     """
-    from scstream_app.evaluation.bench import generated, streams, tables
+    from scstream_app.evaluation.bench import tables
+    from scstream_app.evaluation.bench.streams import generated, prequential
 
     given = {name: value for name, value in (("alpha", alpha), ("decay", decay), ("psi", psi)) if value is not None}
     chosen: dict[str, Any] = {"data": data, "stream": stream, "method": method}
@@ -253,7 +254,7 @@ def bench_streams(
             if file is None:
                 result = generated.measure(quick, seeds, on_status=on_status, **given)
             else:
-                result = streams.measure(file, quick, seeds, on_status=on_status, **given)
+                result = prequential.measure(file, quick, seeds, on_status=on_status, **given)
         show = tables.print_generated if file is None else tables.print_streams
         print_json(result) if as_json else show(result)
 
@@ -275,7 +276,7 @@ def _run_experiments(
     debug: bool,
 ) -> None:
     """Run the experiments of the paper on streams; ``chosen`` are options, None if not given."""
-    from scstream_app.evaluation.bench.report import read_versions
+    from scstream_app.evaluation.bench.reports.report import read_versions
     from scstream_app.evaluation.bench.stream_experiments import experiments, sweeps
 
     if chosen["method"] is not None:
@@ -371,12 +372,12 @@ def bench_scaling(
 
     Beside the times stand bounds from the memory bandwidth and the multiply-adds a second of this machine.
     """
-    from scstream_app.evaluation.bench import scaling
+    from scstream_app.evaluation.bench.scaling import curves
 
     axes = [part.strip().lower() for part in only.split(",") if part.strip()]
 
     def measure(report: Report, on_status: Callable[[str], None]) -> None:
-        scaling.measure(report, sources or (), axes, quick, threads, on_status)
+        curves.measure(report, sources or (), axes, quick, threads, on_status)
 
     _run(
         _command("scaling", sources or (), only=only, threads=threads, quick=quick),
@@ -403,9 +404,9 @@ def bench_compare(
     debug: Debug = False,
 ) -> None:
     """Compare two reports: exit code 1 if a value got worse by more than the tolerance and its noise."""
-    from scstream_app.evaluation.bench.compare import compare
-    from scstream_app.evaluation.bench.report import Report
-    from scstream_app.evaluation.bench.report_output import print_comparison
+    from scstream_app.evaluation.bench.reports.compare import compare
+    from scstream_app.evaluation.bench.reports.output import print_comparison
+    from scstream_app.evaluation.bench.reports.report import Report
 
     with exit_on_error(debug):
         found = compare(Report.load_file(old), Report.load_file(new), tolerance)
@@ -423,8 +424,8 @@ def _run(
     debug: bool,
 ) -> None:
     """Run a benchmark that fills a report, then print and save it; if interrupted, what was measured so far."""
-    from scstream_app.evaluation.bench.report import Report
-    from scstream_app.evaluation.bench.report_output import reported
+    from scstream_app.evaluation.bench.reports.output import reported
+    from scstream_app.evaluation.bench.reports.report import Report
 
     with exit_on_error(debug):
         report = Report(command.split()[2], command)

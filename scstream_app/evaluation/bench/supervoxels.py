@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scstream import VideoSegmenter, warm_up
 from scstream.metrics import Supervoxels
 from scstream_app.errors import EvaluationError, reason
-from scstream_app.evaluation.bench.report import Better, Plot, Report, Row, Series, Skipped, Table
+from scstream_app.evaluation.bench.reports.report import Better, Plot, Report, Row, Series, Skipped, Table
 from scstream_app.evaluation.bench.timing import Stopwatch
 from scstream_app.render.label_images import read_label_image
 from scstream_app.sources import IMAGE_SUFFIXES

@@ -10,7 +10,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from scstream_app.evaluation.bench.kmeans_forms import SAMPLE_PIXELS
+from scstream_app.evaluation.bench.video.kmeans_forms import SAMPLE_PIXELS
 
 
 def print_video(result: dict[str, Any]) -> None:

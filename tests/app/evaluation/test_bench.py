@@ -13,12 +13,14 @@ from scstream.metrics import ari
 from scstream.streams import gaussian_stream
 from scstream_app import cli
 from scstream_app.errors import SourceError
-from scstream_app.evaluation.bench import datasets, generated, kmeans_forms, streams, video
-from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter, grid_labels
-from scstream_app.evaluation.bench.kmeans_forms import Form, PixelKMeans
-from scstream_app.evaluation.bench.peers import StreamKMeans, WarmGaussianMixture
-from scstream_app.evaluation.bench.report import Report
+from scstream_app.evaluation.bench import datasets
+from scstream_app.evaluation.bench.reports.report import Report
+from scstream_app.evaluation.bench.streams import generated, prequential
+from scstream_app.evaluation.bench.streams.peers import StreamKMeans, WarmGaussianMixture
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
+from scstream_app.evaluation.bench.video import kmeans_forms, speed
+from scstream_app.evaluation.bench.video.fixed_clusters import FixedClusterSegmenter, grid_labels
+from scstream_app.evaluation.bench.video.kmeans_forms import Form, PixelKMeans
 
 pytestmark = pytest.mark.slow
 
@@ -26,9 +28,9 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def small(monkeypatch, tmp_path):
     """A short clip, with a benchmark reduced to a second."""
-    monkeypatch.setattr(video, "warm_up", lambda: None)
-    monkeypatch.setattr(video, "CLUSTERS", (4, 9))
-    monkeypatch.setattr(video, "SIZES", ((64, 48), (128, 96)))
+    monkeypatch.setattr(speed, "warm_up", lambda: None)
+    monkeypatch.setattr(speed, "CLUSTERS", (4, 9))
+    monkeypatch.setattr(speed, "SIZES", ((64, 48), (128, 96)))
     return str(write_video(tmp_path / "clip.mp4", moving_square(10)))
 
 
@@ -45,7 +47,7 @@ def test_stopwatch_notes_every_call():
 
 def test_points_are_colour_and_place():
     frame = moving_square(1)[0]
-    X = video.points(frame)
+    X = speed.points(frame)
     assert X.shape == (48 * 64, 5)
     assert X.dtype == np.float32
     np.testing.assert_allclose(X[64 * 10 + 7], [*frame[10, 7] / 255, 10 / 48, 7 / 64], rtol=1e-6)
@@ -71,7 +73,7 @@ def test_held_model_has_the_chosen_number_of_clusters():
 
 @pytest.mark.parametrize("form", list(Form))
 def test_every_form_of_kmeans_labels_every_pixel_by_its_nearest_centre(form):
-    frames = [video.points(frame) for frame in moving_square(2)]
+    frames = [speed.points(frame) for frame in moving_square(2)]
     labels = PixelKMeans(form, 5, frames[0]).step(frames[1])
     assert labels.shape == (48 * 64,)
     assert len(np.unique(labels)) == 5
@@ -85,7 +87,7 @@ def test_sampled_kmeans_learns_from_a_sample_only(monkeypatch):
     learned = []
     learn = MiniBatchKMeans.partial_fit
     monkeypatch.setattr(MiniBatchKMeans, "partial_fit", lambda self, X: learned.append(len(X)) or learn(self, X))
-    pixels = video.points(moving_square(1)[0])
+    pixels = speed.points(moving_square(1)[0])
     assert len(PixelKMeans(Form.SAMPLE, 5, pixels).step(pixels)) == len(pixels)
     assert learned == [100, 100]
 
@@ -94,23 +96,23 @@ def test_ratios_are_to_the_fastest_form_with_k_80_on_as_many_threads():
     times = [(False, 90, 2, 5.0), (True, 80, 2, 20.0), (True, 80, 2, 10.0), (True, 30, 2, 4.0)]
     times += [(False, 90, 8, 3.0), (True, 80, 8, 6.0)]
     names = ("given", "clusters", "threads", "ms_median")
-    rows = video.with_ratios([dict(zip(names, values, strict=True)) for values in times])
+    rows = speed.with_ratios([dict(zip(names, values, strict=True)) for values in times])
     assert [row["speed_ratio"] for row in rows] == [2.0, 0.5, 1.0, 2.5, 2.0, 1.0]
 
 
 @pytest.mark.parametrize(("cores", "counts"), [(1, [1]), (2, [2]), (16, [2, 16])])
 def test_two_and_all_threads_are_measured_once_each(cores, counts, monkeypatch):
-    monkeypatch.setattr(video.os, "cpu_count", lambda: cores)
-    assert video.thread_counts() == counts
+    monkeypatch.setattr(speed.os, "cpu_count", lambda: cores)
+    assert speed.thread_counts() == counts
 
 
 def test_every_method_is_timed_on_every_frame(small, monkeypatch):
-    monkeypatch.setattr(video, "thread_counts", lambda: [1, 2])
+    monkeypatch.setattr(speed, "thread_counts", lambda: [1, 2])
     seen, learn = [], PixelKMeans.step
     monkeypatch.setattr(
         PixelKMeans, "step", lambda self, pixels: seen.append((self.form, self.n_clusters)) or learn(self, pixels)
     )
-    result = video.measure(small, quick=True)
+    result = speed.measure(small, quick=True)
     # Once each to start, then on seven frames.
     assert sorted(seen) == sorted([(form, 80) for form in Form] * 2 * 8)
     assert [row["threads"] for row in result["methods"]] == [1] * 4 + [2] * 4
@@ -159,7 +161,7 @@ def test_bench_video_for_people(small, capsys):
 
 
 def test_sample_clip_has_the_size_of_the_papers():
-    assert {frame.shape for frame in video.read_frames(None, 3)} == {(480, 854, 3)}
+    assert {frame.shape for frame in speed.read_frames(None, 3)} == {(480, 854, 3)}
 
 
 def test_too_short_a_clip_is_named(tmp_path, capsys):
@@ -189,7 +191,7 @@ class Oracle:
 def test_every_batch_is_predicted_before_it_is_learned():
     batches = [(np.zeros((4, 2)), np.array([0, 0, 1, 1]))] * 3
     oracle = Oracle([None, np.array([7, 7, 9, 9]), np.array([9, 9, 7, 7])])
-    scores = streams.evaluate(oracle, batches)
+    scores = prequential.evaluate(oracle, batches)
     assert oracle.calls == ["learn", "predict", "learn", "predict", "learn"]
     assert (scores["ari"], scores["nmi"], scores["purity"], scores["pairwise_f"]) == (1.0, 1.0, 1.0, 1.0)
     assert scores["full_nmi"] == 0.0
@@ -198,9 +200,11 @@ def test_every_batch_is_predicted_before_it_is_learned():
 
 def test_counts_are_multinomial():
     rng = np.random.default_rng(0)
-    assert isinstance(streams.component_for(rng.multinomial(20, [0.5, 0.3, 0.2], 10).astype(float), 1.0), Multinomial)
-    assert isinstance(streams.component_for(rng.normal(size=(10, 3)), 1.0), Gaussian)
-    assert isinstance(streams.component_for(rng.integers(0, 2, (10, 1)), 1.0), Gaussian)
+    assert isinstance(
+        prequential.component_for(rng.multinomial(20, [0.5, 0.3, 0.2], 10).astype(float), 1.0), Multinomial
+    )
+    assert isinstance(prequential.component_for(rng.normal(size=(10, 3)), 1.0), Gaussian)
+    assert isinstance(prequential.component_for(rng.integers(0, 2, (10, 1)), 1.0), Gaussian)
 
 
 def test_bench_streams_on_a_file(tmp_path, capsys):
@@ -224,12 +228,12 @@ def test_counts_are_not_compared_with_a_gaussian_mixture(tmp_path):
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=(3, 100))
     np.savez(tmp_path / "s.npz", X=rng.multinomial(20, np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]])[y]), y=y)
-    rows = streams.measure(tmp_path / "s.npz", seeds=2)["methods"]
+    rows = prequential.measure(tmp_path / "s.npz", seeds=2)["methods"]
     assert [row["method"] for row in rows] == ["ScStream", "MiniBatchKMeans"]
 
 
 def test_scores_are_means_over_seeds():
-    assert streams.means([{"ari": 0.5, "clusters": 20.0}, {"ari": 0.7, "clusters": 21.0}]) == {
+    assert prequential.means([{"ari": 0.5, "clusters": 20.0}, {"ari": 0.7, "clusters": 21.0}]) == {
         "ari": 0.6,
         "clusters": 20.5,
     }
@@ -245,7 +249,7 @@ def test_bad_stream_file_is_one_clear_line(tmp_path, capsys, kind):
     elif kind == "shapes":
         np.savez(path, X=np.zeros((5, 2)), y=np.zeros(5))
     with pytest.raises(SourceError):
-        streams.read_stream(path)
+        prequential.read_stream(path)
     assert cli.main(["bench", "streams", str(path)]) == 1
     error = capsys.readouterr().err
     assert error.count("\n") == 1

@@ -11,15 +11,16 @@ import pytest
 from helpers.clips import moving_square
 from scstream_app import cli
 from scstream_app.errors import SettingsError, SourceError
-from scstream_app.evaluation.bench import davis_clips, peak_memory, superpixels, video_methods, video_quality
-from scstream_app.evaluation.bench.davis_clips import find_clips
-from scstream_app.evaluation.bench.report import Report
-from scstream_app.evaluation.bench.superpixels import OverlapIds
+from scstream_app.evaluation.bench.reports.report import Report
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
-from scstream_app.evaluation.bench.video import points
-from scstream_app.evaluation.bench.video_methods import Input, Method, Running, Setup
-from scstream_app.evaluation.bench.video_quality import StoredMaps
-from scstream_app.evaluation.bench.video_tables import speed_table
+from scstream_app.evaluation.bench.video import davis_clips, peak_memory, quality, superpixels
+from scstream_app.evaluation.bench.video import methods as video_methods
+from scstream_app.evaluation.bench.video.davis_clips import find_clips
+from scstream_app.evaluation.bench.video.methods import Input, Method, Running, Setup
+from scstream_app.evaluation.bench.video.run import StoredMaps
+from scstream_app.evaluation.bench.video.speed import points
+from scstream_app.evaluation.bench.video.superpixels import OverlapIds
+from scstream_app.evaluation.bench.video.tables import speed_table
 
 
 def square(picture):
@@ -58,9 +59,8 @@ def fakes(monkeypatch):
         Method("flipping", flipping),
         Method("absent", flipping, lambda: "it is not installed"),
     )
-    monkeypatch.setattr(video_quality, "METHODS", methods)
-    monkeypatch.setattr(video_quality, "warm_up", lambda: None)
-    monkeypatch.setattr(video_quality, "Stopwatch", lambda: Stopwatch(pause=0.0))
+    monkeypatch.setattr(quality, "METHODS", methods)
+    monkeypatch.setattr(quality, "warm_up", lambda: None)
     monkeypatch.setattr(peak_memory, "peak_memory", lambda name, *rest: 12.0)
     return started
 
@@ -139,12 +139,12 @@ def test_reasons_name_what_to_install(monkeypatch):
 
 
 def test_methods_can_be_left_out():
-    methods, skipped = video_quality.usable(["K-MEANS", "opencv", "slic"])
+    methods, skipped = quality.usable(["K-MEANS", "opencv", "slic"])
     assert [method.name for method in methods] == ["ScStream", "ScStream, bare model", "BayesianGaussianMixture"]
     assert {each.name for each in skipped} >= {"k-means: sample, predict", "SEEDS, OpenCV", "SLIC, scikit-image"}
-    assert "BayesianGaussianMixture" not in [method.name for method in video_quality.usable((), quick=True)[0]]
+    assert "BayesianGaussianMixture" not in [method.name for method in quality.usable((), quick=True)[0]]
     with pytest.raises(SettingsError, match="no method has 'kmeans' in its name"):
-        video_quality.usable(["kmeans"])
+        quality.usable(["kmeans"])
 
 
 # --- scores and report
@@ -163,20 +163,20 @@ def test_perfect_and_flipping_ids_are_told_apart(tmp_path, fakes, monkeypatch):
     write_clip(tmp_path, "one")
     write_clip(tmp_path, "two", n_frames=6)
     report = Report("video", "")
-    monkeypatch.setattr(video_quality.video, "thread_counts", lambda: [1, 2])
-    video_quality.measure(report, tmp_path, frames=5, seeds=2)
-    speed, quality, clips = report.tables
-    assert [(row["method"], row["threads"]) for row in speed.rows] == [
+    monkeypatch.setattr(quality.speed, "thread_counts", lambda: [1, 2])
+    quality.measure(report, tmp_path, frames=5, seeds=2)
+    speeds, scores, clips = report.tables
+    assert [(row["method"], row["threads"]) for row in speeds.rows] == [
         ("steady", 1),
         ("flipping", 1),
         ("steady", 2),
         ("flipping", 2),
     ]
     # Two seeds of three and four frames after the first.
-    assert {row["repetitions"] for row in speed.rows} == {14}
-    assert [row["to_ours"] for row in speed.rows if row["method"] == "steady"] == [1.0, 1.0]
-    assert [row["memory_mib"] for row in speed.rows] == [12.0, 12.0, None, None]
-    steady, flipped = quality.rows
+    assert {row["repetitions"] for row in speeds.rows} == {14}
+    assert [row["to_ours"] for row in speeds.rows if row["method"] == "steady"] == [1.0, 1.0]
+    assert [row["memory_mib"] for row in speeds.rows] == [12.0, 12.0, None, None]
+    steady, flipped = scores.rows
     # The masks come from the pictures before they were compressed.
     assert steady["carried_j"] == pytest.approx(1.0, abs=0.05)
     assert (steady["segments"], steady["ids"], steady["pieces"], steady["life"]) == (2, 2, 2, 1)
@@ -193,8 +193,8 @@ def test_superpixels_are_as_many_as_the_segments_of_the_first_frame(tmp_path, fa
     write_clip(tmp_path, "one")
     seen = []
     other = Method("other", lambda setup: seen.append(setup.segments) or flipping(setup))
-    monkeypatch.setattr(video_quality, "METHODS", (video_quality.METHODS[0], other))
-    video_quality.measure(Report("video", ""), tmp_path, frames=3, threads=1)
+    monkeypatch.setattr(quality, "METHODS", (quality.METHODS[0], other))
+    quality.measure(Report("video", ""), tmp_path, frames=3, threads=1)
     assert seen == [2]
 
 
@@ -211,10 +211,10 @@ def test_frames_before_an_interruption_are_reported(tmp_path, fakes, monkeypatch
 
         return Running(step)
 
-    monkeypatch.setattr(video_quality, "METHODS", (video_quality.METHODS[0], Method("stops", interrupt)))
+    monkeypatch.setattr(quality, "METHODS", (quality.METHODS[0], Method("stops", interrupt)))
     report = Report("video", "")
     with pytest.raises(KeyboardInterrupt):
-        video_quality.measure(report, tmp_path, frames=6, threads=1)
+        quality.measure(report, tmp_path, frames=6, threads=1)
     assert [row["method"] for row in report.tables[1].rows] == ["steady", "stops"]
     assert report.tables[0].rows[1]["repetitions"] == 2
 

@@ -6,8 +6,8 @@ import pytest
 
 from scstream_app import cli
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.compare import compare, standard_error, verdict
-from scstream_app.evaluation.bench.report import Report, Table
+from scstream_app.evaluation.bench.reports.compare import compare, standard_error, verdict
+from scstream_app.evaluation.bench.reports.report import Report, Table
 
 
 def report(*rows, measures=None, machine="a", **fields):

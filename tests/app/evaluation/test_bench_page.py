@@ -6,7 +6,7 @@ import pytest
 
 from helpers.paths import ROOT
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.report import Plot, Report, Series, Skipped, Table
+from scstream_app.evaluation.bench.reports.report import Plot, Report, Series, Skipped, Table
 
 _spec = importlib.util.spec_from_file_location("benchmark_page", ROOT / "tools" / "benchmark_page.py")
 page = importlib.util.module_from_spec(_spec)

@@ -6,10 +6,19 @@ import numpy as np
 import pytest
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench import report as reports
-from scstream_app.evaluation.bench.plots import save_svg
-from scstream_app.evaluation.bench.report import Plot, Report, Series, Skipped, Table, cell, markdown_table, number
-from scstream_app.evaluation.bench.report_output import reported
+from scstream_app.evaluation.bench.reports import report as reports
+from scstream_app.evaluation.bench.reports.output import reported
+from scstream_app.evaluation.bench.reports.plots import save_svg
+from scstream_app.evaluation.bench.reports.report import (
+    Plot,
+    Report,
+    Series,
+    Skipped,
+    Table,
+    cell,
+    markdown_table,
+    number,
+)
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from scstream.metrics import ari
 from scstream.streams import gaussian_stream
 from scstream_app import cli
 from scstream_app.errors import SourceError
-from scstream_app.evaluation.bench import machine_rates, scaling
-from scstream_app.evaluation.bench.machine_rates import Rates, measure_rates
-from scstream_app.evaluation.bench.scaling_frames import Mosaics
-from scstream_app.evaluation.bench.true_start import start_from_truth
+from scstream_app.evaluation.bench.scaling import curves, machine_rates
+from scstream_app.evaluation.bench.scaling.frames import Mosaics
+from scstream_app.evaluation.bench.scaling.machine_rates import Rates, measure_rates
+from scstream_app.evaluation.bench.scaling.true_start import start_from_truth
 
 
 def numbered_clip(value, n=4, height=6, width=8):
@@ -79,16 +79,16 @@ def test_a_copy_covers_all_bytes(monkeypatch):
 
 
 def test_bounds_follow_from_the_rates():
-    found = scaling.pixel_bounds(1000, 8, Rates(bandwidth=7e6, float32=2e6, float64=1.0))
+    found = curves.pixel_bounds(1000, 8, Rates(bandwidth=7e6, float32=2e6, float64=1.0))
     # 7 bytes a pixel; two sweeps over 8 clusters and 2 sub-clusters, 15 + 5 multiply-adds each.
     assert found == {"memory_ms": pytest.approx(1.0), "brute_force_ms": pytest.approx(200.0)}
-    found = scaling.point_bounds(1000, 8, 1, 5, Rates(bandwidth=16e6, float32=1.0, float64=1e8))
+    found = curves.point_bounds(1000, 8, 1, 5, Rates(bandwidth=16e6, float32=1.0, float64=1e8))
     assert found == {"memory_ms": pytest.approx(1.0), "brute_force_ms": pytest.approx(1.0)}
 
 
 @pytest.mark.parametrize(("most", "counts"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])])
 def test_thread_counts_double(most, counts):
-    assert scaling.thread_counts(most) == counts
+    assert curves.thread_counts(most) == counts
 
 
 # --- streams
@@ -97,7 +97,7 @@ def test_thread_counts_double(most, counts):
 @pytest.mark.slow
 def test_a_model_that_starts_from_the_truth_has_its_clusters_and_continues():
     batches = list(gaussian_stream(2, 3000, 60, 2, turn=0.0, spread=80.0, seed=0))
-    model = start_from_truth(ScStream(scaling.gaussian(2), alpha=1e4, decay=0.3, seed=0, threads=1), *batches[0])
+    model = start_from_truth(ScStream(curves.gaussian(2), alpha=1e4, decay=0.3, seed=0, threads=1), *batches[0])
     assert abs(model.n_clusters_ - 60) <= 3
     model.partial_fit(batches[1][0])
     assert ari(batches[1][1], model.labels_) > 0.9
@@ -114,14 +114,14 @@ def test_an_unknown_axis_is_named(capsys):
 @pytest.fixture
 def small(monkeypatch):
     """The benchmark reduced to seconds."""
-    monkeypatch.setattr(scaling, "measure_rates", lambda threads: Rates(1e9, 1e9, 1e9))
-    monkeypatch.setattr(scaling, "SIZES", ((32, 24), (64, 48), (96, 64)))
-    monkeypatch.setattr(scaling, "SIZE", (64, 48))
-    monkeypatch.setattr(scaling, "DETAILS", (0.1, 1.0))
-    monkeypatch.setattr(scaling, "CLUSTERS", (3, 5))
-    monkeypatch.setattr(scaling, "DIMENSIONS", (2, 3))
-    monkeypatch.setattr(scaling, "POINTS", (200, 400))
-    monkeypatch.setattr(scaling, "STREAM_CLUSTERS", 4)
+    monkeypatch.setattr(curves, "measure_rates", lambda threads: Rates(1e9, 1e9, 1e9))
+    monkeypatch.setattr(curves, "SIZES", ((32, 24), (64, 48), (96, 64)))
+    monkeypatch.setattr(curves, "SIZE", (64, 48))
+    monkeypatch.setattr(curves, "DETAILS", (0.1, 1.0))
+    monkeypatch.setattr(curves, "CLUSTERS", (3, 5))
+    monkeypatch.setattr(curves, "DIMENSIONS", (2, 3))
+    monkeypatch.setattr(curves, "POINTS", (200, 400))
+    monkeypatch.setattr(curves, "STREAM_CLUSTERS", 4)
 
 
 @pytest.mark.slow
@@ -157,7 +157,7 @@ def test_results_so_far_are_kept_if_the_user_interrupts(small, tmp_path, monkeyp
     def stop(bench):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(scaling.AXES, "points", stop)
+    monkeypatch.setitem(curves.AXES, "points", stop)
     saved = tmp_path / "scaling.json"
     clip = str(write_video(tmp_path / "clip.mp4", moving_square(10)))
     assert cli.main(["bench", "scaling", clip, "--only", "d,points", "--quick", "--save", str(saved)]) == 130

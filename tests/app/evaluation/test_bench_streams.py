@@ -10,7 +10,7 @@ import pytest
 from scstream import ScStream
 from scstream.metrics import ari
 from scstream_app import cli
-from scstream_app.evaluation.bench.report import Report
+from scstream_app.evaluation.bench.reports.report import Report
 from scstream_app.evaluation.bench.stream_experiments import (
     experiments,
     goals,

@@ -7,7 +7,7 @@ import pytest
 from scstream_app import cli
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.bench import supervoxels
-from scstream_app.evaluation.bench.report import Report
+from scstream_app.evaluation.bench.reports.report import Report
 from scstream_app.evaluation.bench.supervoxels import MEASURES, PUBLISHED, at_ids, find_clips, plots, read_labels
 
 

@@ -11,8 +11,8 @@ from rich.console import Console
 from scstream import VideoSegmenter
 from scstream.phases import phase, record_phases
 from scstream.threads import run
-from scstream_app.evaluation.bench.serial_part import amdahl, serial_part
 from scstream_app.evaluation.bench.tables import print_serial_part
+from scstream_app.evaluation.bench.video.serial_part import amdahl, serial_part
 
 
 def _frames(n: int) -> list[np.ndarray]:

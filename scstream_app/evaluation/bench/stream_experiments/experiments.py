@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from scstream_app.errors import EvaluationError, SettingsError
-from scstream_app.evaluation.bench.report import Better, Report, Row, Skipped, Table
+from scstream_app.evaluation.bench.reports.report import Better, Report, Row, Skipped, Table
 from scstream_app.evaluation.bench.stream_experiments import goals, published, sources
 from scstream_app.evaluation.bench.stream_experiments.methods import (
     METHODS,

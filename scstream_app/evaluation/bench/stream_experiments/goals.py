@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scstream_app.evaluation.bench.report import Row, Table
+from scstream_app.evaluation.bench.reports.report import Row, Table
 from scstream_app.evaluation.bench.stream_experiments import published
 from scstream_app.evaluation.bench.stream_experiments.sources import Stream
 

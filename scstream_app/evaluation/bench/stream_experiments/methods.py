@@ -9,11 +9,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from scstream import Component, Gaussian, Multinomial, ScStream
-from scstream_app.evaluation.bench.peers import Predictor, StreamKMeans, WarmBayesianMixture, WarmBirch
 from scstream_app.evaluation.bench.stream_experiments.ablation import SampledScStream
 from scstream_app.evaluation.bench.stream_experiments.river_learners import NearestCentre, RiverLearner
 from scstream_app.evaluation.bench.stream_experiments.search import Parameters, Range, Space
 from scstream_app.evaluation.bench.stream_experiments.sources import Facts
+from scstream_app.evaluation.bench.streams.peers import Predictor, StreamKMeans, WarmBayesianMixture, WarmBirch
 
 Make = Callable[[Facts, Parameters, int], Any]
 

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from scstream_app.evaluation.bench.peers import Points
+from scstream_app.evaluation.bench.streams.peers import Points
 
 
 class RiverLearner:

@@ -12,8 +12,8 @@ import numpy as np
 
 from scstream.streams import batches, gaussian_stream, multinomial_stream, read_covertype, read_newsgroups
 from scstream_app.errors import SourceError, reason
-from scstream_app.evaluation.bench.peers import Points
-from scstream_app.evaluation.bench.streams import Batch, read_stream
+from scstream_app.evaluation.bench.streams.peers import Points
+from scstream_app.evaluation.bench.streams.prequential import Batch, read_stream
 
 BATCH_SIZE = 1000
 

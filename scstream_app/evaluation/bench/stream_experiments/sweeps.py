@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from scstream_app.evaluation.bench.report import Plot, Report, Row, Series, Table
+from scstream_app.evaluation.bench.reports.report import Plot, Report, Row, Series, Table
 from scstream_app.evaluation.bench.stream_experiments import published, sources
 from scstream_app.evaluation.bench.stream_experiments.experiments import (
     Plan,

@@ -23,10 +23,10 @@ import numpy as np
 from scstream import warm_up
 from scstream.metrics import ari
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.peers import Points, Predictor
 from scstream_app.evaluation.bench.stream_experiments import sources
 from scstream_app.evaluation.bench.stream_experiments.methods import METHODS, VARIANTS
 from scstream_app.evaluation.bench.stream_experiments.search import Parameters, search
+from scstream_app.evaluation.bench.streams.peers import Points, Predictor
 from scstream_app.evaluation.bench.timing import limit_threads
 
 _STATUS = Path("/proc/self/status")

@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from scstream import VideoSegmenter, warm_up
 from scstream_app.errors import SourceError
-from scstream_app.evaluation.bench.fixed_clusters import FixedClusterSegmenter
-from scstream_app.evaluation.bench.kmeans_forms import Form, PixelKMeans, Pixels
-from scstream_app.evaluation.bench.report import Report, Table
-from scstream_app.evaluation.bench.serial_part import measure_from_start
+from scstream_app.evaluation.bench.reports.report import Report, Table
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
+from scstream_app.evaluation.bench.video.fixed_clusters import FixedClusterSegmenter
+from scstream_app.evaluation.bench.video.kmeans_forms import Form, PixelKMeans, Pixels
+from scstream_app.evaluation.bench.video.serial_part import measure_from_start
 from scstream_app.samples import SAMPLES
 from scstream_app.sources import open_source
 

@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.davis_clips import Clip
+from scstream_app.evaluation.bench.video.davis_clips import Clip
 
 _STATUS = Path("/proc/self/status")
 #: Frames on which memory is measured: the peak is that of a first frame or of a later one.
@@ -39,8 +39,8 @@ def peak_memory(name: str, clip: Clip, threads: int, segments: int) -> float:
 def _measure(sender: Connection, name: str, clip: Clip, threads: int, segments: int) -> None:
     from scstream import warm_up
     from scstream_app.evaluation.bench.timing import limit_threads
-    from scstream_app.evaluation.bench.video import points
-    from scstream_app.evaluation.bench.video_methods import METHODS, Input, Setup
+    from scstream_app.evaluation.bench.video.methods import METHODS, Input, Setup
+    from scstream_app.evaluation.bench.video.speed import points
 
     with suppress(KeyboardInterrupt):
         warm_up()

@@ -13,7 +13,7 @@ import numpy as np
 from scstream import Component, Gaussian, Multinomial, ScStream
 from scstream.metrics import Contingency
 from scstream_app.errors import SourceError, reason
-from scstream_app.evaluation.bench.peers import Learner, Points, StreamKMeans, WarmGaussianMixture
+from scstream_app.evaluation.bench.streams.peers import Learner, Points, StreamKMeans, WarmGaussianMixture
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 
 Batch = tuple[Points, Points]

@@ -7,97 +7,22 @@ ids by overlap is part of the step of superpixels.
 
 from __future__ import annotations
 
-import math
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from itertools import islice
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
-from scstream import Event, metrics, warm_up
+from scstream import warm_up
 from scstream_app.errors import SettingsError
-from scstream_app.evaluation.bench import peak_memory, video, video_tables
-from scstream_app.evaluation.bench.davis_clips import Clip, find_clips
-from scstream_app.evaluation.bench.report import Report, Skipped, read_versions
-from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
-from scstream_app.evaluation.bench.video_methods import METHODS, Ids, Input, Method, Running, Setup
+from scstream_app.evaluation.bench.reports.report import Report, Skipped, read_versions
+from scstream_app.evaluation.bench.video import peak_memory, speed, tables
+from scstream_app.evaluation.bench.video.davis_clips import Clip, find_clips
+from scstream_app.evaluation.bench.video.methods import METHODS, Ids, Input, Method, Setup
+from scstream_app.evaluation.bench.video.run import Run
 from scstream_app.evaluation.flow import flow_both_ways
 
 StatusCallback = Callable[[str], None]
-
-
-class StoredMaps:
-    """Id maps of a clip, compressed; iterating yields them in order."""
-
-    def __init__(self) -> None:
-        self._shape: tuple[int, ...] = ()
-        self._data: list[bytes] = []
-
-    def append(self, ids: Ids) -> None:
-        """Add the map of the next frame."""
-        self._shape = ids.shape
-        self._data.append(zlib.compress(np.ascontiguousarray(ids, np.int32).tobytes(), 1))
-
-    def __iter__(self) -> Iterator[Ids]:
-        return (np.frombuffer(zlib.decompress(data), np.int32).reshape(self._shape) for data in self._data)
-
-
-@dataclass(slots=True)
-class Run:
-    """One method on one clip with one seed and number of threads.
-
-    ``maps``, ``events`` and ``kept`` are recorded only if ``scored``: ids do not depend on the number of threads.
-    """
-
-    method: str
-    clip: str
-    seed: int
-    threads: int
-    scored: bool
-    running: Running
-    first: Stopwatch = field(default_factory=Stopwatch)
-    later: Stopwatch = field(default_factory=Stopwatch)
-    maps: StoredMaps = field(default_factory=StoredMaps)
-    events: list[Iterable[Event]] = field(default_factory=list)
-    kept: list[float] = field(default_factory=list)
-    last: Ids | None = None
-    scores: dict[str, float] = field(default_factory=dict)
-
-    def step(self, frame: Input) -> Ids:
-        """Label a frame, and record how long it took."""
-        watch = self.first if self.last is None else self.later
-        with limit_threads(self.threads):
-            return watch.time(partial(self.running.step, frame))
-
-    def record(self, ids: Ids, flows: Sequence[tuple[metrics.Flow, metrics.Flow]]) -> None:
-        """Keep what the scores need of a frame; ``flows`` lead from the last frame to this one."""
-        if self.scored:
-            self.maps.append(ids)
-            self.events.append([] if self.running.events is None else list(self.running.events()))
-            if self.last is not None:
-                self.kept.append(metrics.kept_along_flow([self.last, ids], flows))
-        self.last = ids
-
-    def score(self, masks: Sequence[npt.NDArray[np.bool_]]) -> None:
-        """Score the frames so far, of which ``masks`` are the truth."""
-        maps = partial(islice, self.maps, len(masks))
-        kept = [share for share in self.kept if not math.isnan(share)]
-        lives = metrics.lives(maps())
-        events = None if self.running.events is None else self.events[: len(masks)]
-        self.scores = {
-            "segments": float(np.mean([len(np.unique(ids)) for ids in maps()])),
-            "ids": float(lives.n_ids),
-            "pieces": float(np.mean([metrics.pieces(ids) for ids in maps()])),
-            "oracle_j": float(metrics.oracle_jaccard(maps(), masks).mean()),
-            "carried_j": float(metrics.carried_jaccard(maps(), masks, events).mean()),
-            "kept": float(np.mean(kept)) if kept else math.nan,
-            "life": lives.mean,
-        }
 
 
 def measure(
@@ -129,7 +54,7 @@ def measure(
     clips = find_clips(root, names)
     clips = clips[:1] if quick and not names else clips
     frames, seeds = frames or (5 if quick else 20), seeds or 1
-    thread_counts = video.thread_counts() if threads is None else [threads]
+    thread_counts = speed.thread_counts() if threads is None else [threads]
     report.versions = read_versions("scikit-image", "fast-slic", "opencv-contrib-python-headless")
     report.settings = {
         "clips": [clip.name for clip in clips],
@@ -159,7 +84,7 @@ def measure(
     finally:
         # Also after an interruption.
         cv2.setNumThreads(opencv_threads)
-        report.tables, report.plots = video_tables.tables(runs, memory), video_tables.plots(runs)
+        report.tables, report.plots = tables.tables(runs, memory), tables.plots(runs)
 
 
 def usable(skip: Sequence[str], quick: bool = False) -> tuple[list[Method], list[Skipped]]:
@@ -197,7 +122,7 @@ def run_clip(
     done = 0
     try:
         for index, picture in enumerate(pictures):
-            frame = Input(picture, video.points(picture))
+            frame = Input(picture, speed.points(picture))
             flows = list(flow_both_ways(pictures[index - 1 : index + 1])) if index else []
             if not index:
                 found = _start(clip.name, frame, methods, thread_counts, seed, on_status)

@@ -21,11 +21,11 @@ from scstream import DiagonalGaussian, Gaussian, ScStream, VideoSegmenter, warm_
 from scstream.components import Component
 from scstream.streams import gaussian_stream
 from scstream_app.errors import SettingsError
-from scstream_app.evaluation.bench.machine_rates import Rates, measure_rates
-from scstream_app.evaluation.bench.report import Plot, Report, Row, Series, Table
-from scstream_app.evaluation.bench.scaling_frames import Mosaics
+from scstream_app.evaluation.bench.reports.report import Plot, Report, Row, Series, Table
+from scstream_app.evaluation.bench.scaling.frames import Mosaics
+from scstream_app.evaluation.bench.scaling.machine_rates import Rates, measure_rates
+from scstream_app.evaluation.bench.scaling.true_start import start_from_truth
 from scstream_app.evaluation.bench.timing import Stopwatch
-from scstream_app.evaluation.bench.true_start import start_from_truth
 
 StatusCallback = Callable[[str], None]
 

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.compare import Comparison
-from scstream_app.evaluation.bench.report import Report, Table, cell
+from scstream_app.evaluation.bench.reports.compare import Comparison
+from scstream_app.evaluation.bench.reports.report import Report, Table, cell
 
 
 @contextmanager

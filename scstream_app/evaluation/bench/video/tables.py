@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scstream_app.evaluation.bench.report import Better, Plot, Row, Series, Table
-from scstream_app.evaluation.bench.video_methods import CLUSTERS
-
-if TYPE_CHECKING:
-    from scstream_app.evaluation.bench.video_quality import Run
+from scstream_app.evaluation.bench.reports.report import Better, Plot, Row, Series, Table
+from scstream_app.evaluation.bench.video.methods import CLUSTERS
+from scstream_app.evaluation.bench.video.run import Run
 
 SCORES: dict[str, Better | None] = {
     "segments": None,

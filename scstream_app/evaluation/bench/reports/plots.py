@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.report import Plot
+from scstream_app.evaluation.bench.reports.report import Plot
 
 #: Colours that colour-blind readers can tell apart (Okabe and Ito), dark enough for a white page.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

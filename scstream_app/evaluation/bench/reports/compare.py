@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from scstream_app.errors import EvaluationError
-from scstream_app.evaluation.bench.report import Better, Report, Row, Table, cell
+from scstream_app.evaluation.bench.reports.report import Better, Report, Row, Table, cell
 
 #: Smallest change that counts, relative to the old value.
 TOLERANCE = 0.05

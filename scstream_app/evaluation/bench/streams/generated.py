@@ -16,7 +16,7 @@ import numpy as np
 from scstream import Gaussian, ScStream, warm_up
 from scstream.metrics import ari
 from scstream.streams import gaussian_stream
-from scstream_app.evaluation.bench.peers import Learner, Points, StreamKMeans, WarmGaussianMixture
+from scstream_app.evaluation.bench.streams.peers import Learner, Points, StreamKMeans, WarmGaussianMixture
 from scstream_app.evaluation.bench.timing import Stopwatch, limit_threads
 
 #: Standard deviations of the means; clusters have a standard deviation of about 1.

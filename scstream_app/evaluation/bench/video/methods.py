@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import Event, VideoSegmenter
-from scstream_app.evaluation.bench import superpixels
-from scstream_app.evaluation.bench.kmeans_forms import SAMPLE_PIXELS, Form, PixelKMeans, Pixels
-from scstream_app.evaluation.bench.superpixels import OverlapIds
+from scstream_app.evaluation.bench.video import superpixels
+from scstream_app.evaluation.bench.video.kmeans_forms import SAMPLE_PIXELS, Form, PixelKMeans, Pixels
+from scstream_app.evaluation.bench.video.superpixels import OverlapIds
 from scstream_app.render.image_types import Picture
 
 Ids = npt.NDArray[np.int32]

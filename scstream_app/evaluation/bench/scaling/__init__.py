@@ -1,0 +1,1 @@
+"""How the time of a step grows."""

@@ -1,0 +1,1 @@
+"""Scores on streams of points, batch by batch."""
