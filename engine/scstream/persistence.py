@@ -49,6 +49,8 @@ _MAX_IDS = 2**21
 _MAX_TEXT = 2**24
 #: Upper bound of batch numbers and ids in a file, so that counting on from them never overflows.
 _MAX_COUNT = 2**62
+#: Counts may be this much below zero, from rounding.
+_ROUNDING = 1e-6
 
 
 # --- models
@@ -247,6 +249,8 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
         _centre(records, component)
     if not np.isfinite(records).all():
         raise ValueError("the records must be finite numbers")
+    if records[..., 0].min() < -_ROUNDING:
+        raise ValueError("the records must not have negative counts")
     if K == 0 or any(counter.shape != (K,) for counter in (age, subcluster_age, born)):
         raise ValueError("clusters and their ages do not match")
     if times.ndim != 1 or not len(times) or not np.isfinite(times).all() or (np.diff(times) <= 0).any():

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,12 @@ def grown(events: Iterable[Event], n_ids: int = 10, capacity: int = 100_000) -> 
 def test_event_survives_strict_json(event: Event) -> None:
     text = json.dumps(event.as_dict(), allow_nan=False)
     assert Event.from_dict(json.loads(text)) == event
+
+
+@pytest.mark.parametrize("change", [{"batch": 2**63}, {"ids": [-(2**63) - 1]}])
+def test_numbers_beyond_64_bits_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="at most 64 bits"):
+        Event.from_dict({**birth(3).as_dict(), **change})
 
 
 def test_event_of_numpy_values_becomes_plain_json() -> None:

@@ -283,6 +283,12 @@ def test_an_archive_whose_parts_do_not_fit_is_refused(
     refuse(rewritten(saved, tmp_path / "odd.npz", {}, arrays))
 
 
+def test_negative_counts_are_refused(saved: Path, tmp_path: Path) -> None:
+    records = persistence.read(saved)[1]["records"].copy()
+    records[0, 0, 1, 0] = -1e300
+    refuse(rewritten(saved, tmp_path / "odd.npz", {}, {"records": records}))
+
+
 @pytest.mark.parametrize(
     "meta",
     [

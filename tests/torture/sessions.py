@@ -110,10 +110,10 @@ def _damage(path: Path, rng: Rng, sandbox: Sandbox) -> str:
         target = inner[int(rng.integers(len(inner)))]
     name = str(target.relative_to(path))
     kind = rng.random()
-    if kind < 0.25 or target.is_dir() or target.is_symlink():
+    if kind < 0.25 or not target.is_file() or target.is_symlink():
         _replace(target, rng, sandbox)
         return name
-    data = target.read_bytes() if target.is_file() else b""
+    data = target.read_bytes()
     changed = damaged_json_text(data, rng) if kind < 0.6 else None
     if changed is None:
         changed = zeroed_tail(data, rng) if kind < 0.75 else damaged(data, rng)

@@ -101,6 +101,9 @@ class Event:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Return the event that `as_dict` encoded."""
         ratio = values["log_hastings"]
+        for number in (values["batch"], *values["ids"]):
+            if not -(2**63) <= int(number) < 2**63:
+                raise ValueError(f"batches and ids have at most 64 bits, got {number}")
         return cls(
             kind=Kind(values["kind"]),
             time=float(values["time"]),
