@@ -7,6 +7,7 @@ from importlib import import_module
 import pytest
 
 from helpers.paths import ROOT
+from scstream.components import BY_NAME
 
 PAGES = [
     *sorted(ROOT.glob("*.md")),
@@ -20,7 +21,7 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
 def python_blocks(text):
-    """(line, code) of every fenced Python block."""
+    """(line, code) of every block fenced as ``python``; one fenced as ``py`` needs what only its reader has."""
     for match in re.finditer(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         yield text.count("\n", 0, match.start(1)), match[1]
 
@@ -43,7 +44,17 @@ def documented_names(text):
     return re.findall(r"^::: ([\w.]+)$", text, re.MULTILINE)
 
 
+@pytest.fixture
+def own_components():
+    """Forget the components that an example defines: other tests use the same names."""
+    known = dict(BY_NAME)
+    yield
+    BY_NAME.clear()
+    BY_NAME.update(known)
+
+
 @every_page
+@pytest.mark.usefixtures("own_components")
 def test_python_examples_run(page, monkeypatch):
     monkeypatch.chdir(ROOT)
     names = {"__name__": "example"}

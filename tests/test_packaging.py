@@ -23,7 +23,12 @@ from scstream_app import assets
 LIBRARY = tomllib.loads((ROOT / "engine" / "pyproject.toml").read_text(encoding="utf-8"))
 STUDIO = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 #: Imported only if an optional dependency is installed.
-OPTIONAL = {"magicgui", "napari", "pyarrow", "qtpy"}
+OPTIONAL_IN_LIBRARY = {"dask", "threadpoolctl"}
+OPTIONAL_IN_STUDIO = {
+    *("dask", "distributed"),
+    *("fast_slic", "matplotlib", "river", "skimage"),
+    *("magicgui", "napari", "pyarrow", "qtpy"),
+}
 
 
 def distribution_name(requirement: str) -> str:
@@ -44,15 +49,19 @@ def imported(folder: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    ("project", "folder"), [(LIBRARY, "engine/scstream"), (STUDIO, "scstream_app")], ids=["library", "studio"]
+    ("project", "folder", "optional"),
+    [(LIBRARY, "engine/scstream", OPTIONAL_IN_LIBRARY), (STUDIO, "scstream_app", OPTIONAL_IN_STUDIO)],
+    ids=["library", "studio"],
 )
-def test_every_import_is_a_declared_dependency_and_the_reverse(project: dict[str, Any], folder: str) -> None:
+def test_every_import_is_a_declared_dependency_and_the_reverse(
+    project: dict[str, Any], folder: str, optional: set[str]
+) -> None:
     declared = {distribution_name(requirement) for requirement in project["project"]["dependencies"]}
     owners = packages_distributions()
     own = Path(folder).name
     needed = {
         distribution_name(owner)
-        for name in imported(ROOT / folder) - {own} - OPTIONAL
+        for name in imported(ROOT / folder) - {own} - optional
         for owner in owners.get(name, [f"{name} is not installed"])
         if owner not in ("llvmlite", "shiboken6")
     }

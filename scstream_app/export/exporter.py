@@ -17,10 +17,9 @@ from scstream_app.export.folder_lock import FolderLock
 from scstream_app.export.formats.registry import FORMATS
 from scstream_app.export.job import Job
 from scstream_app.export.movie import MovieWriter
-from scstream_app.export.options import ExportOptions
+from scstream_app.export.options import VIEWS, ExportOptions
 from scstream_app.export.writer import Writer
 from scstream_app.objects import Membership, member_masks
-from scstream_app.option_values import VIEWS
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render import views
 

@@ -9,8 +9,11 @@ from typing import Any, get_args
 
 from scstream_app.errors import ExportError
 from scstream_app.export.atomic_files import Overwrite
-from scstream_app.option_values import DEFAULT_FORMATS, LARGEST_SCALE, VIEWS
+from scstream_app.option_values import DEFAULT_FORMATS, LARGEST_SCALE
 from scstream_app.render import palette, views
+
+#: Views that movies can show, those of plugins included. Results hold no uncertainty, so views of it are left out.
+VIEWS = tuple(name for name, view in views.VIEWS.items() if "uncertainty" not in view.needs)
 
 _FIELDS = ("frame", "time", "name")
 #: Characters that at least one operating system forbids in file names.

@@ -9,8 +9,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QTabWidget
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QTabWidget, QWidget
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import write_images
@@ -64,6 +65,14 @@ def collected(compiled: None) -> Iterator[None]:
     gc.disable()
     yield
     gc.collect()
+
+
+@pytest.fixture(autouse=True)
+def released(qapp: QApplication) -> Iterator[None]:
+    """Release the mouse after each test: Qt takes the button of a simulated double click for still pressed."""
+    yield
+    if QApplication.mouseButtons() & Qt.MouseButton.LeftButton:
+        QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
 
 
 @pytest.fixture(scope="session")

@@ -171,7 +171,7 @@ class Mover(Naming):
         records = state.history.records
         total = sum_subclusters(state.history.past[which] + state.current[which])
         whole = sum_subclusters(np.concatenate([records[:, which], state.current[None, which]]))
-        half = self.component.cut(total, whole, self.rng, principal)
+        half = self.component.cut(total, np.ascontiguousarray(whole), self.rng, principal)
         parts = np.stack([half, whole - half], axis=2)
         records[:, which], state.current[which] = parts[:-1], parts[-1]
         state.history.refresh(which)
