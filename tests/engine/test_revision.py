@@ -91,6 +91,17 @@ def test_clusters_that_are_right_are_left_alone(component: Gaussian | None) -> N
     np.testing.assert_array_equal(with_revisions.means_, without.means_)
 
 
+def test_many_clusters_are_left_alone() -> None:
+    """A revision on 500 points of the first large batch found fewer clusters, and replaced the right ones by them."""
+    rng = np.random.default_rng(0)
+    centres = 10.0 * np.arange(100.0)[:, None]
+    model = ScStream(Gaussian(1e-6, np.zeros(1), 3.0, 3.0 * np.eye(1)), decay=0.0, seed=0)
+    for n in (40, 400):
+        y = np.repeat(np.arange(100), n)
+        model.partial_fit(centres[y] + rng.normal(size=(len(y), 1)))
+        assert model.n_clusters_ == 100
+
+
 def test_still_and_drifting_clusters_keep_their_number() -> None:
     for drift in (0.0, 0.1):
         model = ScStream(PRIOR, alpha=10.0, decay=0.3, seed=0)
@@ -138,7 +149,7 @@ def test_only_some_points_of_the_last_batches_are_kept() -> None:
     recent = RecentPoints()
     batches = [batch(rng, n) for n in (10, 2000, 20, 30, 40)]
     for X in batches:
-        recent.add(Rows(X, np.ones(len(X))), rng)
+        recent.add(Rows(X, np.ones(len(X))), 1, rng)
     X, weight = recent.together()
     assert len(X) == len(weight) == 500 + 20 + 30 + 40
     np.testing.assert_array_equal(X[500:], np.concatenate(batches[2:]))

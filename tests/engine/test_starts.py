@@ -79,6 +79,20 @@ def test_tight_clusters_that_lie_far_apart_are_found() -> None:
         assert ari(y, model.labels_) > 0.9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("component", [None, Gaussian(kappa=1.0, m=np.zeros(2), nu=5.0, psi=5.0 * np.eye(2))])
+def test_three_hundred_clusters_are_found_and_kept(component: Gaussian | None) -> None:
+    """Seed 0 finds 291 of them, of which some overlap; one cluster for all was the answer with fewer points a cluster."""
+    rng = np.random.default_rng(0)
+    centres = rng.normal(0.0, 170.0, (300, 2))
+    model = ScStream(component, decay=0.0, seed=0)
+    for _ in range(2):
+        y = rng.integers(0, 300, 20_000)
+        model.partial_fit(centres[y] + rng.normal(size=(20_000, 2)))
+        assert 270 <= model.n_clusters_ <= 300
+        assert ari(y, model.labels_) > 0.85
+
+
 def test_counts_are_found() -> None:
     X, y = next(multinomial_stream(1, n_clusters=12, n_features=30, batch_size=600, seed=0))
     model = ScStream(Multinomial(), seed=0).fit(X)

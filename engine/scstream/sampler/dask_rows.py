@@ -74,6 +74,9 @@ class DaskRows(Rows):
         #: Number of rows with a positive weight before each block, and in all.
         self._positive = np.cumsum([0, *(positive for _, positive in summaries)])
 
+    def __len__(self) -> int:
+        return sum(self.lengths)
+
     @property
     def total(self) -> float:
         """Sum of the weights."""

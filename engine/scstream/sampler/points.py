@@ -41,6 +41,9 @@ class Rows:
     def __init__(self, X: Any, weight: Array) -> None:
         self.X, self.weight = X, weight
 
+    def __len__(self) -> int:
+        return len(self.weight)
+
     @property
     def total(self) -> float:
         """Sum of the weights."""

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scstream.components.base import Array
 from scstream.sampler.points import Rows
 
-#: Most points that are kept of a batch.
+#: Points that are kept of a batch if it has them, and unless more are asked for.
 _POINTS = 500
 
 
@@ -34,9 +34,9 @@ class RecentPoints:
     X: list[Any] = field(default_factory=list)
     weight: list[Array] = field(default_factory=list)
 
-    def add(self, rows: Rows, rng: np.random.Generator) -> None:
-        """Keep a sample of a new batch, and forget the oldest one."""
-        X, weight = rows.sample(_POINTS, rng)
+    def add(self, rows: Rows, needed: int, rng: np.random.Generator) -> None:
+        """Keep a sample of a new batch, with at least the needed points if it has them, and forget the oldest one."""
+        X, weight = rows.sample(max(_POINTS, needed), rng)
         self.X = [*self.X, X][-self.N_BATCHES :]
         self.weight = [*self.weight, weight][-self.N_BATCHES :]
 

@@ -23,12 +23,21 @@ from scstream.sampler.sweep import mode_densities, sum_subclusters
 _ITERATIONS = 3
 #: Fewest seeds beside the present clusters.
 _FEWEST_SEEDS = 16
+#: Points for each cluster that a revision needs: on fewer, too few clusters seem to be best.
+_POINTS_PER_CLUSTER = 24
+#: Most points of a revision, whose table of scores has a column for each cluster and each seed.
+_MOST_POINTS = 2**14
 #: Nats by which the evidence must rise.
 _MARGIN = 5.0
 #: Clusters that share at least this much of the union of their points are the same.
 _SAME = 0.8
 #: The log Hastings ratio of a change that no move has made.
 _NO_RATIO = float("nan")
+
+
+def points_needed(n_clusters: int) -> int:
+    """Points that a revision of so many clusters needs, as far as they can be handled."""
+    return min(_POINTS_PER_CLUSTER * n_clusters, _MOST_POINTS)
 
 
 def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
@@ -50,7 +59,7 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     soft = SoftClustering(component, X, weight, config.log_alpha)
     total = sum_subclusters(state.total)
     known = total[:, 0] >= 1.0
-    if not known.any():
+    if not known.any() or len(weight) < _POINTS_PER_CLUSTER * known.sum():
         return False
     present = soft.fit(total[known], _ITERATIONS)
     seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present)

@@ -18,7 +18,7 @@ from scstream.sampler.naming import Naming, largest_hidden
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.points import Points, Rows
 from scstream.sampler.recent import RecentPoints
-from scstream.sampler.revision import revise
+from scstream.sampler.revision import points_needed, revise
 from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
@@ -274,7 +274,8 @@ class Sampler:
         if left >= RecentPoints.N_BATCHES and not is_first_large:
             return
         mover = self._mover(counter_rng(self.config.seed, self.state.batch, _REVISION_SWEEP))
-        self.recent.add(rows, mover.rng)
+        needed = points_needed(len(self.state.ids))
+        self.recent.add(rows, needed if is_first_large else needed // RecentPoints.N_BATCHES, mover.rng)
         if left == 0 or is_first_large:
             revise(mover, self.recent, size)
             self.events += mover.events

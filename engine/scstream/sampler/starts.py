@@ -13,12 +13,19 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import counter_rng, sum_subclusters
 
-#: Points on which candidates for the component are compared, and on which starts are.
+#: Points on which candidates for the component are compared. With fewer than some ten points in each cluster, one
+#: cluster for all of them looks best; so many more are taken from a batch that has them.
 _CANDIDATE_POINTS = 1000
+_MANY_CANDIDATE_POINTS = 16_000
+#: Points on which starts are compared. If they are too few for the clusters that there are, four times as many are
+#: taken, up to the maximum.
 _START_POINTS = 4000
-#: Starts from many clusters, most pieces that each begins with, and iterations between two rounds of merges.
+_MOST_POINTS = 2**15
+#: A start needs this many pieces for each cluster that it finds, and this many points for each piece.
+_PIECES_PER_CLUSTER = 2
+_POINTS_PER_PIECE = 32
+#: Starts from many clusters, and iterations between two rounds of merges.
 _STARTS = 3
-_MAX_PIECES = 128
 _ITERATIONS = 10
 #: Starts whose evidence differs by less, in nats, are equally good.
 _EQUAL = 10.0
@@ -48,9 +55,9 @@ def start_stream(
     """
     rng = counter_rng(config.seed, number, _START_SWEEP)
     component = _best_component(candidates, rows, config.log_alpha, rng)
-    sample = _Sample(component, rows, config.log_alpha, _START_POINTS, rng)
+    sample, start = _best_start(component, rows, config.log_alpha, rng)
     many = rows.points(component)
-    from_many = Sampler.begin_with(config, component, sample.best_start(rng) * sample.factor, time, number)
+    from_many = Sampler.begin_with(config, component, start * sample.factor, time, number)
     from_many.finish(many)
     one = many.copy()
     from_one = Sampler.begin(config, component, one, time, number)
@@ -64,11 +71,12 @@ def start_stream(
 
 def _best_component(candidates: list[Component], rows: Rows, log_alpha: float, rng: np.random.Generator) -> Component:
     """The candidate with the highest evidence; the search ends when it falls twice in a row."""
-    best, highest, falls = candidates[0], -np.inf, 0
     if len(candidates) == 1:
-        return best
+        return candidates[0]
+    best, highest, falls = candidates[0], -np.inf, 0
+    size = _CANDIDATE_POINTS if len(rows) < 4 * _CANDIDATE_POINTS else _MANY_CANDIDATE_POINTS
     for component in candidates:
-        sample = _Sample(component, rows, log_alpha, _CANDIDATE_POINTS, rng)
+        sample = _Sample(component, rows, log_alpha, size, rng)
         evidence = sample.soft.evidence(sample.from_many(rng))
         falls = 0 if evidence > highest else falls + 1
         if evidence > highest:
@@ -76,6 +84,18 @@ def _best_component(candidates: list[Component], rows: Rows, log_alpha: float, r
         if falls == 2:
             break
     return best
+
+
+def _best_start(component: Component, rows: Rows, log_alpha: float, rng: np.random.Generator) -> tuple[_Sample, Array]:
+    """A sample of the rows, and the statistics (K, P) of the best start from many clusters on it."""
+    size, starts = _START_POINTS, _STARTS
+    while True:
+        sample = _Sample(component, rows, log_alpha, size, rng)
+        start = sample.best_start(starts, rng)
+        if sample.is_enough_for(start):
+            return sample, start
+        # Many points lead to much the same clusters every time.
+        size, starts = min(4 * size, _MOST_POINTS), 1
 
 
 class _Sample:
@@ -100,26 +120,36 @@ class _Sample:
     def __init__(self, component: Component, rows: Rows, log_alpha: float, size: int, rng: np.random.Generator) -> None:
         X, weight = rows.sample(size, rng)
         self.soft = SoftClustering(component, X, weight, log_alpha)
+        self._is_all = len(weight) < size or size >= _MOST_POINTS
+        # Fewer points than dimensions say little about the shape of a piece.
+        limit = 2 * len(weight) // (component.n_coordinates + 3)
+        self._fewest_pieces = max(2, min(math.isqrt(4 * min(len(weight), _START_POINTS)), limit))
+        self._most_pieces = max(self._fewest_pieces, min(len(weight) // _POINTS_PER_PIECE, limit))
         self.factor = float(rows.total / self.soft.weight.sum())
+
+    def is_enough_for(self, start: Array) -> bool:
+        """Whether a start (K, P) on more points could not have found more clusters."""
+        return self._is_all or _PIECES_PER_CLUSTER * len(start) <= self._most_pieces
 
     def evidence(self, sampler: Sampler) -> float:
         """Evidence of the clusters of a sampler."""
         return self.soft.evidence(sum_subclusters(sampler.state.total) / self.factor)
 
-    def best_start(self, rng: np.random.Generator) -> Array:
+    def best_start(self, n_starts: int, rng: np.random.Generator) -> Array:
         """Statistics (K, P) of the best of several starts from many clusters; of equally good ones, that with most.
 
         Later moves merge what is too much more easily than they divide what is too little.
         """
-        starts = [self.from_many(rng) for _ in range(_STARTS)]
+        starts = [self.from_many(rng) for _ in range(n_starts)]
         evidence = [self.soft.evidence(S) for S in starts]
         good = [n for n, value in enumerate(evidence) if value >= max(evidence) - _EQUAL]
         return starts[max(good, key=lambda n: (len(starts[n]), evidence[n]))]
 
     def from_many(self, rng: np.random.Generator) -> Array:
-        """Statistics (K, P) of clusters found from many pieces, about 2 sqrt(N), that are merged."""
-        n_points = len(self.soft.weight)
-        # Fewer points than dimensions say little about the shape of a piece.
-        most = 2 * n_points // (self.soft.component.n_coordinates + 3)
-        n_pieces = max(2, min(_MAX_PIECES, math.isqrt(4 * n_points), most))
-        return self.soft.merge_down(self.soft.seed(n_pieces, rng), _ITERATIONS)
+        """Statistics (K, P) of clusters found from many pieces that are merged; from more if most pieces remain."""
+        n_pieces = self._fewest_pieces
+        while True:
+            start = self.soft.merge_down(self.soft.seed(n_pieces, rng), _ITERATIONS)
+            if _PIECES_PER_CLUSTER * len(start) <= n_pieces or n_pieces == self._most_pieces:
+                return start
+            n_pieces = min(4 * n_pieces, self._most_pieces)
