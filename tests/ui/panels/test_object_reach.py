@@ -29,6 +29,8 @@ from scstream_app.ui.panels.reach_choice import ReachChoice
 from scstream_app.ui.qt.toast import Toast
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 COUNT = 24
 
 

@@ -21,6 +21,8 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 

@@ -18,6 +18,8 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
 

@@ -24,6 +24,8 @@ from scstream_app.ui.timeline.lanes.lane_rows import LaneRows
 from scstream_app.ui.timeline.lanes.object_lanes_painting import per_pixel
 from scstream_app.ui.window.main_window import MainWindow
 
+pytestmark = pytest.mark.slow
+
 COUNT = 16
 LEFT, RIGHT, NONE = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton, Qt.KeyboardModifier.NoModifier
 KITE = MarkedObject(

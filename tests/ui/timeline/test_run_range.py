@@ -14,6 +14,8 @@ from scstream_app.session import Session, resume
 from scstream_app.sources import open_source
 from scstream_app.ui.document.state import State
 
+pytestmark = pytest.mark.slow
+
 LEFT, NONE = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 LONG = 60_000
 COUNT = 14

@@ -24,6 +24,8 @@ from scstream_app.ui.document.split_line import SplitWatcher
 from scstream_app.ui.document.state import State
 from scstream_app.ui.viewer.viewer import Viewer
 
+pytestmark = pytest.mark.slow
+
 LONG = 60_000
 
 
