@@ -248,6 +248,8 @@ def test_scores_are_means_over_batches_and_seeds():
     row = summarise([right, wrong, Run()], stream)
     assert (row["ari"], row["ari_std"], row["full_nmi"], row["clusters"]) == (0.5, 0.0, 0.5, 2.0)
     assert (row["ms"], row["cpu_ms"], row["peak_mib"], row["before_mib"], row["batches"]) == (3.0, 2.0, 55.0, 40.0, 2)
+    # With the spread, `bench compare` can tell a change from noise.
+    assert row["repetitions"] == 2
 
 
 def measured(method, ari, cpu_ms, given=False, library="river"):

@@ -93,7 +93,8 @@ def run(job: Job, seconds: float) -> Iterator[Message]:
         while receiver.poll(None if limit is None else max(0.0, limit - time.monotonic())):
             try:
                 message: Message = receiver.recv()
-            except EOFError:
+            except (EOFError, OSError):
+                # OSError: the limit ended the process in the middle of a message.
                 return
             if isinstance(message, Ready) and not _CAN_LIMIT:
                 limit = time.monotonic() + seconds
