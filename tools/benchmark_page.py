@@ -26,7 +26,7 @@ rows that are called published are quoted from the literature.
 """
 #: Folder of the plots, beside the page.
 IMAGES = "images/benchmarks"
-#: Results of quick runs are rough, and those with more load than this were disturbed by other programs.
+#: Load average before a benchmark above which its times may be too long.
 MOST_LOAD = 0.5
 
 
@@ -95,7 +95,7 @@ def origin(report: Report) -> str:
     if report.settings.get("quick"):
         lines.append("**A quick run: the figures are rough.**")
     if report.load is not None and report.load > MOST_LOAD:
-        lines.append(f"**Other programs were running (load average {report.load:g}): times are too long.**")
+        lines.append(f"**The machine was not idle before (load average {report.load:g}): times may be too long.**")
     return "".join(f"- {line}\n" for line in lines)
 
 

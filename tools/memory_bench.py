@@ -101,7 +101,7 @@ def measure_points(arguments: argparse.Namespace) -> None:
 def primed_model(arguments: argparse.Namespace, means: npt.NDArray[np.float64]) -> ScStream:
     """Return a model that has one cluster for each mean, as if it had seen as many points as the batch will have.
 
-    A first batch would have to be large for that: its start finds few clusters, which must then split.
+    A first batch would have to be large for that, and its start may find fewer clusters.
     """
     S, component, X = true_statistics(arguments, means)
     model = make_model(arguments, decay=0.1).fit(X[:: len(X) // 50])

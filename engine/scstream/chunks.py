@@ -22,7 +22,7 @@ def join_chunks(X: Any, ndim: int) -> Any:
         return X
     shapes = {chunk.shape[1:] for chunk in X}
     if len(shapes) > 1:
-        raise ValueError(f"the chunks of a batch must have as many features as each other, got {sorted(shapes)}")
+        raise ValueError(f"the chunks of a batch must have the same number of features, got {sorted(shapes)}")
     if any(map(is_dask_array, X)):
         import dask.array as da
 

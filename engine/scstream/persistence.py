@@ -249,7 +249,7 @@ def _state(meta: Meta, arrays: Arrays, component: Component, kernel: Kernel) -> 
         _centre(records, component)
     if not np.isfinite(records).all():
         raise ValueError("the records must be finite numbers")
-    if records[..., 0].min() < -_ROUNDING:
+    if (records[..., 0] < -_ROUNDING).any():
         raise ValueError("the records must not have negative counts")
     if K == 0 or any(counter.shape != (K,) for counter in (age, subcluster_age, born)):
         raise ValueError("clusters and their ages do not match")

@@ -47,7 +47,7 @@ class PhaseTimes:
     _cpu: float = field(default_factory=process_time)
 
     def note(self) -> None:
-        """Add the time since the last note to the present phase."""
+        """Add the time since the last note to the current phase."""
         wall, cpu = perf_counter(), process_time()
         phase = self.phases.setdefault(self._names[-1], PhaseTime())
         phase.add(wall - self._wall, cpu - self._cpu, self._shared)
@@ -65,7 +65,7 @@ class PhaseTimes:
             self._names.pop()
 
     def share(self, work: Callable[[], None]) -> None:
-        """Run work whose pieces several threads take, as the shared part of the present phase."""
+        """Run work whose pieces several threads take, as the shared part of the current phase."""
         self.note()
         outer, self._shared = self._shared, True
         try:
@@ -81,7 +81,7 @@ _NO_PHASE = nullcontext()
 
 @contextmanager
 def record_phases() -> Iterator[PhaseTimes]:
-    """Record the times of all phases on this thread; without it, phases take no time.
+    """Record the times of all phases on this thread; without it, `phase` and `share` measure nothing.
 
     >>> with record_phases() as times, phase("nothing"):
     ...     pass

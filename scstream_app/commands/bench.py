@@ -243,12 +243,12 @@ def bench_streams(
     chosen: dict[str, Any] = {"data": data, "stream": stream, "method": method}
     chosen |= {"batches": batches, "trials": trials, "seconds": seconds, "seeds": seeds}
     if file is None and not spreads:
-        _reject(given, "FILE or --spreads")
+        _reject(given, "with FILE or --spreads")
         _run_experiments(chosen, part, save, as_json, quick, quiet, debug)
         return
-    _reject(chosen | {"part": part, "save": save, "seeds": None}, "neither FILE nor --spreads")
+    _reject(chosen | {"part": part, "save": save, "seeds": None}, "without FILE and --spreads")
     if file is not None and spreads:
-        _reject({"spreads": True}, "no FILE")
+        _reject({"spreads": True}, "without FILE")
     with exit_on_error(debug):
         with status_display(quiet) as on_status:
             if file is None:
@@ -259,11 +259,11 @@ def bench_streams(
         print_json(result) if as_json else show(result)
 
 
-def _reject(options: Mapping[str, Any], only_with: str) -> None:
+def _reject(options: Mapping[str, Any], where: str) -> None:
     """Raise if an option was given that would have no effect."""
     for name, value in options.items():
         if value is not None:
-            raise typer.BadParameter(f"it has an effect with {only_with} only", param_hint=f"'--{name}'")
+            raise typer.BadParameter(f"it has an effect only {where}", param_hint=f"'--{name}'")
 
 
 def _run_experiments(
@@ -281,7 +281,7 @@ def _run_experiments(
 
     if chosen["method"] is not None:
         parts = parts or [StreamsPart.METHODS]
-        _reject({} if StreamsPart.METHODS in parts else {"method": True}, "--part methods")
+        _reject({} if StreamsPart.METHODS in parts else {"method": True}, "with --part methods")
     fields = {"stream": "streams", "method": "methods", "batches": "n_batches", "trials": "n_trials"}
     values = {fields.get(name, name): value for name, value in chosen.items() if value is not None}
     plan = replace(experiments.Plan.quick() if quick else experiments.Plan(), **values)

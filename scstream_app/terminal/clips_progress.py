@@ -67,7 +67,7 @@ class ClipsProgress:
         return f"{', '.join(parts)}; {counted(frames, 'frame')} in {seconds:.1f} s{rate}."
 
     def interruption(self) -> str:
-        """What to say after an interruption."""
+        """The message after an interruption."""
         complete = self.count("segmented") + self.count("skipped")
         return (
             f"Interrupted: {complete} of {counted(len(self._clips), 'clip')} complete. "

@@ -179,7 +179,7 @@ def test_bad_weights_are_rejected(weight: Any, message: str) -> None:
 
 
 def test_chunks_with_different_features_are_rejected() -> None:
-    with pytest.raises(ValueError, match=r"as many features as each other, got \[\(2,\), \(3,\)\]"):
+    with pytest.raises(ValueError, match=r"the same number of features, got \[\(2,\), \(3,\)\]"):
         model_of().fit([np.ones((4, 3)), np.ones((4, 2))])
 
 

@@ -38,7 +38,7 @@ _T = TypeVar("_T")
 
 #: Most chunks in a block.
 _CHUNKS = 16
-#: Most memory in bytes that the statistics of chunks take on this side at a time.
+#: Most memory in bytes that the statistics of chunks take in this process at a time.
 _MEMORY = 2**26
 #: The number of BLAS threads is a setting of the process, which the threads of a worker share.
 _blas = threading.Lock()

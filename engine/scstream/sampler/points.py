@@ -159,7 +159,7 @@ def choose_clusters(scores: Array, key: np.uint32, sampling: bool) -> Labels:
 class OrderedSum:
     """Sum of numbered arrays in the order of their numbers, in whichever order threads add them.
 
-    Only arrays that came before an earlier one are kept, so that the memory does not grow with their number.
+    Only arrays that arrive before one with a lower number are kept: memory does not grow with the number of arrays.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class OrderedSum:
         self._lock = Lock()
 
     def add(self, number: int, array: Array) -> None:
-        """Add the array with this number, which may be changed later."""
+        """Add the array with this number. Array 0 becomes the total, which later arrays are added to in place."""
         with self._lock:
             self._early[number] = array
             while self._next in self._early:

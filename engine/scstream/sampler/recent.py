@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from scstream.components.base import Array
 from scstream.sampler.points import Rows
 
-#: Points that are kept of a batch if it has them, and unless more are asked for.
+#: Points of a batch that are kept, unless it has fewer or a revision needs more.
 _POINTS = 500
 
 

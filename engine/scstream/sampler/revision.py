@@ -36,7 +36,7 @@ _NO_RATIO = float("nan")
 
 
 def points_needed(n_clusters: int) -> int:
-    """Points that a revision of so many clusters needs, as far as they can be handled."""
+    """Number of points that a revision of this many clusters needs, at most `_MOST_POINTS`."""
     return min(_POINTS_PER_CLUSTER * n_clusters, _MOST_POINTS)
 
 

@@ -13,11 +13,11 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import counter_rng, sum_subclusters
 
-#: Points on which candidates for the component are compared. With fewer than some ten points in each cluster, one
-#: cluster for all of them looks best; so many more are taken from a batch that has them.
+#: Points on which candidates for the component are compared, in a small batch and in a large one. With fewer than about
+#: ten points in each cluster, a single cluster looks best.
 _CANDIDATE_POINTS = 1000
 _MANY_CANDIDATE_POINTS = 16_000
-#: Points on which starts are compared. If they are too few for the clusters that there are, four times as many are
+#: Points on which starts are compared. If these are too few for the clusters that are found, four times as many are
 #: taken, up to the maximum.
 _START_POINTS = 4000
 _MOST_POINTS = 2**15

@@ -158,7 +158,8 @@ def measure(
     details, seeds = (QUICK_DETAILS, seeds or 1) if quick else (DETAILS, seeds or 3)
     report.settings |= {"clips": [clip.name for clip in clips], "void": void, "seeds": seeds, "quick": quick}
     report.skipped += [
-        Skipped(name, "a method of the same publication, but its figures are not at hand") for name in WITHOUT_FIGURES
+        Skipped(name, "a method of the same publication, whose figures this benchmark does not have")
+        for name in WITHOUT_FIGURES
     ]
     on_status("Compiling the engine")
     warm_up()

@@ -14,7 +14,7 @@ from scstream_app.evaluation.bench.video.kmeans_forms import SAMPLE_PIXELS
 
 
 def print_video(result: dict[str, Any]) -> None:
-    """Print the results of `bench.video.measure`."""
+    """Print the results of `bench.video.speed.measure`."""
     console = Console()
     console.print(f"{result['source']}: {result['frames']} frames of {result['width']} x {result['height']}\n")
     for threads in result["thread_counts"]:
@@ -37,7 +37,7 @@ def print_video(result: dict[str, Any]) -> None:
 
 
 def print_serial_part(part: dict[str, Any], console: Console) -> None:
-    """Print the results of `bench.serial_part.serial_part`."""
+    """Print the results of `bench.video.serial_part.serial_part`."""
     table = _table("Phases of a step on one thread, ms of processor time", "phase", "serial", "shared")
     for name, times in part["phases"].items():
         table.add_row(name, f"{times['serial']['cpu']:.2f}", f"{times['shared']['cpu']:.2f}")
@@ -48,9 +48,7 @@ def print_serial_part(part: dict[str, Any], console: Console) -> None:
 
 
 def _comparison(result: dict[str, Any], threads: int) -> Table:
-    cores = ", one for each core" if threads == result["threads"] else ""
-    title = f"ms per frame on {threads} threads{cores}"
-    table = _table(title, "step", "clusters", "median", "10 % to 90 %", "speed")
+    table = _table(f"ms per frame on {threads} threads", "step", "clusters", "median", "10 % to 90 %", "speed")
     for row in result["methods"]:
         if row["threads"] == threads:
             step = f"k-means: {row['form']}" if row["given"] else row["method"]
@@ -60,7 +58,7 @@ def _comparison(result: dict[str, Any], threads: int) -> Table:
 
 
 def print_streams(result: dict[str, Any]) -> None:
-    """Print the results of `bench.streams.measure`."""
+    """Print the results of `bench.streams.prequential.measure`."""
     title = (
         f"{result['source']}: {result['batches']} batches of {result['batch_size']} points, "
         f"{result['features']} features, {result['true_clusters']} clusters, {_seeds(result)}"
@@ -74,7 +72,7 @@ def print_streams(result: dict[str, Any]) -> None:
 
 
 def print_generated(result: dict[str, Any]) -> None:
-    """Print the results of `bench.generated.measure`."""
+    """Print the results of `bench.streams.generated.measure`."""
     title = (
         f"{result['streams']} streams of {result['true_clusters']} drifting Gaussians in the plane: "
         f"{result['batches']} batches of {result['batch_size']} points, {_seeds(result)}"

@@ -24,7 +24,7 @@ from scstream_app.headless.many_clips.clip_run import ClipProgress, ClipResult, 
 from scstream_app.headless.many_clips.clips import Clip
 from scstream_app.headless.many_clips.dask_task import ClipTask, host_of, segment_on_worker
 
-#: A clip during which this many workers died is not tried again.
+#: A clip that lost this many workers is not tried again.
 MOST_DEATHS = 3
 #: Seconds to wait for the scheduler, and for its first worker.
 _CONNECT, _FIRST_WORKER = 10, 30.0
@@ -178,10 +178,7 @@ class _DaskRun:
         try:
             result = future.result()
         except distributed.KilledWorker as death:
-            self._deaths[number] += death.allowed_failures + 1
-            if self._deaths[number] < MOST_DEATHS:
-                self._waiting.appendleft(number)
-                self._on_update(number, ClipProgress("waiting: its worker died"))
+            if self._try_again(number, death.allowed_failures + 1, "its worker died"):
                 return
             result = ClipResult(
                 error=f"{self._deaths[number]} workers died while they segmented it: out of memory, or a crash?"
@@ -191,4 +188,18 @@ class _DaskRun:
         except Exception as error:
             # Among them CancelledError: the scheduler has ended.
             result = ClipResult(error=f"Dask failed: {type(error).__name__}: {error}.")
+        if result.interrupted and not self._cancel.is_set():
+            # Its worker had lost the scheduler, and ended it.
+            if self._try_again(number, 1, "its worker lost the scheduler"):
+                return
+            result = ClipResult(error="Its workers lost the connection to the scheduler.")
         self._on_update(number, result)
+
+    def _try_again(self, number: int, deaths: int, why: str) -> bool:
+        """Let a clip that lost its worker run again, unless that happened too often; returns whether it will."""
+        self._deaths[number] += deaths
+        if self._deaths[number] >= MOST_DEATHS:
+            return False
+        self._waiting.appendleft(number)
+        self._on_update(number, ClipProgress(f"waiting: {why}"))
+        return True

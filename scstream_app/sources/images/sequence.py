@@ -77,12 +77,13 @@ class ImageSequence(StillSource):
 
     def _add_notes(self, frames: TiffFrames) -> None:
         """Say how a TIFF file is read, unless an earlier one is read in the same way."""
+        # Before the notes: another thread reports both, and looks at the notes first.
+        self.adjustable += tuple(name for name in frames.adjustable if name not in self.adjustable)
         for note in frames.notes:
             kind = note.replace(frames.path.name, "", 1)
             if kind not in self._noted:
                 self._noted.add(kind)
                 self.notes += (note,)
-        self.adjustable += tuple(name for name in frames.adjustable if name not in self.adjustable)
 
     def seek(self, index: int) -> None:
         """See `Source`."""

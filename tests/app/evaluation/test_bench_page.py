@@ -28,7 +28,7 @@ def test_a_section_names_command_machine_versions_and_what_was_skipped():
         "- GB: no figures",
     ):
         assert part in text
-    assert "Other programs" not in text
+    assert "not idle" not in text
 
 
 def test_rough_and_disturbed_results_are_marked():
@@ -36,7 +36,7 @@ def test_rough_and_disturbed_results_are_marked():
     report.load = 3.0
     text = page.section(report)
     assert "A quick run" in text
-    assert "Other programs were running (load average 3)" in text
+    assert "The machine was not idle before (load average 3)" in text
 
 
 def test_interrupted_results_are_refused(tmp_path):

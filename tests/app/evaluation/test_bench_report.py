@@ -87,7 +87,7 @@ def test_a_report_says_where_it_comes_from(report):
 
 def test_a_checkout_names_its_commit(monkeypatch, tmp_path):
     (tmp_path / ".git").mkdir()
-    monkeypatch.setattr(reports, "__file__", str(tmp_path / "a" / "b" / "c" / "report.py"))
+    monkeypatch.setattr(reports, "__file__", f"{tmp_path.joinpath(*reports.__name__.split('.'))}.py")
     answers = {"rev-parse": "1234567", "status": " M file"}
     monkeypatch.setattr(reports, "_git", lambda root, *arguments: answers[arguments[0]])
     assert reports.read_project() == f"{reports.__version__} (1234567, with changes)"

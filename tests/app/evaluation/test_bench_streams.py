@@ -12,8 +12,8 @@ from scstream.metrics import ari
 from scstream_app import cli
 from scstream_app.evaluation.bench.reports.report import Report
 from scstream_app.evaluation.bench.stream_experiments import (
+    comparison,
     experiments,
-    goals,
     methods,
     published,
     sources,
@@ -248,6 +248,8 @@ def test_scores_are_means_over_batches_and_seeds():
     row = summarise([right, wrong, Run()], stream)
     assert (row["ari"], row["ari_std"], row["full_nmi"], row["clusters"]) == (0.5, 0.0, 0.5, 2.0)
     assert (row["ms"], row["cpu_ms"], row["peak_mib"], row["before_mib"], row["batches"]) == (3.0, 2.0, 55.0, 40.0, 2)
+    # With the spread, `bench compare` can tell a change from noise.
+    assert row["repetitions"] == 2
 
 
 def measured(method, ari, cpu_ms, given=False, library="river"):
@@ -261,7 +263,7 @@ def test_comparison_takes_the_best_method_that_is_not_given_k():
         measured("DBSTREAM", 0.7, 60.0),
         measured("DenStream", 0.75, 90.0),
     ]
-    row = goals.judge(blobs(), rows)
+    row = comparison.compare(blobs(), rows)
     assert (row["best_other_ari"], row["best_other_nmi"]) == ("0.750 DenStream", "0.750 DenStream")
     assert (row["time_over_kmeans"], row["fastest_other"]) == (3.0, "10.0 DBSTREAM")
     assert row["published_ari_less_std"] == 0.85
@@ -271,14 +273,14 @@ def test_report_has_measured_and_published_rows(small):
     report = Report("streams", "")
     plan = experiments.Plan(streams=("gauss2d",), methods=("ScStream", "MiniBatchKMeans"), n_trials=2, seeds=2)
     tuned = experiments.measure(report, plan, lambda _: None)
-    comparison, quality, cost = report.tables
+    compared, quality, cost = report.tables
     names = [row["method"] for row in quality.rows]
     assert names[:4] == ["ScStream", "ScStream, authors' parameters", "MiniBatchKMeans", "BIRCH (published)"]
     assert [row["method"] for row in cost.rows] == names
     assert tuned["gauss2d"] == quality.rows[0]["parameters"]
     assert quality.rows[0]["seeds"] == 2
     assert min(row["ari"] for row in quality.rows[:3]) > 0.95
-    assert [row["stream"] for row in comparison.rows] == ["Three blobs"]
+    assert [row["stream"] for row in compared.rows] == ["Three blobs"]
     json.dumps(report.as_json())
 
 
@@ -353,9 +355,9 @@ def test_parts_can_be_chosen(no_work):
     [
         (["--stream", "iris"], "there is no stream 'iris'; known: gauss2d"),
         (["--method", "KNN"], "there is no method 'KNN'; known: ScStream"),
-        (["--part", "sweeps", "--method", "Birch"], "with --part methods only"),
-        (["--alpha", "3"], "with FILE or --spreads only"),
-        (["--spreads", "--batches", "9"], "with neither FILE nor --spreads only"),
+        (["--part", "sweeps", "--method", "Birch"], "only with --part methods"),
+        (["--alpha", "3"], "only with FILE or --spreads"),
+        (["--spreads", "--batches", "9"], "only without FILE and --spreads"),
         (["--batches", "2"], "got 2"),
     ],
 )

@@ -307,6 +307,17 @@ def test_cancelled_clips_end_after_their_frame_and_others_do_not_begin(
     assert not leftovers(tmp_path)
 
 
+@pytest.mark.parametrize(("losses", "error"), [(2, ""), (3, "Its workers lost the connection to the scheduler.")])
+def test_a_clip_whose_worker_loses_the_scheduler_runs_again(
+    client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, losses: int, error: str
+) -> None:
+    results = iter([ClipResult(interrupted=True)] * losses + [ClipResult({"frames": 1})])
+    monkeypatch.setattr("scstream_app.headless.many_clips.dask_task.run_clip", lambda *arguments: next(results))
+    monkeypatch.setattr("scstream_app.headless.many_clips.dask_task._warm_up", lambda: None)
+    _, found = run_on_dask(client, [made(tmp_path / "clip.mp4", tmp_path)])
+    assert found == {0: ClipResult(error=error) if error else ClipResult({"frames": 1})}
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -1,7 +1,7 @@
 """The result of a benchmark: tables and plots with the machine, the versions and the command they come from.
 
 A row may hold more values than its table shows. The spread of a measured column ``ms`` is in ``ms_p10`` and ``ms_p90``
-(percentiles) or in ``ms_std`` (standard deviation), the number of its measurements in ``repetitions``; `bench.compare`
+(percentiles) or in ``ms_std`` (standard deviation), the number of its measurements in ``repetitions``; `compare`
 needs them to tell a change from noise.
 """
 
@@ -36,7 +36,7 @@ _LARGEST_FILE = 2**24
 
 def read_project() -> str:
     """Version of the program, with the commit if it runs from a checkout."""
-    root = Path(__file__).resolve().parents[3]
+    root = Path(__file__).resolve().parents[4]
     if not (root / ".git").exists():
         return __version__
     commit = _git(root, "rev-parse", "--short", "HEAD")

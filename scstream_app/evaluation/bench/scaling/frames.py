@@ -41,7 +41,8 @@ class Mosaics:
             raise SourceError("Cannot find the sample clips. Name one or more videos.")
         clips = []
         for name in names:
-            frames = [frame.rgb for frame in islice(open_source(name).frames(), n_frames)]
+            with open_source(name) as source:
+                frames = [frame.rgb for frame in islice(source.frames(), n_frames)]
             if len(frames) < _FEWEST_FRAMES:
                 raise SourceError(
                     f"Cannot measure on '{name}': it has {len(frames)} frames, at least {_FEWEST_FRAMES} are needed."

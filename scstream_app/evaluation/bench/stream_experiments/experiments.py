@@ -9,7 +9,7 @@ from typing import Any
 
 from scstream_app.errors import EvaluationError, SettingsError
 from scstream_app.evaluation.bench.reports.report import Better, Report, Row, Skipped, Table
-from scstream_app.evaluation.bench.stream_experiments import goals, published, sources
+from scstream_app.evaluation.bench.stream_experiments import comparison, published, sources
 from scstream_app.evaluation.bench.stream_experiments.methods import (
     METHODS,
     NOT_RUN,
@@ -71,8 +71,8 @@ def measure(report: Report, plan: Plan, on_status: Status) -> dict[str, Paramete
     """
     report.skipped += [Skipped(name, reason) for name, reason in NOT_RUN.items()]
     methods = [METHODS[name] for name in plan.methods if _can_run(METHODS[name], report)]
-    comparison = goals.empty_table()
-    report.tables.append(comparison)
+    compared = comparison.empty_table()
+    report.tables.append(compared)
     chosen = {}
     for stream in load_streams(report, plan):
         experiment = _Experiment(report, plan, stream, on_status)
@@ -80,8 +80,8 @@ def measure(report: Report, plan: Plan, on_status: Status) -> dict[str, Paramete
             parameters = experiment.measure(method)
             if method.name == "ScStream" and parameters is not None:
                 chosen[stream.name] = parameters
-        if goals.can_judge(experiment.quality.rows):
-            comparison.rows.append(goals.judge(stream, experiment.quality.rows))
+        if comparison.can_compare(experiment.quality.rows):
+            compared.rows.append(comparison.compare(stream, experiment.quality.rows))
         experiment.add_published()
     return chosen
 

@@ -47,7 +47,7 @@ def _summary(run: Run, stream: Stream) -> dict[str, float | None]:
     # The mean: where the clock of processor time ticks every 10 ms, most single batches take 0.
     row["cpu_ms"] = float(np.mean([step.cpu_ms for step in run.steps]))
     row["peak_mib"], row["before_mib"] = run.steps[-1].memory, run.memory_before
-    row["batches"] = len(run.steps)
+    row["batches"] = row["repetitions"] = len(run.steps)
     return row
 
 

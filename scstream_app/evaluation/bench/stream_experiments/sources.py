@@ -96,7 +96,9 @@ def _find(folder: Path | None, *names: str) -> Path:
 
 
 def _load_imagenet(folder: Path | None, n: int) -> tuple[str, list[Batch]]:
-    raise MissingStreamError("its features, made by a network from the pictures of ImageNet, are not public data")
+    raise MissingStreamError(
+        "this benchmark has no file format for its features, which a network computes from ImageNet"
+    )
 
 
 #: Title of each stream, whether its points are counts, and how to load it.

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import multiprocessing
 import signal
-import sys
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
@@ -23,13 +22,13 @@ import numpy as np
 from scstream import warm_up
 from scstream.metrics import ari
 from scstream_app.errors import EvaluationError
+from scstream_app.evaluation.bench import process_memory
 from scstream_app.evaluation.bench.stream_experiments import sources
 from scstream_app.evaluation.bench.stream_experiments.methods import METHODS, VARIANTS
 from scstream_app.evaluation.bench.stream_experiments.search import Parameters, search
 from scstream_app.evaluation.bench.streams.peers import Points, Predictor
 from scstream_app.evaluation.bench.timing import limit_threads
 
-_STATUS = Path("/proc/self/status")
 _CAN_LIMIT = hasattr(signal, "setitimer")
 
 
@@ -93,7 +92,8 @@ def run(job: Job, seconds: float) -> Iterator[Message]:
         while receiver.poll(None if limit is None else max(0.0, limit - time.monotonic())):
             try:
                 message: Message = receiver.recv()
-            except EOFError:
+            except (EOFError, OSError):
+                # OSError: the limit ended the process in the middle of a message.
                 return
             if isinstance(message, Ready) and not _CAN_LIMIT:
                 limit = time.monotonic() + seconds
@@ -155,8 +155,9 @@ def work(job: Job) -> Iterator[Message]:
     with limit_threads(1):
         # Imports the library.
         make(facts, job.parameters or method.first(facts), job.seed)
-        _forget_peak()
-        yield Ready(_memory("VmRSS"))
+        # Reading a stream may take more memory than any method.
+        process_memory.reset_peak()
+        yield Ready(process_memory.resident())
         if job.n_trials:
             score = partial(_mean_ari, stream, lambda parameters: make(facts, parameters, job.seed))
             for parameters, value in search(method.space(facts), method.first(facts), job.n_trials, score):
@@ -183,28 +184,7 @@ def steps(learner: Predictor, stream: sources.Stream) -> Iterator[Step]:
         predicted = learner.predict(X)
         learner.partial_fit(X)
         ms, cpu_ms = 1000 * (time.perf_counter() - begin), 1000 * (time.process_time() - cpu_begin)
-        yield Step(predicted, getattr(learner, "labels_", None), ms, cpu_ms, _memory("VmHWM"))
-
-
-def _memory(name: str) -> float | None:
-    """Resident memory of this process in MiB, now (VmRSS) or at its peak (VmHWM); None if the system does not tell.
-
-    The peak of `resource.getrusage` does not serve: it includes the parent's, from before the process was its own.
-    """
-    if not sys.platform.startswith("linux"):
-        return None
-    for line in _STATUS.read_text(encoding="ascii", errors="replace").splitlines():
-        if line.startswith(f"{name}:"):
-            return round(int(line.split()[1]) / 1024, 1)
-    return None
-
-
-def _forget_peak() -> None:
-    """Let the peak of memory begin anew: reading a stream may take more than any method."""
-    if sys.platform.startswith("linux"):
-        # Where the system does not allow it, the peak is that of the whole process.
-        with suppress(OSError):
-            Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+        yield Step(predicted, getattr(learner, "labels_", None), ms, cpu_ms, process_memory.peak())
 
 
 def raise_failure(message: Message, what: str) -> None:

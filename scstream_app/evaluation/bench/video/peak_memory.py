@@ -5,19 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from scstream_app.errors import EvaluationError
+from scstream_app.evaluation.bench import process_memory
 from scstream_app.evaluation.bench.video.davis_clips import Clip
 
-_STATUS = Path("/proc/self/status")
 #: Frames on which memory is measured: the peak is that of a first frame or of a later one.
 _FRAMES = 3
 
 
 def missing() -> str | None:
     """Why peak memory cannot be measured here; None if it can."""
-    return None if _STATUS.exists() else "it is read from /proc, which this system does not have"
+    return None if process_memory.peak() is not None else "it is read from /proc, which this system does not have"
 
 
 def peak_memory(name: str, clip: Clip, threads: int, segments: int) -> float:
@@ -47,22 +46,10 @@ def _measure(sender: Connection, name: str, clip: Clip, threads: int, segments: 
         method = next(each for each in METHODS if each.name == name)
         method.missing()
         frames = [Input(picture, points(picture)) for picture in clip.read_pictures(_FRAMES)]
-        _reset_peak()
-        before = _status("VmRSS")
+        process_memory.reset_peak()
+        before = process_memory.resident() or 0.0
         with limit_threads(threads):
             running = method.start(Setup(threads, 0, segments))
             for frame in frames:
                 running.step(frame)
-        sender.send(_status("VmHWM") - before)
-
-
-def _reset_peak() -> None:
-    """Forget the peak so far, that of the imports; where that is not allowed, the result may be too large."""
-    with suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-
-
-def _status(field: str) -> float:
-    """A value of this process in MiB."""
-    line = next(line for line in _STATUS.read_text(encoding="utf-8").splitlines() if line.startswith(f"{field}:"))
-    return float(line.split()[1]) / 1024.0
+        sender.send((process_memory.peak() or 0.0) - before)

@@ -26,8 +26,8 @@ def serial_part(
 ) -> dict[str, Any]:
     """Measure the phases of the steps to each of the frames, in milliseconds a step.
 
-    Every step is repeated on copies of the segmenter. The shortest time of each phase counts, because other work on the
-    machine only adds to it. Processor time on one thread is the basis of the estimate: it hardly depends on that work.
+    Every step is repeated on copies of the segmenter. The shortest time of each phase counts, because other programs
+    only add to it. Processor time on one thread is the basis of the estimate: it hardly depends on other programs.
 
     Parameters
     ----------

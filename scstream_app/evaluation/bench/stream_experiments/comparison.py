@@ -12,7 +12,7 @@ OURS, KMEANS = "ScStream", "MiniBatchKMeans"
 
 
 def empty_table() -> Table:
-    """The table whose rows `judge` makes."""
+    """The table whose rows `compare` makes."""
     columns = [
         "stream",
         "ari",
@@ -27,27 +27,27 @@ def empty_table() -> Table:
     note = (
         "Best other: of the methods that are not given K. Published: ScStream's figures in the paper less one "
         "standard deviation. Times are processor time: ScStream's over that of MiniBatchKMeans, and that of the "
-        "fastest other method over ScStream's."
+        "fastest method besides MiniBatchKMeans over ScStream's."
     )
     return Table("comparison", "ScStream beside other methods", columns, note=note, keys=["stream"])
 
 
-def can_judge(rows: Sequence[Row]) -> bool:
+def can_compare(rows: Sequence[Row]) -> bool:
     """Whether ScStream and others were measured."""
     return any(row["method"] == OURS for row in rows) and len(rows) > 1
 
 
-def judge(stream: Stream, rows: Sequence[Row]) -> Row:
+def compare(stream: Stream, rows: Sequence[Row]) -> Row:
     """ScStream's row of the comparison on a stream."""
     ours = next(row for row in rows if row["method"] == OURS)
     others = [row for row in rows if row["library"] != "scstream"]
     free = [row for row in others if not row["K_given"]]
     kmeans = [row for row in others if row["method"] == KMEANS]
-    slower = [row for row in others if row["method"] != KMEANS]
+    not_kmeans = [row for row in others if row["method"] != KMEANS]
     paper = published.scstream_scores(stream.name)
     best_ari = max(free, key=lambda row: row["ari"], default=None)
     best_nmi = max(free, key=lambda row: row["nmi"], default=None)
-    fastest = min(slower, key=lambda row: row["cpu_ms"], default=None)
+    fastest = min(not_kmeans, key=lambda row: row["cpu_ms"], default=None)
     return {
         "stream": stream.title,
         "ari": ours["ari"],
