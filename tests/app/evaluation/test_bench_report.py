@@ -7,7 +7,7 @@ import pytest
 
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.bench.reports import report as reports
-from scstream_app.evaluation.bench.reports.output import reported
+from scstream_app.evaluation.bench.reports.output import print_report, reported
 from scstream_app.evaluation.bench.reports.plots import save_svg
 from scstream_app.evaluation.bench.reports.report import (
     Plot,
@@ -137,6 +137,15 @@ def test_an_interrupted_report_keeps_what_was_measured(report, tmp_path, capsys)
     printed = capsys.readouterr().out
     assert "12.3 (11.0 to 14.0)" in printed
     assert "Skipped: river: not installed" in printed
+
+
+def test_a_wide_table_is_printed_with_all_its_digits(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    wide = Table("wide", "Wide", [f"column {n}" for n in range(12)])
+    wide.rows = [{f"column {n}": 1234.5678 + n for n in range(12)}]
+    print_report(Report("wide", "", tables=[wide]))
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.strip().startswith("1,23")]
+    assert row.split() == [number(1234.5678 + n) for n in range(12)]
 
 
 def test_nothing_is_written_if_nothing_was_measured(report, tmp_path, capsys):

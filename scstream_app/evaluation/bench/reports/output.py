@@ -10,11 +10,15 @@ from pathlib import Path
 
 from rich import box
 from rich.console import Console
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.bench.reports.compare import Comparison
 from scstream_app.evaluation.bench.reports.report import Report, Table, cell
+
+#: Most characters of a line of a table.
+_WIDEST = 1000
 
 
 @contextmanager
@@ -47,7 +51,7 @@ def print_report(report: Report) -> None:
     console = Console()
     for table in report.tables:
         if table.rows:
-            console.print(_rich(table))
+            _print_whole(_rich(table))
             if table.note:
                 console.print(f"{table.note}\n", highlight=False, markup=False)
     for skipped in report.skipped:
@@ -58,10 +62,17 @@ def _rich(table: Table) -> RichTable:
     rich = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
         is_text = all(isinstance(row.get(column), str | None) for row in table.rows)
-        rich.add_column(column.replace("_", " "), justify="left" if is_text else "right", no_wrap=is_text)
+        rich.add_column(column.replace("_", " "), justify="left" if is_text else "right", no_wrap=True)
     for row in table.rows:
         rich.add_row(*(cell(row, column) for column in table.columns))
     return rich
+
+
+def _print_whole(table: RichTable) -> None:
+    """Print a table with all its digits, also on a narrower terminal, which wraps the lines, and to a file."""
+    console = Console()
+    needed = Measurement.get(console, console.options.update(max_width=_WIDEST), table).maximum
+    Console(width=max(console.width, needed)).print(table)
 
 
 def print_comparison(comparison: Comparison) -> None:
@@ -78,7 +89,7 @@ def print_comparison(comparison: Comparison) -> None:
             rich.add_row(
                 each.table, each.row, each.column, each.old, each.new, f"{each.change:+.1%}", noise, each.verdict
             )
-        console.print(rich)
+        _print_whole(rich)
     counts = Counter(change.verdict for change in comparison.changes)
     console.print(
         ", ".join(f"{counts[name]} {name}" for name in ("worse", "better", "same", "not judged")), highlight=False
