@@ -62,6 +62,10 @@ def _run_command(given: Sequence[str]) -> int:
     except UsageError as error:
         print_usage_error(error)
         return WRONG_USAGE
+    except (OSError, MemoryError) as error:
+        # Outside `exit_on_error`: the modules of the command cannot be imported.
+        print_message(f"scstream: The program cannot be loaded: {error or 'too little memory'}.")
+        return FAILED
     except SystemExit as stop:
         code = stop.code
     return code if isinstance(code, int) else 0

@@ -913,6 +913,17 @@ def on_screen(screen):
     pytest.fail("nothing was written for minutes")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_too_few_file_descriptors_to_load_a_command_are_reported():
+    code = (
+        "import resource, sys; from scstream_app.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3)); sys.exit(main(['segment', 'a.mp4', '--out', 'out']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert re.fullmatch(r"scstream: The program cannot be loaded: .*Too many open files.*\n", done.stderr)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent otherwise there")
 def test_control_c(tmp_path):
     import pty
