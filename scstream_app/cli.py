@@ -64,7 +64,7 @@ def _run_command(given: Sequence[str]) -> int:
         return WRONG_USAGE
     except (OSError, MemoryError) as error:
         # Outside `exit_on_error`: the modules of the command cannot be imported.
-        print_message(f"scstream: The program cannot be loaded: {error or 'too little memory'}.")
+        print_message(f"scstream: The program cannot be loaded: {str(error) or 'too little memory'}.")
         return FAILED
     except SystemExit as stop:
         code = stop.code
