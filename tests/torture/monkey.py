@@ -132,7 +132,10 @@ class _Hand:
 
     def _write_clips(self, scene: Scene) -> None:
         for name in SESSIONS[:2]:
-            shutil.copytree(scene.folder / f"{name}.scstream", self._folder / f"{name}.scstream")
+            session = shutil.copytree(scene.folder / f"{name}.scstream", self._folder / f"{name}.scstream")
+            # Exports go to a folder beside the clip by default, which has to be inside the sandbox.
+            manifest = session / "manifest.json"
+            manifest.write_text(manifest.read_text().replace(str(scene.clip), str(self._folder / "clip.mp4")))
         shutil.copy(scene.clip, self._folder / "clip.mp4")
         data = scene.clip.read_bytes()
         for number in range(3):
