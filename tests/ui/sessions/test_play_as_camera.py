@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QLabel
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QFileDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from helpers.clips import moving_square, write_video
 from helpers.fake_camera import CameraRig
@@ -103,6 +104,32 @@ def test_the_camera_dialog_plays_a_clip_where_there_is_no_camera(
         qtbot.mouseClick(dialog.clip, Qt.MouseButton.LeftButton)
     assert heard.args == [f"live-loop:{clip}"]
     assert dialog.isHidden()
+
+
+def test_the_camera_dialog_may_close_while_a_clip_is_chosen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its file dialog was its child, and deleted with it while it ran, which sometimes crashed."""
+    monkeypatch.setattr(camera_dialog, "list_cameras", lambda: [])
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = CameraDialog(parent)
+    dialog.open()
+    qtbot.waitUntil(lambda: "play a clip" in dialog.picture.text())
+    seen: list[QWidget | None] = []
+
+    def close() -> None:
+        seen.append(QApplication.activeModalWidget())
+        dialog.close()
+        dialog.destroyed.connect(end)
+
+    def end() -> None:
+        (chooser,) = seen
+        assert isinstance(chooser, QFileDialog)
+        assert chooser.parentWidget() is parent
+        chooser.reject()
+
+    QTimer.singleShot(0, close)
+    dialog.clip.click()
+    assert not isValid(dialog)
 
 
 # --- a camera

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import isValid
 
 from scstream_app.errors import StudioError
 from scstream_app.render.image_types import Picture
@@ -241,8 +242,9 @@ class CameraDialog(QDialog):
 
     @Slot()
     def _on_clip(self) -> None:
-        address = ask_clip_as_camera(self, self._folder)
-        if address:
+        # Not a child of this dialog, which may close meanwhile, and would delete it while it runs.
+        address = ask_clip_as_camera(self.parentWidget() or self, self._folder)
+        if address and isValid(self):
             self._leave_for(address)
 
     @Slot()
