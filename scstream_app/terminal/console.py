@@ -58,6 +58,9 @@ def exit_on_error(debug: bool = False) -> Iterator[None]:
         raise typer.Exit(CLOSED_PIPE) from None
     except (typer.Exit, UsageError):
         raise
+    except MemoryError:
+        _logger.debug("Traceback of the next error", exc_info=True)
+        _fail("There is not enough memory.", debug)
     except Exception as error:
         _logger.error("Unexpected error", exc_info=True)
         hint = "" if debug else " Run again with --debug to see the traceback."

@@ -60,7 +60,8 @@ def read(path: Path, limit: int) -> bytes:
     if size > limit:
         raise InvalidData(f"{path.name} has {size} bytes, which exceeds the limit of {limit}")
     with open(open_file(path, os.O_RDONLY), "rb") as file:
-        return file.read(limit + 1)
+        # Not up to the limit: that much memory would be taken at once, however short the file is.
+        return file.read(size)
 
 
 def parse(text: bytes, name: str) -> Any:
