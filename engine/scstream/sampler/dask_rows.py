@@ -274,7 +274,7 @@ def _check(X: Any, weight: Any, sparse: bool) -> _Block:
 
 
 def _summarise(block: _Block, first: int, N: int) -> tuple[Sums, int]:
-    """Sums of the weights, and number of those that are positive."""
+    """Return the sum of the weights, and how many are positive."""
     return sum_part(block.weight, first, N), int(np.count_nonzero(block.weight))
 
 

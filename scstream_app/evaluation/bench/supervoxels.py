@@ -66,7 +66,7 @@ StatusCallback = Callable[[str], None]
 
 
 class Clip(NamedTuple):
-    """The pictures of a clip, and the label images of those that have one."""
+    """The pictures of a clip, and the label images: not every picture has one."""
 
     name: str
     pictures: list[Path]

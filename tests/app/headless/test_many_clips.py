@@ -255,7 +255,7 @@ def client() -> Iterator[Any]:
 
 
 def run_on_dask(client: Any, clips: list[Clip], cancel_at: int = 0) -> tuple[list[Any], dict[int, Any]]:
-    """Run the clips; returns all progress and the results. Cancels once so many clips have a frame."""
+    """Run the clips; returns all progress and the results. Cancels when this number of clips has a frame."""
     from scstream_app.headless.many_clips import dask_run
 
     cancel, progress, results = threading.Event(), [], {}

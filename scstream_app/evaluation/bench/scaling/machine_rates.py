@@ -26,7 +26,7 @@ class Rates(NamedTuple):
 
 
 def measure_rates(threads: int, copied_bytes: int = _COPIED_BYTES, matrix: int = _MATRIX) -> Rates:
-    """The best of a few repetitions: copies of large arrays, and matrix products by BLAS, on so many threads."""
+    """The best of a few repetitions: copies of large arrays, and matrix products by BLAS, on this number of threads."""
     with limit_threads(threads):
         return Rates(
             _bandwidth(threads, copied_bytes), _multiply_adds(np.float32, matrix), _multiply_adds(np.float64, matrix)
