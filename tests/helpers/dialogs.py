@@ -1,13 +1,14 @@
-"""Answers a question that a window waits for, as a person does."""
+"""Answers what a window asks, as a person does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 
@@ -34,3 +35,11 @@ def answering(qtbot: QtBot, text: str) -> Iterator[list[str]]:
     yield asked
     timer.stop()
     assert asked, "nothing was asked"
+
+
+def choose_folder(parent: QWidget, folder: Path) -> None:
+    """Choose a folder in the file dialog that is open above ``parent``."""
+    dialog = parent.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.findChild(QLineEdit, "fileNameEdit").setText(str(folder))
+    dialog.accept()

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
-    QFileDialog,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -23,6 +22,7 @@ from scstream_app.evaluation.run_statistics import same_clip
 from scstream_app.session import Manifest
 from scstream_app.session.library import Library
 from scstream_app.ui.compare.statistics_table import setting_rows
+from scstream_app.ui.qt.folder_dialog import ask_folder
 from scstream_app.ui.sessions.opening.unsaved_sessions import describe_unsaved
 
 _NONE = "No other unsaved run of this clip is in the library. Choose a saved session."
@@ -98,9 +98,7 @@ class RunChooser(QDialog):
     @Slot()
     def _browse(self) -> None:
         title = "Choose a Session (a folder NAME.scstream)"
-        path = QFileDialog.getExistingDirectory(self, title, str(self._folder))
-        if path:
-            self._leave_for(Path(path))
+        ask_folder(self, title, self._folder, lambda path: self._leave_for(Path(path)))
 
     def _leave_for(self, path: Path) -> None:
         self.accept()

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QComboBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -30,6 +29,7 @@ from scstream_app.render.palette import PALETTES
 from scstream_app.render.views import VIEWS
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export.export_folder import clip_key, expand_folder, proposed_folder
+from scstream_app.ui.qt.folder_dialog import ask_folder
 from scstream_app.ui.qt.widgets import paint_checkers
 
 #: What to do with existing files; the dialog adds a question to the policies of `Overwrite`.
@@ -277,12 +277,7 @@ class ExportForm(QWidget):
 
     @Slot()
     def _ask_folder(self) -> None:
-        dialog = QFileDialog(self, "Export to", str(self.folder.parent))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-        dialog.fileSelected.connect(self._folder.setText)
-        dialog.open()
+        ask_folder(self, "Export to", self.folder.parent, self._folder.setText)
 
 
 class Preview(QLabel):

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDoubleSpinBox,
-    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -30,6 +29,7 @@ from PySide6.QtWidgets import (
 from superqt import QLargeIntSpinBox
 
 from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
+from scstream_app.ui.qt.folder_dialog import ask_folder
 
 Kind = Literal["switch", "choice", "integer", "number", "percent", "scientific", "slider", "log slider", "folder"]
 _INT_LIMIT = 2**31 - 1
@@ -381,10 +381,12 @@ class _Folder(Field):
 
     @Slot()
     def _browse(self) -> None:
-        chosen = QFileDialog.getExistingDirectory(self._line, self.spec.label, self._line.text())
-        if chosen:
-            self._line.setText(chosen)
-            self.changed.emit()
+        ask_folder(self._line, self.spec.label, self._line.text(), self._on_chosen)
+
+    @Slot(str)
+    def _on_chosen(self, folder: str) -> None:
+        self._line.setText(folder)
+        self.changed.emit()
 
 
 _FIELDS: Mapping[Kind, Callable[[FieldSpec], Field]] = {

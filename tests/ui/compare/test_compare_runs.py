@@ -11,11 +11,11 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QFileDialog, QPushButton
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import write_images
-from helpers.dialogs import answering
+from helpers.dialogs import answering, choose_folder
 from helpers.export_scenes import statistics, story
 from helpers.menus import menu_called
 from scstream_app.pipeline.frame_result import FrameResult
@@ -203,16 +203,16 @@ def test_a_frame_that_the_other_run_lacks_is_reported(runs: Runs) -> None:
     assert comparison.view.text == ""
 
 
-def test_another_clip_is_refused_and_a_missing_session_reported(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_clip_is_refused_and_a_missing_session_reported(runs: Runs) -> None:
     window = runs.window
     inverted = [replace(result, rgb=255 - result.picture) for result in RUN]
     path = runs.store("else", inverted, True, write_images(runs.folder / "else", [each.picture for each in inverted]))
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *about: str(path))
     window.actions_["compare_runs"].trigger()
     runs.wait(lambda: window.findChild(RunChooser) is not None)
     chooser = window.findChild(RunChooser)
     assert not chooser.compare.isEnabled()
     runs.qtbot.mouseClick(chooser.browse, LEFT)
+    choose_folder(chooser, path)
     comparison = window.findChild(ComparisonWindow)
     runs.wait(lambda: comparison.view.text == "'else.scstream' is not a run of this clip: it segments another one.")
     window.compare.compare_with(runs.folder / "gone.scstream")

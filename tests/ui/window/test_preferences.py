@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDockWidget,
     QDoubleSpinBox,
-    QFileDialog,
     QLineEdit,
     QPushButton,
     QSpinBox,
@@ -28,7 +27,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_images
-from helpers.dialogs import answering
+from helpers.dialogs import answering, choose_folder
 from scstream_app.session import Session
 from scstream_app.session.library import Library
 from scstream_app.settings import Settings
@@ -193,13 +192,12 @@ def test_threads_are_those_of_the_next_run(window: MainWindow, make: MakeWindow,
 # --- unsaved sessions
 
 
-def test_sessions_go_to_the_chosen_folder(
-    window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(tmp_path / "elsewhere"))
+def test_sessions_go_to_the_chosen_folder(window: MainWindow, qtbot: QtBot, clip: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
     dialog = dialog_of(window, qtbot)
     browse = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Browse…")
     qtbot.mouseClick(browse, Qt.MouseButton.LeftButton)
+    choose_folder(dialog, tmp_path / "elsewhere")
     folder = control(dialog, QLineEdit, "Folder")
     assert folder.text() == str(tmp_path / "elsewhere")
     opened(window, qtbot, clip)
