@@ -45,11 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def write_page(results: Path, page: Path) -> None:
-    """Write the page, and its plots to images/benchmarks beside it."""
+    """Write the page, and its plots to images/benchmarks beside it; plots of earlier pages are removed."""
     reports = read_reports(results)
-    for report in reports:
-        for plot in report.plots:
-            save_svg(plot, page.parent / IMAGES / f"{plot.name}.svg")
+    plots = {page.parent / IMAGES / f"{plot.name}.svg": plot for report in reports for plot in report.plots}
+    for path, plot in plots.items():
+        save_svg(plot, path)
+    for path in set((page.parent / IMAGES).glob("*.svg")) - set(plots):
+        path.unlink()
     page.write_text(page_text(reports), encoding="utf-8")
 
 

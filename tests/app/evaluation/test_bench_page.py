@@ -56,6 +56,14 @@ def test_the_page_links_to_the_plots_that_it_draws(tmp_path, monkeypatch):
     assert drawn == [tmp_path / "images" / "benchmarks" / "growth.svg"]
 
 
+def test_plots_of_an_earlier_page_are_removed(tmp_path):
+    old = tmp_path / "images" / "benchmarks" / "old.svg"
+    old.parent.mkdir(parents=True)
+    old.touch()
+    page.write_page(tmp_path, tmp_path / "a.md")
+    assert not old.exists()
+
+
 def test_the_page_of_the_documentation_is_made_from_its_results():
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     assert text == page.page_text(page.read_reports(ROOT / "docs" / "benchmarks"))

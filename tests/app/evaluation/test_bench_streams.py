@@ -1,6 +1,8 @@
 """The experiments on streams: search, scores, figures of the paper, peers and reports. Durations are not tested."""
 
 import json
+import multiprocessing
+import signal
 import sys
 from types import SimpleNamespace
 
@@ -235,6 +237,16 @@ def test_a_job_runs_in_a_process_of_its_own_up_to_its_limit():
     [_, failure] = worker.run(Job("gauss2d", None, 3, 20, "Birch", parameters={"threshold": -1.0}), 60.0)
     assert isinstance(failure, Failed)
     assert "threshold" in failure.message
+
+
+@pytest.mark.slow
+def test_a_process_that_crashes_is_a_failure():
+    messages = worker.run(Job("gauss2d", None, 1000, 20, "MiniBatchKMeans"), 60.0)
+    assert isinstance(next(messages), Ready)
+    for process in multiprocessing.active_children():
+        process.kill()
+    *_, failure = messages
+    assert failure == Failed(f"its process ended with code {-signal.SIGKILL}")
 
 
 # --- reports

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,8 @@ from scstream_app.evaluation.bench.streams.peers import Points, Predictor
 from scstream_app.evaluation.bench.timing import limit_threads
 
 _CAN_LIMIT = hasattr(signal, "setitimer")
+#: Exit codes of a process that has finished, or that the limit has ended.
+_EXPECTED_ENDS = (0, -signal.SIGPROF) if _CAN_LIMIT else (0,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +90,16 @@ def run(job: Job, seconds: float) -> Iterator[Message]:
 
     Windows cannot limit processor time: there, it is a limit of time.
     """
-    with _process(job, seconds) as receiver:
+    with _process(job, seconds) as (process, receiver):
         limit: float | None = None
         while receiver.poll(None if limit is None else max(0.0, limit - time.monotonic())):
             try:
                 message: Message = receiver.recv()
             except (EOFError, OSError):
-                # OSError: the limit ended the process in the middle of a message.
+                # OSError: the process ended in the middle of a message.
+                process.join()
+                if process.exitcode not in _EXPECTED_ENDS:
+                    yield Failed(f"its process ended with code {process.exitcode}")
                 return
             if isinstance(message, Ready) and not _CAN_LIMIT:
                 limit = time.monotonic() + seconds
@@ -110,7 +116,7 @@ def _context() -> Any:
 
 
 @contextmanager
-def _process(job: Job, seconds: float) -> Iterator[Connection]:
+def _process(job: Job, seconds: float) -> Iterator[tuple[BaseProcess, Connection]]:
     context = _context()
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_main, args=(job, seconds, sender), daemon=True)
@@ -118,7 +124,7 @@ def _process(job: Job, seconds: float) -> Iterator[Connection]:
     # The process has the other copy: when it ends, reading ends.
     sender.close()
     try:
-        yield receiver
+        yield process, receiver
     finally:
         receiver.close()
         process.kill()
