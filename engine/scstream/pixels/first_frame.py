@@ -13,14 +13,15 @@ import numpy.typing as npt
 from scstream.pixels.mask_cut import cut_along
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.scaling import enlarge, reduce_frame
-from scstream.pixels.starts import FramePrior, begin_from_many, is_better
+from scstream.pixels.starts import NOMINAL_PIXELS, FramePrior, begin_from_many, is_better
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.sampler import Progress, Sampler
 
 #: The sampler first converges on about this many of the frame's pixels.
 _COARSE_PIXELS = 26_000
-#: Maximum number of sweeps at each finer resolution: the coarse result is nearly right already.
-_REFINING_SWEEPS = 150
+#: Maximum number of sweeps at each finer resolution: the coarse result is nearly right already. Frames with more pixels
+#: than `NOMINAL_PIXELS` get fewer, so that all of them take about as long, but not fewer than the second number.
+_REFINING_SWEEPS, _FEWEST_SWEEPS = 150, 8
 #: Sweeps after which a start from many segments is compared with that from one.
 _TRIAL_SWEEPS = 40
 
@@ -77,7 +78,7 @@ def segment_first(
     sampler = yield from _begin(stage, finest, coarse, time, number)
     for stride in strides[1:]:
         tiles = finest if stride == 1 else Tiles(reduced, config.colour, stride, config.n_threads)
-        yield from stage.converge(sampler, tiles, _REFINING_SWEEPS)
+        yield from stage.converge(sampler, tiles, _refining_sweeps(math.prod(tiles.shape) // stride**2))
     sampler.finish(finest)
     if mask is not None:
         cut_along(mask, sampler, finest)
@@ -123,9 +124,23 @@ def _begin(stage: _Stage, finest: Tiles, coarse: Tiles, time: float, number: int
     return many
 
 
+def _refining_sweeps(pixels: int) -> int:
+    """Maximum number of sweeps over so many pixels.
+
+    >>> [_refining_sweeps(width * height) for width, height in ((854, 480), (1920, 1080), (3840, 2160))]
+    [150, 29, 8]
+    """
+    return max(_FEWEST_SWEEPS, min(_REFINING_SWEEPS, _REFINING_SWEEPS * NOMINAL_PIXELS // pixels))
+
+
 def _strides(height: int, width: int) -> list[int]:
-    """Strides from coarse to fine, each a quarter of the one before, down to 1."""
-    strides = [1]
-    while height * width / strides[0] ** 2 > 2 * _COARSE_PIXELS:
-        strides.insert(0, strides[0] * 4)
-    return strides
+    """Strides from coarse to fine: about `_COARSE_PIXELS`, then about `NOMINAL_PIXELS`, then all pixels.
+
+    With the same numbers of pixels at any size, about the same segments are found.
+
+    >>> [_strides(*shape) for shape in ((48, 60), (240, 427), (480, 854), (1080, 1920), (2160, 3840))]
+    [[1], [2, 1], [4, 1], [9, 2, 1], [18, 4, 1]]
+    """
+    pixels = height * width
+    strides = (max(1, round(math.sqrt(pixels / n))) for n in (_COARSE_PIXELS, NOMINAL_PIXELS))
+    return sorted({*strides, 1}, reverse=True)
