@@ -41,7 +41,7 @@ def window() -> int:
             print(f"Unexpected error: {type(error).__name__}: {error}.", file=messages)
             code = 1
     if code:
-        from scstream_app.ui.qt.display import show_failure
+        from scstream_app.ui.qt.dialogs.display import show_failure
 
         show_failure(messages.getvalue().strip() or f"The program ended with exit code {code}.")
     return code

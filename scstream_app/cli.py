@@ -110,7 +110,7 @@ def _open_window(given: Sequence[str]) -> int:
         print_message(f"scstream: Cannot open '{given[0]}': there is no such file or folder.")
         return FAILED
     try:
-        from scstream_app.ui.qt import display
+        from scstream_app.ui.qt.dialogs import display
         from scstream_app.ui.window import app as window
     except ImportError as error:
         print_message(f"scstream: Cannot open the window: {error}.")

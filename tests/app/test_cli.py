@@ -229,7 +229,7 @@ def test_odd_and_tiny_frames(tmp_path, shape):
 @pytest.fixture
 def opened(monkeypatch):
     """What the window was opened with."""
-    from scstream_app.ui.qt import display
+    from scstream_app.ui.qt.dialogs import display
     from scstream_app.ui.window import app
 
     addresses = []
@@ -267,7 +267,7 @@ def test_a_mistyped_command_is_no_source(capsys, opened):
 @pytest.mark.parametrize("source", ["missing.mp4", "gone/clip.mp4", "*.tiff", "live:missing.mp4", "missing#rate=12"])
 def test_a_missing_file_is_reported_before_the_window_opens(tmp_path, monkeypatch, capsys, opened, source):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("scstream_app.ui.qt.display.has_display", lambda: False)
+    monkeypatch.setattr("scstream_app.ui.qt.dialogs.display.has_display", lambda: False)
     assert cli.main([source]) == 1
     assert capsys.readouterr().err == f"scstream: Cannot open '{source}': there is no such file or folder.\n"
     assert opened == []
@@ -298,7 +298,7 @@ def test_the_window_takes_one_source(clip, capsys, opened):
 
 
 def test_without_a_display_the_message_names_the_command(clip, capsys, monkeypatch, opened):
-    monkeypatch.setattr("scstream_app.ui.qt.display.has_display", lambda: False)
+    monkeypatch.setattr("scstream_app.ui.qt.dialogs.display.has_display", lambda: False)
     assert cli.main([str(clip)]) == 1
     assert capsys.readouterr().err == (
         "No display found. Segment without a window: 'scstream segment SOURCE --out FOLDER'.\n"

@@ -120,7 +120,7 @@ def test_notices_about_images_name_the_options_of_the_command(tmp_path, capsys):
 def test_the_window_takes_several_images(tmp_path, monkeypatch):
     folder = write_images(tmp_path / "f", moving_square(2))
     seen = []
-    monkeypatch.setattr("scstream_app.ui.qt.display.has_display", lambda: True)
+    monkeypatch.setattr("scstream_app.ui.qt.dialogs.display.has_display", lambda: True)
     monkeypatch.setattr("scstream_app.ui.window.app.run", lambda address: seen.append(address) or 0)
     paths = [str(path) for path in sorted(folder.iterdir())]
     assert cli.main(paths) == 0

@@ -22,7 +22,7 @@ from scstream_app.evaluation.run_statistics import same_clip
 from scstream_app.session import Manifest
 from scstream_app.session.library import Library
 from scstream_app.ui.compare.statistics_table import setting_rows
-from scstream_app.ui.qt.folder_dialog import ask_folder
+from scstream_app.ui.qt.dialogs.folder_dialog import ask_folder
 from scstream_app.ui.sessions.opening.unsaved_sessions import describe_unsaved
 
 _NONE = "No other unsaved run of this clip is in the library. Choose a saved session."

@@ -32,7 +32,7 @@ from scstream_app.ui.export.export_form import ExportForm, Preview
 from scstream_app.ui.export.export_formats import FormatsTree
 from scstream_app.ui.export.export_worker import ExportTask, ExportWorker
 from scstream_app.ui.qt.durations import duration_text
-from scstream_app.ui.qt.screen_fit import ScrollBox, fit_dialog
+from scstream_app.ui.qt.layout.screen_fit import ScrollBox, fit_dialog
 
 _PREVIEW_PIXELS = 480
 _SIZE = QSize(820, 640)

@@ -8,7 +8,7 @@ from pathlib import Path
 from scstream_app.addresses import public_address
 from scstream_app.session.library import file_stem
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.folders import own_folder, usable, writable
+from scstream_app.ui.qt.dialogs.folders import own_folder, usable, writable
 
 
 def clip_key(document: Document) -> str:

@@ -29,7 +29,7 @@ from scstream_app.render.palette import PALETTES
 from scstream_app.render.views import VIEWS
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export.export_folder import clip_key, expand_folder, proposed_folder
-from scstream_app.ui.qt.folder_dialog import ask_folder
+from scstream_app.ui.qt.dialogs.folder_dialog import ask_folder
 from scstream_app.ui.qt.widgets import paint_checkers
 
 #: What to do with existing files; the dialog adds a question to the policies of `Overwrite`.

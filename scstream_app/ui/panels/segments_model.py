@@ -17,7 +17,7 @@ from scstream_app.ui.document.action_availability import SAVING
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of
-from scstream_app.ui.qt.indicator import disc_icon
+from scstream_app.ui.qt.appearance.indicator import disc_icon
 
 Index = QModelIndex | QPersistentModelIndex
 Role = Qt.ItemDataRole

@@ -1,1 +1,1 @@
-"""Qt helpers that know nothing about segmentation: widgets, threads, theme and dialogs."""
+"""Qt helpers that know nothing about segmentation: widgets, threads, looks, layout and dialogs."""

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
 from superqt import QLargeIntSpinBox
 
 from scstream_app.ui.qt.abstract_qt import AbstractQtMeta
-from scstream_app.ui.qt.folder_dialog import ask_folder
+from scstream_app.ui.qt.dialogs.folder_dialog import ask_folder
 
 Kind = Literal["switch", "choice", "integer", "number", "percent", "scientific", "slider", "log slider", "folder"]
 _INT_LIMIT = 2**31 - 1

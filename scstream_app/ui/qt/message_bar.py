@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStyle, QToolButton, QWidget
 
-from scstream_app.ui.qt.contrast import mix
+from scstream_app.ui.qt.appearance.contrast import mix
 
 _NOTICE_MILLISECONDS = 8000
 #: Tints of errors and notices, and their share in the background colour.

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from scstream_app.plural import counted
 from scstream_app.session import PICTURES
 from scstream_app.session.library import Library, discard
-from scstream_app.ui.qt.confirm import confirm
+from scstream_app.ui.qt.dialogs.confirm import confirm
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 
 _DELETING, _COUNTING = "Deleting unsaved sessions", "Looking for unsaved sessions"

@@ -13,7 +13,7 @@ from scstream_app.session import RecordingResult
 from scstream_app.session.library import Library
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import LiveFeed
-from scstream_app.ui.qt.confirm import confirm
+from scstream_app.ui.qt.dialogs.confirm import confirm
 from scstream_app.ui.qt.message_bar import MessageBar
 
 

@@ -14,8 +14,8 @@ from scstream_app.errors import StudioError
 from scstream_app.session import SUFFIX, Session
 from scstream_app.session.library import copy_session, is_unsaved, mark_saved, move_session
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.folders import own_folder, usable
+from scstream_app.ui.qt.dialogs.confirm import confirm
+from scstream_app.ui.qt.dialogs.folders import own_folder, usable
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles

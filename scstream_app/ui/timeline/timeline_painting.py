@@ -16,7 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontInfo, QPainter, QPalette, QPen, QP
 from scstream.sampler.genealogy import Kind
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.events.event_text import TITLES
-from scstream_app.ui.qt.contrast import mix
+from scstream_app.ui.qt.appearance.contrast import mix
 from scstream_app.ui.timeline.event_marks import LANES, EventMarks
 from scstream_app.ui.timeline.time_scale import TimeScale
 

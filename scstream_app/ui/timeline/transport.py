@@ -16,8 +16,8 @@ from scstream_app.ui.document.playback.frame_range import showable_frames
 from scstream_app.ui.document.playback.frame_times import timecode
 from scstream_app.ui.document.playback.player import SPEEDS, Player
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.icons import draw_icon
-from scstream_app.ui.qt.narrow_row import NarrowRow
+from scstream_app.ui.qt.appearance.icons import draw_icon
+from scstream_app.ui.qt.layout.narrow_row import NarrowRow
 from scstream_app.ui.qt.readout import Readout
 
 _ICON = 18

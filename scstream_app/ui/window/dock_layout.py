@@ -8,9 +8,9 @@ from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QSettings, 
 from PySide6.QtWidgets import QApplication, QMainWindow, QTabBar, QWidget
 
 from scstream_app.ui.actions.actions import Actions
-from scstream_app.ui.qt.dock_widths import DockWidths
-from scstream_app.ui.qt.docks import Dock, underline_current_tab
-from scstream_app.ui.qt.screen_fit import cascade, keep_on_screen
+from scstream_app.ui.qt.layout.dock_widths import DockWidths
+from scstream_app.ui.qt.layout.docks import Dock, underline_current_tab
+from scstream_app.ui.qt.layout.screen_fit import cascade, keep_on_screen
 
 #: Share of the window's height for the bottom panel.
 _BELOW_SHARE = 0.46

@@ -10,7 +10,7 @@ from PySide6.QtGui import QImage, QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QTextBrowser, QWidget
 
 from scstream_app.assets import page
-from scstream_app.ui.qt.screen_fit import fit_dialog
+from scstream_app.ui.qt.layout.screen_fit import fit_dialog
 
 #: Maximum width of pictures and width of the chapter list, in pixels.
 _PICTURE_WIDTH, _CHAPTERS_WIDTH = 640, 190

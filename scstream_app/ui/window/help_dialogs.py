@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from scstream_app import __version__, system_info
 from scstream_app.ui.actions.actions import KEY_ACTIONS, Actions
 from scstream_app.ui.actions.gestures import MOUSE
-from scstream_app.ui.qt.screen_fit import fit_dialog
+from scstream_app.ui.qt.layout.screen_fit import fit_dialog
 
 _PAPER = (
     "Or Dinari and Oren Freifeld: <i>Sampling in Dirichlet Process Mixture Models for Clustering Streaming Data</i>. "

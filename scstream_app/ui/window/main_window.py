@@ -27,10 +27,10 @@ from scstream_app.ui.panels.controls import ControlsPanel
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.statistics import StatisticsPanel
-from scstream_app.ui.qt.confirm import confirm
-from scstream_app.ui.qt.docks import is_behind_another
+from scstream_app.ui.qt.dialogs.confirm import confirm
+from scstream_app.ui.qt.layout.docks import is_behind_another
+from scstream_app.ui.qt.layout.screen_fit import place_on_screen
 from scstream_app.ui.qt.message_bar import MessageBar
-from scstream_app.ui.qt.screen_fit import place_on_screen
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.cleanup import Cleanup
 from scstream_app.ui.sessions.model_files import ModelFiles

@@ -42,7 +42,7 @@ from scstream_app.render import palette
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export.export_dialog import ExportDialog
-from scstream_app.ui.qt import folders
+from scstream_app.ui.qt.dialogs import folders
 from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
 
 LONG = 60_000

@@ -35,7 +35,7 @@ from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.segments_model import COLOUR, NAME, SHOWN, SIZE
-from scstream_app.ui.qt import theme
+from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 

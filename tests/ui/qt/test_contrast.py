@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 import scstream_app.ui
-from scstream_app.ui.qt import theme
-from scstream_app.ui.qt.contrast import LEAST, PAIRS, contrast, mix
+from scstream_app.ui.qt.appearance import theme
+from scstream_app.ui.qt.appearance.contrast import LEAST, PAIRS, contrast, mix
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.viewer.viewer_painting import background
 

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 from helpers.dialogs import choose_folder
-from scstream_app.ui.qt.folder_dialog import ask_folder
+from scstream_app.ui.qt.dialogs.folder_dialog import ask_folder
 
 
 def test_the_chosen_folder_is_told(qtbot: QtBot, tmp_path: Path) -> None:

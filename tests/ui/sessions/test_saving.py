@@ -25,7 +25,7 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
 from scstream_app.ui.export.export_dialog import ExportDialog
-from scstream_app.ui.qt import folders
+from scstream_app.ui.qt.dialogs import folders
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
 from scstream_app import __main__ as program
-from scstream_app.ui.qt import display
+from scstream_app.ui.qt.dialogs import display
 
 _SCRIPT = """
 import resource, threading

@@ -25,7 +25,7 @@ from helpers.export_scenes import story
 from scstream_app.session.library import Library
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.panels.object_dialog import ObjectDialog
-from scstream_app.ui.qt import screen_fit
+from scstream_app.ui.qt.layout import screen_fit
 from scstream_app.ui.sessions.opening.camera_dialog import CameraDialog
 from scstream_app.ui.window.guide import GuideDialog
 from scstream_app.ui.window.help_dialogs import KeysDialog, show_about

@@ -15,7 +15,7 @@ from helpers.export_scenes import story
 from helpers.menus import entry_called, menu_called
 from scstream_app.ui.actions.actions import KEY_ACTIONS
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.qt import theme
+from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.window.help_dialogs import show_keys
 from scstream_app.ui.window.main_window import MainWindow
 

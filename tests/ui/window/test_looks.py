@@ -37,8 +37,8 @@ from scstream_app.ui.panels.plots.plot_helpers import ShortAxis
 from scstream_app.ui.panels.segments import SegmentsPanel
 from scstream_app.ui.panels.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
 from scstream_app.ui.panels.statistics import StatisticsPanel
-from scstream_app.ui.qt import theme
-from scstream_app.ui.qt.docks import Dock
+from scstream_app.ui.qt.appearance import theme
+from scstream_app.ui.qt.layout.docks import Dock
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.sessions.opening.url_dialog import UrlDialog, ask_url
 from scstream_app.ui.window.help_dialogs import KeysDialog

@@ -33,7 +33,7 @@ from scstream_app.session.library import Library
 from scstream_app.ui.document.live_feed import LiveFeed
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers import segmentation_worker
-from scstream_app.ui.qt import display
+from scstream_app.ui.qt.dialogs import display
 from scstream_app.ui.sessions import recording_control, session_saver
 from scstream_app.ui.sessions.opening import document_opener
 from scstream_app.ui.sessions.shutdown import ShutdownDialog

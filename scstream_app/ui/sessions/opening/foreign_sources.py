@@ -11,7 +11,7 @@ from scstream_app.addresses import is_remote, public_address
 from scstream_app.errors import StudioError
 from scstream_app.session import Manifest
 from scstream_app.session.library import Library
-from scstream_app.ui.qt.confirm import confirm
+from scstream_app.ui.qt.dialogs.confirm import confirm
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 
 

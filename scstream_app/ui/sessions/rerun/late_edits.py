@@ -9,7 +9,7 @@ from scstream_app.ui.document.action_availability import why_no_rerun
 from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.text import segments_text
-from scstream_app.ui.qt.confirm import confirm
+from scstream_app.ui.qt.dialogs.confirm import confirm
 from scstream_app.ui.sessions.rerun.merge_dialog import MergeDialog, MergeWay
 from scstream_app.ui.sessions.rerun.rerun import Rerun
 from scstream_app.ui.sessions.rerun.result_merging import ResultMerging

@@ -25,7 +25,7 @@ from scstream_app.ui.document.action_availability import why_no_rerun
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.model_edits import near_end
 from scstream_app.ui.document.undo_commands.rerun import RerunCommand
-from scstream_app.ui.qt.confirm import confirm
+from scstream_app.ui.qt.dialogs.confirm import confirm
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener

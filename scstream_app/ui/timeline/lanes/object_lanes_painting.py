@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalet
 
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.document.objects.object_confidence import ObjectCurve
-from scstream_app.ui.qt.contrast import clearest_on, mix
+from scstream_app.ui.qt.appearance.contrast import clearest_on, mix
 from scstream_app.ui.timeline.lanes.lane_keys import HALF, LANE
 
 #: Top and baseline of the area in a lane, and the lower edge of the confidence, in pixels.

@@ -16,8 +16,8 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.live_feed import TARGETS, LiveFeed
 from scstream_app.ui.document.playback.frame_times import timecode
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.indicator import Indicator
-from scstream_app.ui.qt.narrow_row import NarrowRow
+from scstream_app.ui.qt.appearance.indicator import Indicator
+from scstream_app.ui.qt.layout.narrow_row import NarrowRow
 from scstream_app.ui.qt.readout import Readout
 from scstream_app.ui.viewer.viewer import Viewer
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QSizePolicy, QToolButt
 from scstream_app.ui.actions.actions import SPECS, Actions
 from scstream_app.ui.actions.mnemonics import without_mnemonic
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.narrow_row import NarrowRow
+from scstream_app.ui.qt.layout.narrow_row import NarrowRow
 from scstream_app.ui.viewer.bars.view_icons import ICON_SIDE, objects_icon, view_icon
 from scstream_app.ui.viewer.bars.view_legend import ViewLegend
 from scstream_app.ui.viewer.viewport import MAX_SCALE

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPolygonF
 
-from scstream_app.ui.qt.icons import draw_icon
+from scstream_app.ui.qt.appearance.icons import draw_icon
 
 ICON_SIDE = 18
 _FRAME = QRectF(1.5, 2.5, 13.0, 11.0)

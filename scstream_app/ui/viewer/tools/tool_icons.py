@@ -9,7 +9,7 @@ from types import MappingProxyType
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPolygonF
 
-from scstream_app.ui.qt.icons import draw_icon
+from scstream_app.ui.qt.appearance.icons import draw_icon
 
 #: Side of the icons in logical pixels.
 SIDE = 20

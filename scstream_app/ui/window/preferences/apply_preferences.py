@@ -12,7 +12,7 @@ from scstream_app.settings import PRESETS, Settings
 from scstream_app.ui.actions.actions import Actions
 from scstream_app.ui.document.action_availability import can_edit
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt import theme
+from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.window.preferences.preferences import AS_BEFORE, Preferences
 
 

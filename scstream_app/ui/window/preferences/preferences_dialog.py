@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.ui.qt.form_fields import Field, make_field, make_form
-from scstream_app.ui.qt.screen_fit import ScrollBox, fit_dialog
+from scstream_app.ui.qt.layout.screen_fit import ScrollBox, fit_dialog
 from scstream_app.ui.window.preferences.preferences import PREFERENCES, Preference, Preferences
 
 _WIDTH = 480

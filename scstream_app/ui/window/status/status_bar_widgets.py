@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSlider, QToolButton, QWidget
 
 from scstream_app.session.run_summary import SETTLED_CHURN, SETTLED_FRAMES
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.qt.icons import draw_icon
-from scstream_app.ui.qt.indicator import Indicator
+from scstream_app.ui.qt.appearance.icons import draw_icon
+from scstream_app.ui.qt.appearance.indicator import Indicator
 from scstream_app.ui.qt.readout import Readout
 
 _GREEN, _AMBER = QColor(0, 158, 115), QColor(230, 159, 0)

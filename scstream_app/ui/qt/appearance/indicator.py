@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize
 from PySide6.QtGui import QColor, QIcon, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.ui.qt.icons import draw_icon
+from scstream_app.ui.qt.appearance.icons import draw_icon
 
 _SIZE = 10
 

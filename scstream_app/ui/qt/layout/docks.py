@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Slot
 from PySide6.QtGui import QColor, QIcon, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDockWidget, QTabBar, QWidget
 
-from scstream_app.ui.qt.icons import draw_icon
+from scstream_app.ui.qt.appearance.icons import draw_icon
 
 _ICON = 12
 #: Qt's object names of the buttons in a dock's title bar.

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from scstream_app.ui.qt.contrast import contrast
+from scstream_app.ui.qt.appearance.contrast import contrast
 
 #: Width of the ring, which is around the widget, in pixels.
 _WIDTH = 2

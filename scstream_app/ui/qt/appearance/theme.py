@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, Slot
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication
 
-from scstream_app.ui.qt.contrast import make_readable
-from scstream_app.ui.qt.focus_ring import FocusRing
+from scstream_app.ui.qt.appearance.contrast import make_readable
+from scstream_app.ui.qt.appearance.focus_ring import FocusRing
 
 Theme = Literal["system", "light", "dark"]
 
