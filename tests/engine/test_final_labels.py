@@ -11,7 +11,7 @@ from scipy import ndimage
 from reference import gaussian_row
 from scstream import kernels
 from scstream.components.gaussian import Whitened
-from scstream.kernels.connected_pieces import Pieces
+from scstream.kernels.connected_pieces import PARENT, ROW, SIZE, START, STOP, Pieces
 from scstream.kernels.pixel_scores import score_pixel, score_pixel_quickly
 from scstream.pixels.pieces import find_pieces
 from scstream.pixels.tiles import Tiles, pack
@@ -107,6 +107,13 @@ def pieces_of(labels: Labels, group: Labels) -> Labels:
     return out
 
 
+def piece_map(found: Pieces) -> Labels:
+    """The first run of each pixel's piece."""
+    runs = found.runs
+    height, width = len(found.first) - 1, runs[:, STOP].max()
+    return np.repeat(runs[:, PARENT], runs[:, STOP] - runs[:, START]).reshape(height, width)
+
+
 @pytest.mark.parametrize("size", [*SIZES, (31, 9), (33, 7), (40, 1500)], ids=str)
 @pytest.mark.parametrize("grain", [0.0, 0.8, 3.0])
 def test_pieces_are_the_connected_components_of_each_group(size: tuple[int, int], grain: float) -> None:
@@ -114,21 +121,37 @@ def test_pieces_are_the_connected_components_of_each_group(size: tuple[int, int]
     group = np.array([0, 1, 1, 2, 3, 0], np.int32)
     limit = 12.5
     found, expected = find_pieces(labels, group, limit, 2), pieces_of(labels, group)
-    pairs = np.unique(np.stack([found.piece_of.ravel(), expected.ravel()]), axis=1)
+    pairs = np.unique(np.stack([piece_map(found).ravel(), expected.ravel()]), axis=1)
     assert len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1]
     boxes = ndimage.find_objects(expected)
     lengths = dict(zip(found.small.tolist(), found.length.tolist(), strict=True))
     for mine, theirs in pairs.T.tolist():
         rows, columns = boxes[theirs - 1]
-        assert found.size[mine] == np.count_nonzero(expected[rows, columns] == theirs)
-        if found.size[mine] < limit:
+        assert found.runs[:, SIZE][mine] == np.count_nonzero(expected[rows, columns] == theirs)
+        if found.runs[:, SIZE][mine] < limit:
             assert lengths[mine] == max(rows.stop - rows.start, columns.stop - columns.start)
-    assert found.small.tolist() == [mine for mine in pairs[0].tolist() if found.size[mine] < limit]
+    assert found.small.tolist() == [mine for mine in pairs[0].tolist() if found.runs[:, SIZE][mine] < limit]
     listed = np.full(size, -1)
     for i, piece in enumerate(found.small.tolist()):
-        for run in found.runs[found.begin[i] : found.begin[i + 1]].tolist():
-            listed[found.row[run], found.start[run] : found.stop[run]] = piece
-    np.testing.assert_array_equal(listed, np.where(found.size[found.piece_of] < limit, found.piece_of, -1))
+        for run in found.listed[found.begin[i] : found.begin[i + 1]].tolist():
+            row, start, stop = found.runs[run, [ROW, START, STOP]]
+            listed[row, start:stop] = piece
+    np.testing.assert_array_equal(listed, np.where(found.runs[:, SIZE][piece_map(found)] < limit, piece_map(found), -1))
+
+
+@pytest.mark.parametrize("size", [*SIZES, (3, 17), (40, 64)], ids=str)
+def test_one_label_is_one_piece_and_labels_that_all_differ_are_as_many(size: tuple[int, int]) -> None:
+    n = size[0] * size[1]
+    labels = np.arange(n, dtype=np.int32).reshape(size)
+    one = find_pieces(np.zeros(size, np.int32), np.zeros(1, np.int32), n + 1.0)
+    assert one.runs[one.small, SIZE].tolist() == [n]
+    each = find_pieces(labels, np.arange(n, dtype=np.int32), 2.0)
+    np.testing.assert_array_equal(piece_map(each), labels)
+    assert len(each.small) == n
+    # Different labels of one group make up one piece too.
+    joined = find_pieces(labels, np.zeros(n, np.int32), n + 1.0)
+    assert joined.runs[joined.small, SIZE].tolist() == [n]
+    assert len(joined.listed) == n
 
 
 def test_pieces_that_meet_late_are_one() -> None:
@@ -137,7 +160,7 @@ def test_pieces_that_meet_late_are_one() -> None:
     labels[:, ::2] = 1
     labels[-1] = 1
     found = find_pieces(labels, np.arange(2, dtype=np.int32), 25.0)
-    assert len(np.unique(found.piece_of[labels == 1])) == 1
+    assert len(np.unique(piece_map(found)[labels == 1])) == 1
     assert len(found.small) == 20
 
 
@@ -168,12 +191,12 @@ def test_neighbours_absorb_tiny_pieces_and_nothing_of_large_ones(size: tuple[int
         cut = Tiles(noise(size, seed))
         forms = random_forms(cut.points(), 5, rng)
         out, found, left_over = absorbed(labels, group, cut.pixels, forms)
-        small = found.size[found.piece_of] < LIMITS["limit"]
+        small = found.runs[:, SIZE][piece_map(found)] < LIMITS["limit"]
         np.testing.assert_array_equal(out[~small], labels[~small])
         for i, piece in enumerate(found.small.tolist()):
-            mask = found.piece_of == piece
+            mask = piece_map(found) == piece
             near = ndimage.binary_dilation(mask) & ~mask & ~small
-            area, length = found.size[piece], found.length[i]
+            area, length = found.runs[:, SIZE][piece], found.length[i]
             is_line = length >= LIMITS["extent"] and length**2 >= 3 * area
             assert left_over[i] == (not near.any())
             is_kept = np.array_equal(out[mask], labels[mask])

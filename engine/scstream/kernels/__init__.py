@@ -28,7 +28,8 @@ Files::
     label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
     niw, niw_merge, gaussian, diagonal       points under Gaussians
     dirichlet, counts                        points that are counts
-    motion, held_labels, connected_pieces    motion between frames, labels that last, specks that neighbours absorb
+    motion, held_labels                      motion between frames, labels that last
+    connected_pieces, absorbed_pieces        pieces of one label, specks that neighbours absorb
     points, sharing, history                 labels and shares from a table of scores, records of past batches
 
 Imports between the files go one way; pyproject.toml lists the layers.
@@ -36,17 +37,8 @@ Imports between the files go one way; pyproject.toml lists the layers.
 
 from __future__ import annotations
 
-from scstream.kernels.connected_pieces import (
-    Pieces,
-    Runs,
-    absorb_left_over,
-    absorb_pieces,
-    count_steps,
-    find_runs,
-    join_bands,
-    list_small_pieces,
-    mark_pieces,
-)
+from scstream.kernels.absorbed_pieces import absorb_left_over, absorb_pieces
+from scstream.kernels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
 from scstream.kernels.counts import (
     code_pairs,
     count_statistics,
@@ -83,13 +75,13 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces", "Queue", "Runs",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "Noise", "Pieces", "Queue", 
     "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps", "diagonal_mergeable",
     "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares",
     "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis", "gaussian_cut",
     "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve",
-    "hold_labels", "join_bands", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
-    "mark_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_merge_terms",
+    "hold_labels", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
+    "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_merge_terms",
     "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores", "rising_table",
     "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion", "sum_touched",
     "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",

@@ -92,6 +92,26 @@ def min_difference(typingctx, these, i, those, j):
 
 
 @intrinsic
+def changes_after(typingctx, values, i):
+    """Bits (int32) of the places n < TILE where values[i + n] != values[i + n + 1].
+
+    values is a contiguous int32 array, i a uint64 index.
+    """
+
+    def codegen(context, builder, signature, args):
+        row = ir.VectorType(ir.IntType(32), TILE)
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        parts = []
+        for n in range(2):
+            place = builder.gep(array.data, [builder.add(args[1], context.get_constant(types.uint64, n))])
+            parts.append(builder.load(builder.bitcast(place, row.as_pointer()), align=4))
+        bits = builder.bitcast(builder.icmp_unsigned("!=", *parts), ir.IntType(TILE))
+        return builder.zext(bits, ir.IntType(32))
+
+    return types.int32(values, i), codegen
+
+
+@intrinsic
 def lowest_bit(typingctx, bits):
     """Position (int32) of the lowest bit that is set in an int32 other than 0."""
 
