@@ -240,6 +240,7 @@ def test_dense_rows_become_the_sparse_rows_of_scipy(D: int) -> None:
     X[5] = np.arange(D)
     expected = sp.csr_array(X)
     indptr, column, value = np.zeros(61, np.int64), np.empty(expected.nnz + 1, np.int64), np.empty(expected.nnz + 1)
+    assert kernels.count_nonzeros(X) == expected.nnz
     kernels.sparse_rows(X, indptr, column, value)
     np.testing.assert_array_equal(indptr, expected.indptr)
     np.testing.assert_array_equal(column[:-1], expected.indices)

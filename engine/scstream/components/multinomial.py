@@ -259,7 +259,7 @@ def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
         csr.sum_duplicates()
         csr.eliminate_zeros()
         return csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.astype(np.float64)
-    n = np.count_nonzero(X)
+    n = kernels.count_nonzeros(X)
     indptr, column, value = np.zeros(len(X) + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1)
     kernels.sparse_rows(X, indptr, column, value)
     return indptr, column[:n], value[:n]
