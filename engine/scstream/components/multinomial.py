@@ -23,7 +23,7 @@ _CLUSTERS = 32
 #: Pieces of work for each thread, if there is enough: they take different times.
 _PIECES = 4
 #: Whole counts below this are numbered by a table with a row for each outcome, of at most so many numbers.
-_LEVELS = 16
+_LEVELS = 32
 _TABLE = 2**22
 #: Smallest shape whose Gamma draws never underflow a float64.
 _SAFE = 1.0
