@@ -232,6 +232,34 @@ def test_sparse_and_dense_counts_are_prepared_alike() -> None:
         )
 
 
+@pytest.mark.parametrize("D", [3, 8, 29])
+def test_dense_rows_become_the_sparse_rows_of_scipy(D: int) -> None:
+    """Empty blocks are skipped, also where the last block is short; minus zero is zero."""
+    X = np.random.default_rng(16).poisson(0.05, (60, D)).astype(float)
+    X[:, 0] *= -1.0
+    X[5] = np.arange(D)
+    expected = sp.csr_array(X)
+    indptr, column, value = np.zeros(61, np.int64), np.empty(expected.nnz + 1, np.int64), np.empty(expected.nnz + 1)
+    assert kernels.count_nonzeros(X) == expected.nnz
+    kernels.sparse_rows(X, indptr, column, value)
+    np.testing.assert_array_equal(indptr, expected.indptr)
+    np.testing.assert_array_equal(column[:-1], expected.indices)
+    np.testing.assert_array_equal(value[:-1], expected.data)
+
+
+@pytest.mark.parametrize("D", [30, 2**22 + 1])
+def test_counts_of_any_size_have_one_entry_per_distinct_pair(D: int) -> None:
+    """Small whole counts are numbered by a table, the others by sorting, and all if there are too many outcomes."""
+    rng = np.random.default_rng(17)
+    column = np.sort(rng.integers(0, D, 400)) if D > 100 else rng.integers(0, D, 400)
+    value = rng.choice([1.0, 2.0, 2.5, 31.0, 32.0, 3000.0], 400)
+    X = sp.coo_array((value, (np.arange(400), column)), (400, D)).tocsr()
+    points = Multinomial().bind(X, np.ones(400)).prepare(X)
+    np.testing.assert_array_equal(points.pair_column[points.entry], points.column)
+    np.testing.assert_array_equal(points.pair_value[points.entry], points.value)
+    assert len(points.pair_value) == len(set(zip(column.tolist(), value.tolist(), strict=True)))
+
+
 # --- labels from scores
 
 

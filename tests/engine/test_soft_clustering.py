@@ -12,7 +12,7 @@ from reference import Array, Ints
 from scstream import DiagonalGaussian, Gaussian, Multinomial, kernels
 from scstream.components import Component
 from scstream.metrics import ari
-from scstream.sampler.soft_clustering import SoftClustering
+from scstream.sampler.soft_clustering import SoftClustering, draw_index
 
 LOG_ALPHA = float(np.log(3.0))
 
@@ -160,6 +160,12 @@ def test_seeds_lie_where_the_clusters_do_not() -> None:
     seeds = clustering.seed(1, np.random.default_rng(0), known)
     mean = clustering.component.summary(seeds[0])["mean"]
     np.testing.assert_allclose(mean, [0, 50], atol=4.0)
+
+
+def test_seeds_are_drawn_by_their_probabilities() -> None:
+    p = np.random.default_rng(12).dirichlet(np.full(40, 0.1))
+    ours, numpys = np.random.default_rng(13), np.random.default_rng(13)
+    assert [draw_index(p, ours) for _ in range(200)] == [numpys.choice(40, p=p) for _ in range(200)]
 
 
 def test_equal_points_are_one_piece() -> None:

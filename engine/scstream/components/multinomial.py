@@ -13,13 +13,18 @@ from scipy.special import gammaln
 from scstream import kernels
 from scstream.checks import numeric
 from scstream.components.base import HOPELESS, Array, Component, Labels
-from scstream.threads import run_ranges
+from scstream.threads import run_ranges, threads_available
 
-#: Points, and pairs of clusters, scored at a time by one thread.
+#: Least points, and pairs of clusters, scored at a time by one thread.
 _ROWS = 250
 _PAIRS = 1000
-#: Clusters compared with all others at a time.
-_CLUSTERS = 8
+#: Clusters compared with all others at a time by one thread.
+_CLUSTERS = 32
+#: Pieces of work for each thread, if there is enough: they take different times.
+_PIECES = 4
+#: Whole counts below this are numbered by a table with a row for each outcome, of at most so many numbers.
+_LEVELS = 32
+_TABLE = 2**22
 #: Smallest shape whose Gamma draws never underflow a float64.
 _SAFE = 1.0
 
@@ -164,26 +169,26 @@ class Multinomial(Component):
         out = np.empty((len(points), len(log_weight)))
         if isinstance(parameters, LogProbabilities):
             table = np.ascontiguousarray(parameters.log_theta.T)
-            entry, scale = points.column, points.value
+            entry, scale, per_total = points.column, points.value, table[:0]
         else:
             table = np.empty((len(points.pair_value), len(log_weight)))
             by_outcome = np.ascontiguousarray(parameters.d.T)
             column, value = points.pair_column, points.pair_value
             run_ranges(
                 len(value),
-                _ROWS,
+                _piece(len(value)),
                 lambda first, last: kernels.rising_table(by_outcome, column, value, first, last, table),
             )
+            sums = parameters.d.sum(axis=1)
+            per_total = gammaln(sums + points.distinct_total[:, None]) - gammaln(sums)
             entry, scale = points.entry, np.ones_like(points.value)
         run_ranges(
             len(points),
-            _ROWS,
-            lambda first, last: kernels.table_scores(points.indptr, entry, scale, table, log_weight, first, last, out),
+            _piece(len(points)),
+            lambda first, last: kernels.table_scores(
+                points.indptr, entry, scale, table, log_weight, per_total, points.total_entry, first, last, out
+            ),
         )
-        if isinstance(parameters, Concentrations):
-            sums = parameters.d.sum(axis=1)
-            per_total = gammaln(sums + points.distinct_total[:, None]) - gammaln(sums)
-            out -= per_total[points.total_entry]
         return out
 
     def own_scores(
@@ -195,13 +200,13 @@ class Multinomial(Component):
     ) -> Array:
         out = np.empty((2, len(points)))
         if isinstance(parameters, LogProbabilities):
-            table = np.ascontiguousarray(parameters.log_theta.T)
-            kernels.table_own_scores(points.indptr, points.column, points.value, table, log_weight, labels, out)
+            log_theta = parameters.log_theta
+            kernels.table_own_scores(points.indptr, points.column, points.value, log_theta, log_weight, labels, out)
         else:
             d, sums = parameters.d, parameters.d.sum(axis=1)
             run_ranges(
                 len(points),
-                _ROWS,
+                _piece(len(points)),
                 lambda first, last: kernels.rising_own_scores(
                     points.indptr,
                     points.column,
@@ -225,13 +230,25 @@ class Multinomial(Component):
     def axis(self, S: Array, rng: np.random.Generator, principal: bool) -> Array:
         """A random sign for each outcome (D,), half of them positive: the sums hold no covariances to choose by."""
         D = len(S) - 1
-        return rng.permutation(np.where(np.arange(D) < (D + 1) // 2, 1.0, -1.0))
+        signs = np.ones(D)
+        signs[(D + 1) // 2 :] = -1.0
+        rng.shuffle(signs)
+        return signs
+
+    def cut(self, S: Array, rows: Array, rng: np.random.Generator, principal: bool) -> Array:
+        axes = np.array([self.axis(whole, rng, principal) for whole in S])
+        return self.halve(rows, axes)
 
     def halve(self, S: Array, axis: Array) -> Array:
         """Half the points, with the outcomes of positive sign over-represented by half."""
         half = 0.5 * S
         half[..., 1:] *= 1.0 + 0.5 * axis
         return half
+
+
+def _piece(n: int) -> int:
+    """Size of the pieces of ``n`` rows that threads take."""
+    return max(_ROWS, -(-n // (_PIECES * threads_available())))
 
 
 def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
@@ -242,7 +259,7 @@ def _rows(X: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], Array]:
         csr.sum_duplicates()
         csr.eliminate_zeros()
         return csr.indptr.astype(np.int64), csr.indices.astype(np.int64), csr.data.astype(np.float64)
-    n = np.count_nonzero(X)
+    n = kernels.count_nonzeros(X)
     indptr, column, value = np.zeros(len(X) + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1)
     kernels.sparse_rows(X, indptr, column, value)
     return indptr, column[:n], value[:n]
@@ -252,12 +269,15 @@ def _distinct_pairs(
     column: npt.NDArray[np.int64], value: Array, D: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Index of each non-zero's distinct (column, value) pair, and index of one example of each pair."""
-    levels = int(value.max(initial=0.0)) + 1
-    if levels <= 256 and D * levels <= 1 << 22 and np.array_equal(value, np.floor(value)):
-        table = np.full(D * levels, -1, np.int64)
-        entry, example = np.empty(len(value), np.int64), np.empty(len(value), np.int64)
-        n = kernels.code_pairs(column, value, levels, table, entry, example)
+    levels = min(_LEVELS, _TABLE // D)
+    table = np.full(D * levels, -1, np.int32)
+    entry, example = np.empty(len(value), np.int64), np.empty(len(value), np.int64)
+    n = kernels.code_pairs(column, value, levels, table, entry, example)
+    rest = np.flatnonzero(entry < 0)
+    if not len(rest):
         return entry, example[:n]
-    _, value_code = np.unique(value, return_inverse=True)
-    _, example, entry = np.unique(value_code * np.int64(D) + column, return_index=True, return_inverse=True)
-    return entry, example
+    _, value_code = np.unique(value[rest], return_inverse=True)
+    codes = value_code * np.int64(D) + column[rest]
+    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
+    entry[rest] = n + code
+    return entry, np.concatenate([example[:n], rest[first]])

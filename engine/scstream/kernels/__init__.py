@@ -41,6 +41,7 @@ from scstream.kernels.absorbed_pieces import absorb_left_over, absorb_pieces
 from scstream.kernels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
 from scstream.kernels.counts import (
     code_pairs,
+    count_nonzeros,
     count_statistics,
     rising_own_scores,
     rising_table,
@@ -75,15 +76,15 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "Noise", "Pieces", "Queue", 
-    "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps", "diagonal_mergeable",
-    "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares",
-    "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis", "gaussian_cut",
-    "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve",
-    "hold_labels", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
-    "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_merge_terms",
-    "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores", "rising_table",
-    "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion", "sum_touched",
-    "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "Noise", "Pieces", "Queue",
+    "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
+    "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
+    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
+    "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
+    "gaussian_translate", "halve", "hold_labels", "key_from", "label_halves", "label_points", "label_tiles",
+    "list_small_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal",
+    "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores",
+    "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion",
+    "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
     "weighted_sums_of",
 ]  # fmt: skip

@@ -10,9 +10,25 @@ import math
 
 import numpy as np
 
-from scstream.kernels._jit import FAST, kernel
+from scstream.kernels._jit import FAST, kernel, leaf
 from scstream.kernels.intrinsics import vectorise
+from scstream.kernels.layout import uint
 from scstream.kernels.scalar_math import lgamma64, log64
+
+#: Neighbouring counts of a dense row that are tested for zeros at once.
+_BLOCK = 8
+
+
+@kernel
+def count_nonzeros(X):
+    """Number of non-zero entries of a dense X (N, D) float64."""
+    vectorise()
+    total = np.int64(0)
+    for n in range(X.shape[0]):
+        row = X[n]
+        for j in range(row.shape[0]):
+            total += np.int64(1) if row[j] != 0.0 else np.int64(0)
+    return total
 
 
 @kernel
@@ -21,25 +37,43 @@ def sparse_rows(X, indptr, column, value):
 
     indptr (N + 1,), column and value are outputs; column and value need one element more than X has non-zeros.
     """
-    e = 0
+    D = X.shape[1]
+    e = uint(0)
     for n in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            # Write always and keep non-zeros only: the processor would often mispredict a branch.
-            column[e] = j
-            value[e] = X[n, j]
-            e += 1 if X[n, j] != 0.0 else 0
-        indptr[n + 1] = e
+        row = X[n]
+        for begin in range(0, D, _BLOCK):
+            end = min(begin + _BLOCK, D)
+            # Most blocks of a bag of words are empty.
+            if end - begin == _BLOCK and _is_zero(row, uint(begin)):
+                continue
+            for j in range(uint(begin), uint(end)):
+                # Write always and keep non-zeros only: the processor would often mispredict a branch.
+                column[e] = np.int64(j)
+                value[e] = row[j]
+                e += uint(1) if row[j] != 0.0 else uint(0)
+        indptr[n + 1] = np.int64(e)
+
+
+@leaf
+def _is_zero(row, j):
+    """Whether the _BLOCK numbers of row (D,) float64 from j on are all zero."""
+    one = abs(row[j]) + abs(row[j + uint(1)]) + abs(row[j + uint(2)]) + abs(row[j + uint(3)])
+    other = abs(row[j + uint(4)]) + abs(row[j + uint(5)]) + abs(row[j + uint(6)]) + abs(row[j + uint(7)])
+    return one + other == 0.0
 
 
 @kernel
 def code_pairs(column, value, levels, table, entry, example):
     """Number the distinct (column, value) pairs of whole values < levels in order of appearance; returns how many.
 
-    table (D levels,) int64 of -1 is scratch. Writes entry (nnz,) int64, the number of each non-zero's pair, and
-    example (nnz,) int64, the index of one non-zero of each pair.
+    table (D levels,) int32 of -1 is scratch. Writes entry (nnz,) int64, the number of each non-zero's pair or -1 for
+    other values, and example (nnz,) int64, the index of one non-zero of each pair.
     """
     n = 0
     for e in range(column.shape[0]):
+        if not (value[e] < levels and value[e] == math.floor(value[e])):
+            entry[e] = -1
+            continue
         code = column[e] * levels + int(value[e])
         if table[code] < 0:
             table[code] = n
@@ -76,11 +110,12 @@ def rising_table(concentration, column, value, first, last, out):
 
 
 @kernel(fastmath=FAST)
-def table_scores(indptr, entry, scale, table, c, first, last, out):
-    """out[n, k] = c[k] + sum_e scale[e] table[entry[e], k] over the non-zero counts e of point n, n in [first, last).
+def table_scores(indptr, entry, scale, table, c, less, less_entry, first, last, out):
+    """out[n, k] = c[k] + sum_e scale[e] table[entry[e], k] - less[less_entry[n], k] for n in [first, last).
 
-    table (U, K), c (K,), out (N, K), scale (nnz,) float64, entry (nnz,) int64. For each count a whole row of the table
-    is added, so that the loop over clusters vectorises.
+    The sum is over the non-zero counts e of point n. table (U, K), c (K,), out (N, K), scale (nnz,), less (T, K)
+    float64, entry (nnz,), less_entry (N,) int64; nothing is subtracted if T = 0. For each count a whole row of the
+    table is added, so that the loop over clusters vectorises.
     """
     vectorise()
     K = c.shape[0]
@@ -100,20 +135,24 @@ def table_scores(indptr, entry, scale, table, c, first, last, out):
             for k in range(K):
                 s[k] += x * row[k]
             e += 1
+        if less.shape[0] > 0:
+            row = less[less_entry[n]]
+            for k in range(K):
+                s[k] -= row[k]
 
 
 @kernel
-def table_own_scores(indptr, entry, scale, table, c, labels, out):
-    """out[j, n] = score of point n, as in `table_scores`, under sub-cluster 2 labels[n] + j of its own cluster.
+def table_own_scores(indptr, column, value, log_theta, c, labels, out):
+    """out[j, n] = c[k] + sum_e value[e] log_theta[k, column[e]], k = 2 labels[n] + j a sub-cluster of n's own cluster.
 
-    table (U, 2 K), c (2 K,), out (2, N) float64, labels (N,) int32.
+    log_theta (2 K, D), c (2 K,), out (2, N) float64, labels (N,) int32.
     """
     for n in range(labels.shape[0]):
         k = 2 * labels[n]
         s0, s1 = c[k], c[k + 1]
         for e in range(indptr[n], indptr[n + 1]):
-            s0 += scale[e] * table[entry[e], k]
-            s1 += scale[e] * table[entry[e], k + 1]
+            s0 += value[e] * log_theta[k, column[e]]
+            s1 += value[e] * log_theta[k + 1, column[e]]
         out[0, n] = s0
         out[1, n] = s1
 

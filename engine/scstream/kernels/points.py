@@ -31,8 +31,9 @@ def label_points(scores, key, sampling, first, last, labels):
             _best_scores(scores, begin, end, top, second, best)
         else:
             for n in range(begin, end):
-                top[n - begin], best[n - begin] = _best_score(scores[n])
-                second[n - begin] = top[n - begin]
+                i = n - begin
+                top[i], best[i] = _best_score(scores[n])
+                second[i] = -np.inf if sampling and _count_near(scores[n], top[i]) == 1 else top[i]
         for n in range(begin, end):
             i = n - begin
             labels[n] = best[i]
@@ -53,6 +54,16 @@ def _best_score(row):
     while best < row.shape[0] - 1 and row[best] != top:
         best += 1
     return top, best
+
+
+@leaf
+def _count_near(row, top):
+    """Number of a point's scores row (K,) float64 that come near the largest, ``top``: a draw can choose these."""
+    vectorise()
+    count = np.int64(0)
+    for k in range(row.shape[0]):
+        count += np.int64(1) if row[k] > top - SAMPLING_NATS else np.int64(0)
+    return count
 
 
 @leaf

@@ -25,16 +25,18 @@ def share_points(scores, cluster, share):
     """
     N, R = cluster.shape
     best = np.empty(_CHUNK)
+    near = np.empty(_CHUNK + 1, np.int64)
     for first in range(0, N, _CHUNK):
         last = min(first + _CHUNK, N)
         cluster[first:last] = 0
         share[first:last] = -np.inf
         _best_scores(scores, first, last, best)
-        _insert_scores(scores, first, last, best, share, cluster)
+        _insert_scores(scores, first, last, best, near, share, cluster)
         for n in range(first, last):
             total = 0.0
             for r in range(R):
-                share[n, r] = math.exp(share[n, r])
+                # Most points have one cluster: exp is not needed for the other places.
+                share[n, r] = math.exp(share[n, r]) if share[n, r] != -np.inf else 0.0
                 total += share[n, r]
             for r in range(R):
                 share[n, r] /= total
@@ -54,16 +56,29 @@ def _best_scores(scores, first, last, best):
 
 
 @leaf
-def _insert_scores(scores, first, last, best, share, cluster):
-    """Insert scores, relative to the best ones, and their clusters into the lists of the points in [first, last)."""
+def _insert_scores(scores, first, last, best, near, share, cluster):
+    """Insert scores, relative to the best ones, and their clusters into the lists of the points in [first, last).
+
+    near (_CHUNK + 1,) int64 is scratch.
+    """
     last_share = share.shape[1] - 1
-    size = uint(last - first)
     for k in range(scores.shape[1]):
-        for i in range(size):
-            n = uint(first) + i
-            score = scores[n, k] - best[i]
-            if score > -_NATS and score > share[n, last_share]:
+        for m in range(_list_near(scores, first, last, k, best, near)):
+            n = uint(near[m])
+            score = scores[n, k] - best[n - uint(first)]
+            if score > share[n, last_share]:
                 _insert(score, k, share[n], cluster[n])
+
+
+@leaf
+def _list_near(scores, first, last, k, best, near):
+    """List the points in [first, last) to which cluster k is near in near (_CHUNK + 1,) int64; returns how many."""
+    m = uint(0)
+    for i in range(uint(last - first)):
+        # Write always and keep near points only: the processor would often mispredict a branch.
+        near[m] = first + np.int64(i)
+        m += uint(1) if scores[uint(first) + i, k] - best[i] > -_NATS else uint(0)
+    return m
 
 
 @leaf

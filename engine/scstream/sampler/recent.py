@@ -40,6 +40,11 @@ class RecentPoints:
         self.X = [*self.X, X][-self.N_BATCHES :]
         self.weight = [*self.weight, weight][-self.N_BATCHES :]
 
+    @property
+    def n_points(self) -> int:
+        """Number of points in all samples."""
+        return sum(map(len, self.weight))
+
     def together(self) -> tuple[Any, Array]:
         """Return all points (N, D) and their weights (N,)."""
         X: Any = sp.vstack(self.X, "csr") if any(map(sp.issparse, self.X)) else np.concatenate(self.X)

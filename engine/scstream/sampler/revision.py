@@ -55,21 +55,22 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     config, component, state, rng = mover.config, mover.component, mover.state, mover.rng
     if size == 0.0:
         return False
-    X, weight = recent.together()
-    soft = SoftClustering(component, X, weight, config.log_alpha)
     total = sum_subclusters(state.total)
     known = total[:, 0] >= 1.0
-    if not known.any() or len(weight) < _POINTS_PER_CLUSTER * known.sum():
+    if not known.any() or recent.n_points < _POINTS_PER_CLUSTER * known.sum():
         return False
+    X, weight = recent.together()
+    soft = SoftClustering(component, X, weight, config.log_alpha)
     present = soft.fit(total[known], _ITERATIONS)
     seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present)
     found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS)
+    shares = soft.share(found)
     if soft.evidence(found) < soft.evidence(present) + _MARGIN:
         return False
     densities = mode_densities(component, state.total, float(config.alpha))
     before = component.scores(densities.parameters, densities.log_weight, soft.points).argmax(axis=1)
     overlap = np.zeros((len(total), len(found)))
-    np.add.at(overlap, (before, soft.share(found).labels), weight)
+    np.add.at(overlap, (before, shares.labels), weight)
     _replace(mover, found * (size / soft.weight.sum()), overlap)
     return True
 

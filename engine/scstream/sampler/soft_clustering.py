@@ -70,6 +70,7 @@ class SoftClustering:
         # A prior mean far from the data would favour a few large clusters.
         self.component = component.without_location(together)
         self.log_alpha = log_alpha
+        self._shared: tuple[Array, Shares] | None = None
 
     # --- fit
 
@@ -88,7 +89,12 @@ class SoftClustering:
         return S
 
     def share(self, S: Array) -> Shares:
-        """Share each point between clusters with statistics S (K, P), by their sizes and posterior predictives."""
+        """Share each point between clusters with statistics S (K, P), by their sizes and posterior predictives.
+
+        The last result is kept, and returned again for the same array: no method changes one.
+        """
+        if self._shared is not None and self._shared[0] is S:
+            return self._shared[1]
         component = self.component
         scores = component.scores(component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)), self.points)
         shape = len(scores), min(len(S), _SHARED_BY)
@@ -100,6 +106,7 @@ class SoftClustering:
                 scores[first:last], shares.cluster[first:last], shares.share[first:last]
             ),
         )
+        self._shared = S, shares
         return shares
 
     def statistics(self, shares: Shares, K: int) -> Array:
@@ -171,24 +178,31 @@ class SoftClustering:
         single = component.statistics(self.points, np.ones(N), each, N)
         # The log predictive of a point whose cluster holds the same point alone: p(x, x) / p(x).
         own = component.log_marginal(2.0 * single) - component.log_marginal(single)
-        piece = np.zeros(N, np.int32)
+        piece, no_weight = np.zeros(N, np.int32), np.zeros(1)
         if among is None:
             distance = np.ones(N)
         else:
             scores = component.scores(component.predictive(among), np.zeros(len(among)), self.points)
             distance = np.maximum(own - scores.max(axis=1), 0.0)
         n = 0
-        while n < n_pieces and (chance := distance * self.weight).sum() > 0.0:
-            seed = rng.choice(N, p=chance / chance.sum())
-            scores = component.scores(component.predictive(single[[seed]]), np.zeros(1), self.points)[:, 0]
+        while n < n_pieces and (total := (chance := distance * self.weight).sum()) > 0.0:
+            seed = draw_index(chance / total, rng)
+            scores = component.scores(component.predictive(single[seed : seed + 1]), no_weight, self.points)[:, 0]
             loss = np.maximum(own - scores, 0.0)
             nearer = np.ones(N, bool) if among is None and n == 0 else loss < distance
             n += 1
             piece[nearer] = n
-            distance = np.where(nearer, loss, distance)
+            np.copyto(distance, loss, where=nearer)
         # Piece 0 are the points that belong to none.
         S = component.statistics(self.points, self.weight, piece, n + 1)[1:]
         return S[S[:, 0] > 0.0]
+
+
+def draw_index(p: Array, rng: np.random.Generator) -> int:
+    """Draw an index with probabilities p (N,) as ``rng.choice(N, p=p)``, which spends most of its time on checks."""
+    sums = p.cumsum()
+    sums /= sums[-1]
+    return int(sums.searchsorted(rng.random(), side="right"))
 
 
 def _merged(S: Array, pairs: npt.NDArray[np.int64]) -> Array:
