@@ -8,7 +8,7 @@ such rows without knowing their meaning.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,23 @@ Labels = npt.NDArray[np.int32]
 
 #: A merge with a smaller log ratio is never accepted: no uniform number of 53 bits is below exp(-37).
 HOPELESS = -37.0
+
+
+class LikelyMerges(NamedTuple):
+    """Some of the pairs of clusters that `Component.mergeable` lists.
+
+    Parameters
+    ----------
+    pairs : array (n, 2) int64
+    places : array (n,) int64
+        Place of each pair in that list.
+    total : int
+        Length of that list.
+    """
+
+    pairs: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    total: int
 
 
 #: Component of each name that a saved model can have. Defining a class adds it.
@@ -188,7 +205,7 @@ class Component(Parametrised, ABC):
 
     def likely_merges(
         self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float
-    ) -> npt.NDArray[np.int64] | None:
+    ) -> LikelyMerges | None:
         """Return those of the `mergeable` pairs that Chang and Fisher's ratio, the smaller one, may accept.
 
         None: they are not known without scoring all. The order is that of `mergeable`.

@@ -74,7 +74,7 @@ from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertaint
 from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
 from scstream.kernels.niw import niw_draw, niw_log_marginal, niw_predictive
-from scstream.kernels.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
+from scstream.kernels.niw_merge import MERGE_BLOCK, niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.noise import Noise, key_from
 from scstream.kernels.pixel_scores import pack_forms
 from scstream.kernels.pixels import fill_tiles
@@ -83,15 +83,15 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces", "Queue", "Runs",
-    "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps", "diagonal_mergeable",
-    "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares",
-    "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis", "gaussian_cut",
-    "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve",
-    "hold_labels", "join_bands", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
-    "mark_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal", "niw_merge_terms",
-    "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores", "rising_table",
-    "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion", "sum_touched",
-    "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
-    "weighted_sums_of",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "MERGE_BLOCK", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces",
+    "Queue", "Runs", "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps",
+    "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
+    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
+    "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
+    "gaussian_translate", "halve", "hold_labels", "join_bands", "key_from", "label_halves", "label_points",
+    "label_tiles", "list_small_pieces", "mark_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw",
+    "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
+    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes",
+    "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile",
+    "weighted_sum", "weighted_sums_of",
 ]  # fmt: skip

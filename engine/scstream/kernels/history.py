@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from scstream.kernels._jit import kernel
+from scstream.kernels._jit import kernel, leaf
 
 
 @kernel
 def drift(past, now, steady, fewest, out):
-    """Displacement out (M, D) of groups with the statistics past and now (M, P), which begin with (n, sum of x).
+    """Displacement out (M, D) of groups with the statistics past and now (M, parts, P), which begin with (n, sum of x).
 
     out = (mean now - mean past) n / (n + steady), n the points of now: few points say little about where a group went.
     0 if n < fewest N, N the points of past. All float64.
     """
     for g in range(out.shape[0]):
-        n, N = now[g, 0], past[g, 0]
+        n, N = _sum_parts(now[g], 0), _sum_parts(past[g], 0)
         known = n > 0.0 and N > 0.0 and n >= fewest * N
         for i in range(out.shape[1]):
-            out[g, i] = (now[g, 1 + i] / n - past[g, 1 + i] / N) * (n / (n + steady)) if known else 0.0
+            x, X = _sum_parts(now[g], 1 + i), _sum_parts(past[g], 1 + i)
+            out[g, i] = (x / n - X / N) * (n / (n + steady)) if known else 0.0
+
+
+@leaf
+def _sum_parts(S, e):
+    """Sum over the parts of their e-th statistic, S (parts, P)."""
+    total = S[0, e]
+    for part in range(1, S.shape[0]):
+        total += S[part, e]
+    return total
 
 
 @kernel

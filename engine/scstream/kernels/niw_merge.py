@@ -12,16 +12,22 @@ from scstream.kernels.linalg import cholesky, invert_lower
 from scstream.kernels.niw import log_multigamma, niw_posterior
 from scstream.kernels.scalar_math import lgamma, lgamma64, lgamma_bound, log1p64, log64
 
+#: Rows of bounds are a multiple of this long: what is left over after the last whole vector takes as long as many.
+MERGE_BLOCK = 32
+#: From this alpha on, differences of log Gamma lose too many digits.
+_LARGE_ALPHA = 1e8
+
 
 @kernel(fastmath=FAST)
 def niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre):
     """Terms of each cluster in the bounds of unions with it; see `niw_mergeable`.
 
-    S (K, P), log_marginal (K,) and the prior mean m (D,) float64. Writes float64 size (K,), the number of points,
+    S (K, P), log_marginal (K,) and the prior mean m (D,) float64. Writes float64 size (K',), the number of points,
     own (K,) = log_marginal + log Gamma(size), own_logdet (K,), the log determinant of the scatter without the prior,
-    and centre (D, K), the means without the prior.
+    and centre (D, K'), the means without the prior. K' >= K is a multiple of `MERGE_BLOCK`; what is beyond K gets
+    values that do no harm.
     """
-    D = m.shape[0]
+    D = len(m)
     no_prior = np.zeros((D, D))
     scatter = np.empty((D, D))
     mean = np.empty(D)
@@ -32,20 +38,24 @@ def niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre):
         own_logdet[k] = cholesky(scatter)
         for j in range(D):
             centre[j, k] = mean[j]
+    for k in range(S.shape[0], size.shape[0]):
+        size[k] = 1.0
+        for j in range(D):
+            centre[j, k] = 0.0
 
 
 @kernel(fastmath=FAST)
 def niw_union_logdets(S, size, centre, kappa, m, nu, nu_psi, eligible, first, last, out):
-    """Lower bounds out[a] (K,) of the log determinants of the unions of each a in [first, last) with all clusters.
+    """Lower bounds out[a] (K',) of the log determinants of the unions of each a in [first, last) with all clusters.
 
     Rows of clusters that are not ``eligible`` (K,) are not written. The other arguments as in `niw_merge_terms`,
     with the prior kappa, m, nu, nu_psi of `niw`.
     """
-    D = m.shape[0]
+    D = len(m)
     scatter = np.empty((D, D))
     inverse = np.empty((D, D))
     mean = np.empty(D)
-    y = np.empty(S.shape[0])
+    y = np.empty(size.shape[0])
     for a in range(first, last):
         if eligible[a]:
             kappa_a, _ = niw_posterior(S[a], kappa, m, nu, nu_psi, mean, scatter)
@@ -55,7 +65,9 @@ def niw_union_logdets(S, size, centre, kappa, m, nu, nu_psi, eligible, first, la
 
 
 @kernel(fastmath=FAST)
-def niw_mergeable(size, own, own_logdet, logdet, least, log_alpha, kappa, nu, nu_psi, eligible, first, last, pairs):
+def niw_mergeable(
+    size, own, own_logdet, logdet, least, kappa, nu, nu_psi, share, log_alpha, eligible, first, last, pairs, places
+):
     """List the pairs whose merge may have a log Hastings ratio, less log alpha, above ``least``.
 
     With a's posterior as b's prior, the scatter of the union is M_a + g d d' + scatter_b, d the difference of the
@@ -65,34 +77,37 @@ def niw_mergeable(size, own, own_logdet, logdet, least, log_alpha, kappa, nu, nu
 
     Parameters
     ----------
-    size, own, own_logdet : arrays (K,) float64
+    size, own, own_logdet : arrays (K',), (K,) and (K,) float64
         As `niw_merge_terms` writes them.
-    logdet : array (K, K) float64
+    logdet : array (K, K') float64
         As `niw_union_logdets` writes it.
     least : float
-    log_alpha : float
-        If finite, log Gamma(alpha + n_a + n_b) - log Gamma(alpha), bounded from below, is subtracted from the ratio:
-        the part of Chang and Fisher's factor that depends on both clusters. The other part is the caller's, in ``own``.
     kappa, nu, nu_psi : prior
+    share : array (K,) float64
+    log_alpha : float
+        If finite, only those pairs are listed whose ratio times Chang and Fisher's factor may exceed ``least``. The
+        factor's logarithm is share_a + share_b - (log Gamma(alpha + n_a + n_b) - log Gamma(alpha)).
     eligible : array (K,) bool
         Clusters that may merge.
     first, last : int
         Search the pairs (b, a), b < a, with a in [first, last).
     pairs : array (n or more, 2) int64, output
-        Returns n.
+    places : array (n or more,) int64, output
+        Place that each listed pair has in the list of all pairs whose ratio without the factor may exceed ``least``.
+        Returns n and the length of that list.
     """
     D = nu_psi.shape[0]
     scatter = nu_psi.copy()
     prior = 0.5 * nu * cholesky(scatter) + 0.5 * D * math.log(kappa) - log_multigamma(0.5 * nu, D)
-    bound = np.empty(last)
-    n = 0
+    alpha = math.exp(min(log_alpha, 700.0))
+    lgamma_alpha = lgamma(alpha) if alpha <= _LARGE_ALPHA else 0.0
+    bound = np.empty(size.shape[0])
+    n = total = 0
     for a in range(first, last):
         if not eligible[a]:
             continue
         # Most pairs are ruled out by one of the two bounds; the other one lies far away in memory.
-        _bound_unions(size, size[a], logdet[a], nu, D, bound[:a])
-        if log_alpha < np.inf:
-            _subtract_rising(size, size[a], log_alpha, bound[:a])
+        _bound_unions(size, size[a], logdet[a], nu, D, bound[: -(-a // MERGE_BLOCK) * MERGE_BLOCK])
         for b in range(a):
             beyond = prior + bound[b] - own[a] - own[b] - least
             if not eligible[b] or beyond <= 0.0:
@@ -107,11 +122,17 @@ def niw_mergeable(size, own, own_logdet, logdet, least, log_alpha, kappa, nu, nu
             beyond -= D * lgamma_bound(most, log64(most))
             for i in range(D):
                 beyond += lgamma64(0.5 * (nu + together - i))
+            if beyond <= 0.0:
+                continue
+            if log_alpha < np.inf:
+                beyond += share[a] + share[b] - _rising_bound(together, log_alpha, alpha, lgamma_alpha)
             if beyond > 0.0:
                 pairs[n, 0] = b
                 pairs[n, 1] = a
+                places[n] = total
                 n += 1
-    return n
+            total += 1
+    return n, total
 
 
 @leaf(fastmath=FAST)
@@ -169,23 +190,16 @@ def _bound_unions(sizes, size, logdet, nu, D, out):
         )
 
 
-@leaf(fastmath=FAST)
-def _subtract_rising(sizes, size, log_alpha, out):
-    """out (n,) -= a lower bound of log Gamma(alpha + N) - log Gamma(alpha), N = size + sizes[b]; sizes (n or more,).
+@leaf
+def _rising_bound(n, log_alpha, alpha, lgamma_alpha):
+    """Lower bound of log Gamma(alpha + n) - log Gamma(alpha); lgamma_alpha is the latter unless alpha is large.
 
     Stirling's formula without its last terms, which are positive; for a large alpha with the huge terms cancelled.
     """
-    vectorise()
-    alpha = math.exp(min(log_alpha, 700.0))
-    if alpha > 1e8:
-        for b in range(out.shape[0]):
-            together = size + sizes[b]
-            out[b] -= together * (log_alpha - 1.0) + (alpha + together - 0.5) * log1p64(together / alpha) - 1e-6
-    else:
-        least = lgamma(alpha) - 0.9189385332046727
-        for b in range(out.shape[0]):
-            x = alpha + size + sizes[b]
-            out[b] -= (x - 0.5) * log64(x) - x - least
+    if alpha > _LARGE_ALPHA:
+        return n * (log_alpha - 1.0) + (alpha + n - 0.5) * log1p64(n / alpha) - 1e-6
+    x = alpha + n
+    return (x - 0.5) * log64(x) - x + 0.9189385332046727 - lgamma_alpha
 
 
 @leaf

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from scstream.components.base import HOPELESS, Array, Component, log_rising
+from scstream.components.base import Array, Component, log_rising
 from scstream.sampler.genealogy import Genealogy
 from scstream.sampler.naming import Naming
 from scstream.sampler.parameters import Parameters
@@ -16,8 +16,6 @@ from scstream.sampler.sweep import State, sum_subclusters
 
 #: `Mover._entering` skips records in which a cluster has fewer points than this.
 _MIN_POINTS = 20.0
-#: With fewer points a cluster, on average, chance often decides whether two merge: both bounds would be needed.
-_MANY_POINTS = 2500.0
 
 
 class Mover(Naming):
@@ -60,7 +58,7 @@ class Mover(Naming):
 
     # --- splits
 
-    def propose_splits(self, border_length: Array) -> None:
+    def propose_splits(self, border_length: Callable[[], Array]) -> None:
         """Propose to split every cluster past its burn-in into its two sub-clusters.
 
         A split is accepted with probability min(1, H); see `split_log_hastings`. Sub-clusters that lost all their
@@ -68,8 +66,8 @@ class Mover(Naming):
 
         Parameters
         ----------
-        border_length : array (2 K,)
-            See `Batch.border_length`.
+        border_length : callable
+            See `Batch.border_length`; called if there is a split.
         """
         state, config = self.state, self.config
         total = state.total
@@ -86,11 +84,13 @@ class Mover(Naming):
         if config.restart is not None:
             overdue = state.subcluster_age[candidates] >= config.burn_in + config.restart
             restarted = np.concatenate([restarted, candidates[~accepted & overdue]])
-        children: list[int] = []
-        for k, ratio in zip(candidates[accepted].tolist(), ratios[accepted].tolist(), strict=True):
-            entering = self._entering(k, border_length[2 * k : 2 * k + 2])
-            children += self._apply_split(k, ratio, counts[k], entering, hide=config.patience > 0)
-        self._start_subclusters(children, principal=True)
+        if accepted.any():
+            children: list[int] = []
+            length = border_length()
+            for k, ratio in zip(candidates[accepted].tolist(), ratios[accepted].tolist(), strict=True):
+                entering = self._entering(k, length[2 * k : 2 * k + 2])
+                children += self._apply_split(k, ratio, counts[k], entering, hide=config.patience > 0)
+            self._start_subclusters(children, principal=True)
         self._start_subclusters(restarted, principal=False)
 
     def _entering(self, k: int, border_length: Array) -> int | None:
@@ -216,19 +216,17 @@ class Mover(Naming):
             Clusters that may merge.
         """
         component, log_alpha, kind = self.component, self.config.log_alpha, self.config.merge
-        narrow = kind == "original" and S[:, 0].mean() >= _MANY_POINTS
-        likely = component.likely_merges(S, L, eligible, log_alpha) if narrow else None
-        if likely is not None:
-            ratios = merge_log_hastings(component, S, L, likely, log_alpha, kind) if len(likely) else np.empty(0)
-            certain = ratios >= 0.0
-            if (certain | (ratios <= HOPELESS)).all():
-                return likely[certain], ratios[certain]
-        # A random number decides, and each pair that the wider bound lists has one.
-        pairs = component.mergeable(S, L, eligible, log_alpha)
+        likely = component.likely_merges(S, L, eligible, log_alpha) if kind == "original" else None
+        if likely is None:
+            pairs = component.mergeable(S, L, eligible, log_alpha)
+            places, total = np.arange(len(pairs)), len(pairs)
+        else:
+            pairs, places, total = likely
         if not len(pairs):
             return pairs, np.empty(0)
         ratios = merge_log_hastings(component, S, L, pairs, log_alpha, kind)
-        accepted = np.log(self.rng.random(len(pairs))) < ratios
+        # Each mergeable pair has a random number, whether or not its merge is likely.
+        accepted = np.log(self.rng.random(total)[places]) < ratios
         return pairs[accepted], ratios[accepted]
 
     def _apply_merge(self, a: int, b: int, ratio: float, adopt: bool = False) -> int:

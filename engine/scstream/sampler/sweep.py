@@ -148,7 +148,11 @@ class Batch(Protocol):
 
 def counter_rng(seed: int | None, batch: int, sweep: int) -> np.random.Generator:
     """Generator whose numbers depend on the seed, the batch and the sweep alone; None stands for seed 0."""
-    return np.random.Generator(np.random.SFC64([int(seed or 0), batch, sweep]))
+    key = [int(seed or 0), batch, sweep]
+    if max(key) < 2**32:
+        # The same numbers, but the generator need not convert the key itself, which takes a while.
+        return np.random.Generator(np.random.SFC64(np.array(key, np.uint32)))
+    return np.random.Generator(np.random.SFC64(key))
 
 
 def draw_densities(component: Component, total: Array, alpha: float, rng: np.random.Generator) -> Densities:
