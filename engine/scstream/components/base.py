@@ -8,6 +8,7 @@ such rows without knowing their meaning.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +22,8 @@ Labels = npt.NDArray[np.int32]
 
 #: A merge with a smaller log ratio is never accepted: no uniform number of 53 bits is below exp(-37).
 HOPELESS = -37.0
+#: From this number on, differences of log Gamma lose too many digits.
+_LOG_LARGE = np.log(1e8)
 
 
 class LikelyMerges(NamedTuple):
@@ -215,13 +218,20 @@ class Component(Parametrised, ABC):
 
 def log_rising(log_d: float, n: Array) -> Array:
     """log Gamma(d + n) - log Gamma(d), accurate also for a d that is much larger than n."""
-    d = np.exp(min(log_d, 700.0))
-    if log_d > np.log(1e8):
+    d, lgamma_d = _exp_and_lgamma(log_d)
+    if log_d > _LOG_LARGE:
         # The difference of two huge terms would lose all digits: use Stirling's formula with these terms cancelled.
         large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
         return large
-    small: Array = gammaln(d + n) - gammaln(d)
+    small: Array = gammaln(d + n) - lgamma_d
     return small
+
+
+@lru_cache(16)
+def _exp_and_lgamma(log_d: float) -> tuple[float, float]:
+    """exp(log_d) and its log Gamma; cached, because a sampler asks for the same again and again."""
+    d = float(np.exp(min(log_d, 700.0)))
+    return d, float(gammaln(d))
 
 
 def is_built_in(cls: type[Component]) -> bool:

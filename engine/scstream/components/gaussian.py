@@ -290,12 +290,11 @@ class Gaussian(Component):
     ) -> LikelyMerges:
         """The pairs of clusters whose merge a bound does not rule out."""
         K, D = len(S), self._D
-        room = -(-K // kernels.MERGE_BLOCK) * kernels.MERGE_BLOCK
         kappa, m, nu, nu_psi = self._prior
-        size, own, own_logdet = np.empty(room), np.empty(K), np.empty(K)
-        centre, logdet = np.empty((D, room)), np.empty((K, room))
+        size, own, own_logdet = np.empty((3, K))
+        centre, logdet = np.empty((D, K)), np.empty((K, K))
         kernels.niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre)
-        share = log_rising(log_alpha - math.log(2.0), size[:K]) if original else size
+        share = log_rising(log_alpha - math.log(2.0), size) if original else size
         run_ranges(
             K,
             _CLUSTERS,

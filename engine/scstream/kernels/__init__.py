@@ -30,12 +30,14 @@ Files::
     dirichlet, counts                        points that are counts
     motion, held_labels, connected_pieces    motion between frames, labels that last, specks that neighbours absorb
     points, sharing, history                 labels and shares from a table of scores, records of past batches
+    candidates                               clusters that may be split or merged
 
 Imports between the files go one way; pyproject.toml lists the layers.
 """
 
 from __future__ import annotations
 
+from scstream.kernels.candidates import merge_candidates, split_candidates
 from scstream.kernels.connected_pieces import (
     Pieces,
     Runs,
@@ -68,13 +70,13 @@ from scstream.kernels.gaussian import (
     gaussian_translate,
 )
 from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
-from scstream.kernels.history import drift, weighted_sum, weighted_sums_of
+from scstream.kernels.history import drift, join_halves, store_halves, weighted_sum, weighted_sums_of
 from scstream.kernels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
 from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
 from scstream.kernels.niw import niw_draw, niw_log_marginal, niw_predictive
-from scstream.kernels.niw_merge import MERGE_BLOCK, niw_merge_terms, niw_mergeable, niw_union_logdets
+from scstream.kernels.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.noise import Noise, key_from
 from scstream.kernels.pixel_scores import pack_forms
 from scstream.kernels.pixels import fill_tiles
@@ -83,15 +85,15 @@ from scstream.kernels.queue import Queue
 from scstream.kernels.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "MERGE_BLOCK", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces",
-    "Queue", "Runs", "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps",
-    "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
-    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
-    "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
-    "gaussian_translate", "halve", "hold_labels", "join_bands", "key_from", "label_halves", "label_points",
-    "label_tiles", "list_small_pieces", "mark_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw",
-    "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
-    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes",
-    "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile",
-    "weighted_sum", "weighted_sums_of",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "TILE", "Noise", "Pieces", "Queue", "Runs",
+    "absorb_left_over", "absorb_pieces", "code_pairs", "count_statistics", "count_steps", "diagonal_mergeable",
+    "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares",
+    "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis", "gaussian_cut", "gaussian_halve",
+    "gaussian_own_scores", "gaussian_scores", "gaussian_statistics", "gaussian_translate", "halve", "hold_labels",
+    "join_bands", "join_halves", "key_from", "label_halves", "label_points", "label_tiles", "list_small_pieces",
+    "mark_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw", "niw_log_marginal",
+    "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores",
+    "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "split_candidates", "store_halves",
+    "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty",
+    "translate_labels", "untile", "weighted_sum", "weighted_sums_of",
 ]  # fmt: skip

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from scstream.kernels._jit import kernel, leaf
 
 
@@ -50,3 +52,39 @@ def weighted_sum(weights, records, out):
     for r in range(weights.shape[0]):
         for i in range(out.shape[0]):
             out[i] += weights[r] * records[r, i]
+
+
+@kernel
+def join_halves(past, records, current, which):
+    """Statistics of some clusters as wholes, from those of their sub-clusters.
+
+    past, current (K, 2, P), records (R, K or more, 2, P) float64, which (n,) int64. Returns the time-weighted totals
+    (n, P) and the rows (R + 1, n, P) of all records and of the current batch.
+    """
+    R, n, P = records.shape[0], which.shape[0], current.shape[2]
+    total, rows = np.empty((n, P)), np.empty((R + 1, n, P))
+    for i in range(n):
+        k = which[i]
+        for e in range(P):
+            total[i, e] = (past[k, 0, e] + current[k, 0, e]) + (past[k, 1, e] + current[k, 1, e])
+            rows[R, i, e] = current[k, 0, e] + current[k, 1, e]
+        for r in range(R):
+            for e in range(P):
+                rows[r, i, e] = records[r, k, 0, e] + records[r, k, 1, e]
+    return total, rows
+
+
+@kernel
+def store_halves(rows, half, which, records, current):
+    """Write one half of each row, half (R + 1, n, P), and the other, rows - half, to records and current.
+
+    The other arguments as in `join_halves`.
+    """
+    R = records.shape[0]
+    for i in range(which.shape[0]):
+        k = which[i]
+        for e in range(rows.shape[2]):
+            current[k, 0, e], current[k, 1, e] = half[R, i, e], rows[R, i, e] - half[R, i, e]
+        for r in range(R):
+            for e in range(rows.shape[2]):
+                records[r, k, 0, e], records[r, k, 1, e] = half[r, i, e], rows[r, i, e] - half[r, i, e]

@@ -118,6 +118,13 @@ class State:
         """Time-weighted statistics (K, 2, P) of the history and the current batch."""
         return self.history.past + self.current
 
+    @property
+    def counts(self) -> Array:
+        """Time-weighted number of points (K,) of each cluster."""
+        counts = self.history.past[:, :, 0] + self.current[:, :, 0]
+        both: Array = counts[:, 0] + counts[:, 1]
+        return both
+
 
 @dataclass(frozen=True, slots=True)
 class Densities:
