@@ -448,10 +448,11 @@ def test_mergeable_leaves_out_no_merge_that_could_be_accepted(
     if likely is not None:
         # The ratios of the last kind, "original".
         certain = {(i, j) for (i, j), ratio in zip(pairs.tolist(), ratios, strict=True) if ratio > HOPELESS}
-        listed = [tuple(sorted(pair)) for pair in likely.tolist()]
+        listed = [tuple(sorted(pair)) for pair in likely.pairs.tolist()]
         assert {(i, j) for i, j in certain if eligible[i] and eligible[j]} <= set(listed) <= found
         wider = [tuple(sorted(map(int, pair))) for pair in component.mergeable(S, L, eligible, log_alpha)]
-        assert listed == [pair for pair in wider if pair in set(listed)]
+        assert listed == [wider[place] for place in likely.places]
+        assert likely.total == len(wider)
 
 
 def test_likely_merges_spare_pairs_that_only_the_wider_bound_lists() -> None:
@@ -462,7 +463,7 @@ def test_likely_merges_spare_pairs_that_only_the_wider_bound_lists() -> None:
     S = 50.0 * S
     L, eligible = component.log_marginal(S), np.ones(60, bool)
     wider, likely = (bound(S, L, eligible, 7.0) for bound in (component.mergeable, component.likely_merges))
-    assert len(likely) < 0.3 * len(wider)
+    assert len(likely.pairs) < 0.3 * len(wider)
 
 
 @pytest.mark.parametrize("principal", [True, False])

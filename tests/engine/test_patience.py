@@ -404,7 +404,7 @@ def test_hidden_parts_of_a_hidden_cluster_have_its_owner() -> None:
         X = np.random.default_rng(j).normal((place, 0.0), 1.0, (n, 2))
         state.current[1, j] = COMPONENT.statistics(X, np.ones(n), np.zeros(n, np.int32), 1)[0]
     move = mover(state, genealogy)
-    move.propose_splits(np.zeros(4))
+    move.propose_splits(lambda: np.zeros(4))
     check_state(state, genealogy)
     assert (told(move), state.owner.tolist(), state.newcomer.tolist()) == ([], [0, 0, 0], [False, True, True])
 
@@ -422,7 +422,7 @@ def test_a_larger_newcomer_hides_behind_the_id_of_what_was_there() -> None:
             state.history.append(19.0, halves)
             state.history.advance(20.0, Parameters().forgetting_kernel, 0.0)
     move = mover(state, genealogy)
-    move.propose_splits(np.array([0.0, 30.0]))
+    move.propose_splits(lambda: np.array([0.0, 30.0]))
     check_state(state, genealogy)
     assert (told(move), state.ids.tolist(), state.newcomer.tolist()) == ([], [1, 0], [True, False])
     state.batch += 5

@@ -46,7 +46,7 @@ class Start:
     def sampler(self, seed: int) -> tuple[Sampler, Points]:
         component, weight = component_of(self.prior), np.ones(len(self.X))
         batch = Points(component, self.X, weight)
-        S = component.statistics(component.prepare(batch.X), weight, self.labels.astype(np.int32), 2 * self.n_clusters)
+        S = component.statistics(component.prepare(self.X), weight, self.labels.astype(np.int32), 2 * self.n_clusters)
         S = S.reshape(self.n_clusters, 2, -1)
         config = Parameters(alpha=self.alpha, burn_in=self.burn_in, seed=seed)
         sampler = Sampler.begin_with(config, component, S.sum(axis=1), 0.0)

@@ -8,7 +8,8 @@ such rows without knowing their meaning.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,25 @@ Labels = npt.NDArray[np.int32]
 
 #: A merge with a smaller log ratio is never accepted: no uniform number of 53 bits is below exp(-37).
 HOPELESS = -37.0
+#: From this number on, differences of log Gamma lose too many digits.
+_LOG_LARGE = np.log(1e8)
+
+
+class LikelyMerges(NamedTuple):
+    """Some of the pairs of clusters that `Component.mergeable` lists.
+
+    Parameters
+    ----------
+    pairs : array (n, 2) int64
+    places : array (n,) int64
+        Place of each pair in that list.
+    total : int
+        Length of that list.
+    """
+
+    pairs: npt.NDArray[np.int64]
+    places: npt.NDArray[np.int64]
+    total: int
 
 
 #: Component of each name that a saved model can have. Defining a class adds it.
@@ -188,7 +208,7 @@ class Component(Parametrised, ABC):
 
     def likely_merges(
         self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float
-    ) -> npt.NDArray[np.int64] | None:
+    ) -> LikelyMerges | None:
         """Return those of the `mergeable` pairs that Chang and Fisher's ratio, the smaller one, may accept.
 
         None: they are not known without scoring all. The order is that of `mergeable`.
@@ -198,13 +218,20 @@ class Component(Parametrised, ABC):
 
 def log_rising(log_d: float, n: Array) -> Array:
     """log Gamma(d + n) - log Gamma(d), accurate also for a d that is much larger than n."""
-    d = np.exp(min(log_d, 700.0))
-    if log_d > np.log(1e8):
+    d, lgamma_d = _exp_and_lgamma(log_d)
+    if log_d > _LOG_LARGE:
         # The difference of two huge terms would lose all digits: use Stirling's formula with these terms cancelled.
         large: Array = n * log_d - n + (d + n - 0.5) * np.log1p(n / d)
         return large
-    small: Array = gammaln(d + n) - gammaln(d)
+    small: Array = gammaln(d + n) - lgamma_d
     return small
+
+
+@lru_cache(16)
+def _exp_and_lgamma(log_d: float) -> tuple[float, float]:
+    """exp(log_d) and its log Gamma; cached, because a sampler asks for the same again and again."""
+    d = float(np.exp(min(log_d, 700.0)))
+    return d, float(gammaln(d))
 
 
 def is_built_in(cls: type[Component]) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
-from scstream.components.base import HOPELESS, Array, Component, Labels, log_rising
+from scstream.components.base import HOPELESS, Array, Component, Labels, LikelyMerges, log_rising
 from scstream.threads import run_ranges
 
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
@@ -145,7 +145,7 @@ class Gaussian(Component):
         }
 
     @cached_property
-    def _prior(self) -> tuple[float, Array, float, Array]:
+    def _prior(self) -> tuple[float, Array | tuple[float, ...], float, Array]:
         """kappa, m relative to the origin, nu and nu * psi, as the kernels take them."""
         nu = float(self.nu or 0.0)
         return float(self.kappa), np.asarray(self.m) - self.origin, nu, nu * np.asarray(self.psi)
@@ -278,41 +278,50 @@ class Gaussian(Component):
         return {"mean": mean, "covariance": covariance}
 
     def mergeable(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
-        return self._bounded_pairs(S, log_marginal, eligible, log_alpha, original=False)
+        return self._bounded_pairs(S, log_marginal, eligible, log_alpha, original=False).pairs
 
-    def likely_merges(self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float) -> Any:
+    def likely_merges(
+        self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float
+    ) -> LikelyMerges:
         return self._bounded_pairs(S, log_marginal, eligible, log_alpha, original=True)
 
     def _bounded_pairs(
         self, S: Array, log_marginal: Array, eligible: npt.NDArray[np.bool_], log_alpha: float, original: bool
-    ) -> npt.NDArray[np.int64]:
-        """Index pairs (n, 2) of the clusters whose merge a bound does not rule out."""
+    ) -> LikelyMerges:
+        """The pairs of clusters whose merge a bound does not rule out."""
         K, D = len(S), self._D
         kappa, m, nu, nu_psi = self._prior
         size, own, own_logdet = np.empty((3, K))
         centre, logdet = np.empty((D, K)), np.empty((K, K))
         kernels.niw_merge_terms(S, log_marginal, m, size, own, own_logdet, centre)
-        if original:
-            own -= log_rising(log_alpha - math.log(2.0), size)
+        share = log_rising(log_alpha - math.log(2.0), size) if original else size
         run_ranges(
             K,
             _CLUSTERS,
-            lambda first, last: kernels.niw_union_logdets(S, size, centre, *self._prior, eligible, first, last, logdet),
+            lambda first, last: kernels.niw_union_logdets(
+                S, size, centre, kappa, m, nu, nu_psi, eligible, first, last, logdet
+            ),
         )
         found = {}
 
         def search(first: int, last: int) -> None:
             pairs = np.empty(((last - first) * last, 2), np.int64)
-            n = kernels.niw_mergeable(
-                size, own, own_logdet, logdet, HOPELESS + log_alpha, log_alpha if original else math.inf,
-                kappa, nu, nu_psi, eligible, first, last, pairs,
+            places = np.empty(len(pairs), np.int64)
+            n, total = kernels.niw_mergeable(
+                size, own, own_logdet, logdet, HOPELESS + log_alpha, kappa, nu, nu_psi, share,
+                log_alpha if original else math.inf, eligible, first, last, pairs, places,
             )  # fmt: skip
-            found[first] = pairs[:n]
+            found[first] = LikelyMerges(pairs[:n], places[:n], total)
 
         run_ranges(K, _CLUSTERS, search)
-        if len(found) == 1:
-            return found[0]
-        return np.concatenate([found[first] for first in sorted(found)])
+        return found[0] if len(found) == 1 else _joined([found[first] for first in sorted(found)])
+
+
+def _joined(parts: list[LikelyMerges]) -> LikelyMerges:
+    """The lists of several ranges of clusters as one."""
+    before = np.cumsum([0] + [part.total for part in parts])
+    places = [part.places + offset for part, offset in zip(parts, before, strict=False)]
+    return LikelyMerges(np.concatenate([part.pairs for part in parts]), np.concatenate(places), int(before[-1]))
 
 
 @cache

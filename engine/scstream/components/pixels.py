@@ -20,6 +20,12 @@ class PixelGaussian(Gaussian):
     name: ClassVar[str] = "pixels"
 
     @cached_property
+    def _prior(self) -> tuple[float, Array | tuple[float, ...], float, Array]:
+        kappa, m, nu, nu_psi = super()._prior
+        # A tuple has a length that the kernels are compiled for.
+        return kappa, tuple(np.asarray(m).tolist()), nu, nu_psi
+
+    @cached_property
     def origin(self) -> Array:
         """Point (D,) to which statistics are relative: zero."""
         return np.zeros(np.asarray(self.m).shape)

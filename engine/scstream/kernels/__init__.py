@@ -31,6 +31,7 @@ Files::
     motion, held_labels                      motion between frames, labels that last
     connected_pieces, absorbed_pieces        pieces of one label, specks that neighbours absorb
     points, sharing, history                 labels and shares from a table of scores, records of past batches
+    candidates                               clusters that may be split or merged
 
 Imports between the files go one way; pyproject.toml lists the layers.
 """
@@ -38,6 +39,7 @@ Imports between the files go one way; pyproject.toml lists the layers.
 from __future__ import annotations
 
 from scstream.kernels.absorbed_pieces import absorb_left_over, absorb_pieces
+from scstream.kernels.candidates import merge_candidates, split_candidates
 from scstream.kernels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
 from scstream.kernels.counts import (
     code_pairs,
@@ -61,7 +63,7 @@ from scstream.kernels.gaussian import (
     gaussian_translate,
 )
 from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
-from scstream.kernels.history import drift, weighted_sum, weighted_sums_of
+from scstream.kernels.history import drift, join_halves, store_halves, weighted_sum, weighted_sums_of
 from scstream.kernels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
 from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
@@ -81,10 +83,10 @@ __all__ = [
     "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
     "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
     "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
-    "gaussian_translate", "halve", "hold_labels", "key_from", "label_halves", "label_points", "label_tiles",
-    "list_small_pieces", "match_coarse", "match_fine", "median_motion", "niw_draw", "niw_log_marginal",
-    "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms", "rising_own_scores",
-    "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows", "sum_changes", "sum_motion",
-    "sum_touched", "table_own_scores", "table_scores", "tile_uncertainty", "translate_labels", "untile", "weighted_sum",
-    "weighted_sums_of",
+    "gaussian_translate", "halve", "hold_labels", "join_halves", "key_from", "label_halves", "label_points",
+    "label_tiles", "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
+    "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
+    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
+    "split_candidates", "store_halves", "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores",
+    "tile_uncertainty", "translate_labels", "untile", "weighted_sum", "weighted_sums_of",
 ]  # fmt: skip

@@ -144,14 +144,22 @@ def _label_rows(
 
 @kernel
 def sum_touched(moments, touched):
-    """Sum over pieces of the statistics that `label_tiles` wrote: (K, 2, 21) float64."""
+    """Sum over pieces of the statistics that `label_tiles` wrote: (K, 2, 21) float64.
+
+    Also returns which labels have a pixel (2 K,), and how many clusters each piece has (pieces,) int64.
+    """
     out = np.zeros((touched.shape[1], 2, PIXEL_P))
+    n_clusters = np.zeros(touched.shape[0], np.int64)
     for piece in range(touched.shape[0]):
         for k in range(touched.shape[1]):
             if touched[piece, k]:
+                n_clusters[piece] += 1
                 add_row(moments[piece, k, 0], out[k, 0])
                 add_row(moments[piece, k, 1], out[k, 1])
-    return out
+    used = np.empty(2 * len(out), np.bool_)
+    for k in range(len(out)):
+        used[2 * k], used[2 * k + 1] = out[k, 0, 0] > 0, out[k, 1, 0] > 0
+    return out, used, n_clusters
 
 
 @kernel

@@ -1,6 +1,7 @@
 """Gaussian with a normal-inverse-Wishart prior, in any dimension: marginal likelihood, predictive, draws.
 
 The prior is kappa, m (D,), nu and nu_psi = nu psi (D, D); the posterior's values are written kappa*, m*, nu*, psi*.
+If m is a tuple rather than an array, D is known to the compiler, which unrolls the loops over dimensions.
 Statistics S (P,) are the count, the sum (D,) and the lower triangle of sum x x', row by row: P = 1 + D + D (D + 1) / 2.
 All arrays are float64.
 """
@@ -23,7 +24,7 @@ def niw_posterior(S, kappa, m, nu, nu_psi, mean, scatter):
     Writes mean = m* (D,) and the lower triangle of scatter = nu* psi* (D, D), with kappa* = kappa + n, nu* = nu + n,
     m* = (kappa m + sum x) / kappa* and nu* psi* = nu psi + sum x x' + kappa m m' - kappa* m* m*'.
     """
-    D = m.shape[0]
+    D = len(m)
     kappa_n = kappa + S[0]
     for i in range(D):
         mean[i] = (kappa * m[i] + S[1 + i]) / kappa_n
@@ -56,7 +57,7 @@ def niw_log_marginal(S, kappa, m, nu, nu_psi, out):
     log p = log Gamma_D(nu* / 2) - log Gamma_D(nu / 2) + nu / 2 log|nu psi| - nu* / 2 log|nu* psi*|
     + D / 2 log(kappa / kappa*) - n D / 2 log(pi)
     """
-    D = m.shape[0]
+    D = len(m)
     mean = np.empty(D)
     scatter = nu_psi.copy()
     prior = 0.5 * nu * cholesky(scatter) + 0.5 * D * math.log(kappa) - log_multigamma(0.5 * nu, D)
@@ -79,7 +80,7 @@ def niw_predictive(S, kappa, m, nu, nu_psi, A, b, c, dof):
     A Student t with dof = nu* - D + 1 degrees, mean m* and scale matrix (kappa* + 1) / (kappa* dof) nu* psi*.
     Writes A (M, D, D), b (M, D), c (M,), dof (M,); only the lower triangle of A.
     """
-    D = m.shape[0]
+    D = len(m)
     mean = np.empty(D)
     scatter = np.empty((D, D))
     for k in range(S.shape[0]):
@@ -107,7 +108,7 @@ def niw_draw(S, kappa, m, nu, nu_psi, normal, chi, A, b, c):
     triangular; mu = m* + A^-1 z / sqrt(kappa*), hence b = -A m* - z / sqrt(kappa*).
     Writes A (M, D, D), b (M, D), c (M,).
     """
-    D = m.shape[0]
+    D = len(m)
     mean = np.empty(D)
     scatter = np.empty((D, D))
     inverse = np.empty((D, D))

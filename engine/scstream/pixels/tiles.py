@@ -153,10 +153,10 @@ class Tiles:
             )  # fmt: skip
 
         run_queue(self.threads, queue_of(self._pieces, self._order), work)
+        S: Array
+        S, self.used, n_clusters = kernels.sum_touched(moments, touched)
         # Pieces with many clusters take longest: started first, they let all threads end at nearly the same time.
-        self._order = np.argsort(-np.count_nonzero(touched, axis=1))
-        S: Array = kernels.sum_touched(moments, touched)
-        self.used = S[:, :, 0].ravel() > 0
+        self._order = (-n_clusters).argsort()
         return S
 
     @cached_property

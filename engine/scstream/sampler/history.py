@@ -27,7 +27,7 @@ class History:
 
     A cluster's own statistics are the sum over its sub-clusters, so that the invariant "cluster = sub-cluster 1 +
     sub-cluster 2" holds by construction. Records are kept in one buffer (R, K, 2, P) with spare room, so that a move
-    writes only the clusters that it changes.
+    writes only the clusters that it changes, and forgetting the oldest records moves none of the others.
 
     Parameters
     ----------
@@ -45,6 +45,8 @@ class History:
     def __init__(self, n_clusters: int, n_statistics: int) -> None:
         self.times: list[float] = []
         self._weights = np.zeros(0)
+        self._mass = 0.0
+        self._first = 0
         self._buffer = np.zeros((4, max(8, n_clusters), 2, n_statistics))
         self.past = np.zeros((n_clusters, 2, n_statistics))
 
@@ -58,7 +60,12 @@ class History:
     @property
     def records(self) -> Array:
         """The records (R, K, 2, P), oldest first; a view."""
-        return self._buffer[: len(self.times), : self.n_clusters]
+        return self._rows[:, : self.n_clusters]
+
+    @property
+    def _rows(self) -> Array:
+        """The records with the buffer's room for more clusters; a contiguous view."""
+        return self._buffer[self._first : self._first + len(self.times)]
 
     @property
     def largest_count(self) -> float:
@@ -75,21 +82,31 @@ class History:
         if len(self.times) >= MAX_RECORDS and is_memoryless(kernel):
             self._sum_older_half(kernel)
         weights = kernel_weights(kernel, time - np.array(self.times))
-        keep = np.flatnonzero(weights > epsilon)
+        keep = (weights > epsilon).nonzero()[0]
         if len(keep) < len(weights):
-            self._buffer[: len(keep)] = self._buffer[keep]
-            self.times = [self.times[i] for i in keep]
+            self._keep(keep)
             weights = weights[keep]
         self._sum_records(weights)
+
+    def _keep(self, which: npt.NDArray[np.intp]) -> None:
+        """Drop all records but ``which``, ascending."""
+        R, n = len(self.times), len(which)
+        if n == 0:
+            self._first = 0
+        elif which[0] == R - n:
+            self._first += R - n
+        else:
+            self._rows[:n] = self._rows[which]
+        self.times = [self.times[i] for i in which]
 
     def _sum_older_half(self, kernel: Kernel) -> None:
         """Replace the older half of the records by their sum, weighted as of the time of the last of them."""
         R, n = len(self.times), len(self.times) // 2
         weights = kernel_weights(kernel, self.times[n - 1] - np.array(self.times[:n]))
         total = np.empty(self._buffer[0].size)
-        kernels.weighted_sum(weights, self._buffer.reshape(len(self._buffer), -1), total)
-        self._buffer[n - 1] = total.reshape(self._buffer[0].shape)
-        self._buffer[: R - n + 1] = self._buffer[n - 1 : R].copy()
+        kernels.weighted_sum(weights, self._rows.reshape(R, -1), total)
+        self._rows[n - 1] = total.reshape(self._buffer[0].shape)
+        self._first += n - 1
         self.times = self.times[n - 1 :]
 
     def counts_at(self, time: float, kernel: Kernel, epsilon: float) -> Array:
@@ -100,8 +117,9 @@ class History:
 
     def _sum_records(self, weights: Array) -> None:
         """Sum the oldest ``len(weights)`` records into ``past``."""
-        self._weights = weights
-        kernels.weighted_sum(weights, self._buffer.reshape(len(self._buffer), -1), self.past.reshape(-1))
+        self._weights, self._mass = weights, float(weights.sum())
+        rows = self._buffer[self._first :]
+        kernels.weighted_sum(weights, rows.reshape(len(rows), -1), self.past.reshape(-1))
 
     @classmethod
     def restore(cls, times: list[float], records: Array, kernel: Kernel) -> History:
@@ -115,9 +133,12 @@ class History:
     def append(self, time: float, statistics: Array) -> None:
         """Add the finished batch's statistics (K, 2, P) as the newest record."""
         R = len(self.times)
-        if R == len(self._buffer):
-            self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-        self._buffer[R, : self.n_clusters] = statistics
+        if self._first + R == len(self._buffer):
+            if 2 * R > len(self._buffer):
+                self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
+            self._buffer[:R] = self._rows.copy()
+            self._first = 0
+        self._buffer[self._first + R, : self.n_clusters] = statistics
         self.times.append(time)
 
     def rescale(self, factor: float) -> None:
@@ -143,26 +164,23 @@ class History:
             Shift each sub-cluster on its own rather than the cluster as a whole.
         """
         R, P, D = len(self._weights), current.shape[2], component.n_coordinates
-        if R == 0 or D == 0:
+        if self._mass == 0.0 or D == 0:
             return
-        if per_subcluster:
-            buffer = self._buffer.reshape(len(self._buffer), -1, 1, P)
-            past, current = self.past.reshape(-1, P), current.reshape(-1, P)
-        else:
-            buffer, past, current = self._buffer, self.past.sum(axis=1), current.sum(axis=1)
+        parts = (-1, 1 if per_subcluster else 2, P)
+        past, current = self.past.reshape(parts), current.reshape(parts)
         shift = np.empty((len(current), D))
-        kernels.drift(past, current, _HALF_SHIFT_POINTS, _OCCLUDED_SHARE / self._weights.sum(), shift)
-        component.translate(buffer, R, shift)
+        kernels.drift(past, current, _HALF_SHIFT_POINTS, _OCCLUDED_SHARE / self._mass, shift)
+        component.translate(self._rows.reshape(len(self), *parts), R, shift)
         self._sum_records(self._weights)
 
     def translate(self, component: Component, shift: Array) -> None:
         """Shift all records of each cluster by shift (K, n_coordinates); `advance` or `refresh` must follow."""
-        component.translate(self._buffer, len(self.times), shift)
+        component.translate(self._rows, len(self), shift)
 
     @property
     def mass(self) -> float:
         """Sum of the weights of the records in ``past``: how many batches the past counts for."""
-        return float(self._weights.sum())
+        return self._mass
 
     def regroup(self, sources: npt.NDArray[np.intp], statistics: Array) -> None:
         """Replace the clusters: some continue an earlier one, the others begin with statistics of the newest batch.
@@ -181,15 +199,15 @@ class History:
         records = scale[:, None, None, None] * statistics
         kept = np.flatnonzero(sources >= 0)
         records[:, kept] = self.records[:, sources[kept]]
-        self._buffer = np.zeros((len(self._buffer), max(8, K), 2, P))
+        self._buffer, self._first = np.zeros((len(self._buffer), max(8, K), 2, P)), 0
         self._buffer[:R, :K] = records
         self.past = np.zeros((K, 2, P))
         self._sum_records(self._weights)
 
     def refresh(self, clusters: npt.ArrayLike) -> None:
         """Recompute ``past`` of some clusters after their records were changed."""
-        R, K = self._buffer.shape[:2]
-        records, past = self._buffer.reshape(R, K, -1), self.past.reshape(len(self.past), -1)
+        rows = self._buffer[self._first :]
+        records, past = rows.reshape(*rows.shape[:2], -1), self.past.reshape(len(self.past), -1)
         kernels.weighted_sums_of(self._weights, records, np.asarray(clusters, np.int64), past)
 
     def grow(self) -> int:
@@ -199,13 +217,13 @@ class History:
             wider = np.zeros((self._buffer.shape[0], 2 * K, *self._buffer.shape[2:]))
             wider[:, :K] = self._buffer
             self._buffer = wider
-        self._buffer[:, K] = 0.0
+        self._rows[:, K] = 0.0
         self.past = np.concatenate([self.past, np.zeros_like(self.past[:1])])
         return K
 
     def drop(self, k: int) -> None:
         """Remove cluster k; the last cluster takes its index."""
         last = self.n_clusters - 1
-        self._buffer[:, k] = self._buffer[:, last]
+        self._rows[:, k] = self._rows[:, last]
         self.past[k] = self.past[last]
         self.past = self.past[:last].copy()

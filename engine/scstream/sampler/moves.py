@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
-from scstream.components.base import HOPELESS, Array, Component, log_rising
+from scstream import kernels
+from scstream.components.base import Array, Component, log_rising
 from scstream.sampler.genealogy import Genealogy
 from scstream.sampler.naming import Naming
 from scstream.sampler.parameters import Parameters
@@ -16,8 +17,7 @@ from scstream.sampler.sweep import State, sum_subclusters
 
 #: `Mover._entering` skips records in which a cluster has fewer points than this.
 _MIN_POINTS = 20.0
-#: With fewer points a cluster, on average, chance often decides whether two merge: both bounds would be needed.
-_MANY_POINTS = 2500.0
+_LOG_2 = np.log(2.0)
 
 
 class Mover(Naming):
@@ -60,7 +60,7 @@ class Mover(Naming):
 
     # --- splits
 
-    def propose_splits(self, border_length: Array) -> None:
+    def propose_splits(self, border_length: Callable[[], Array]) -> None:
         """Propose to split every cluster past its burn-in into its two sub-clusters.
 
         A split is accepted with probability min(1, H); see `split_log_hastings`. Sub-clusters that lost all their
@@ -68,30 +68,33 @@ class Mover(Naming):
 
         Parameters
         ----------
-        border_length : array (2 K,)
-            See `Batch.border_length`.
+        border_length : callable
+            See `Batch.border_length`; called if there is a split.
         """
         state, config = self.state, self.config
-        total = state.total
-        counts = total[:, :, 0]
-        smaller = np.minimum(counts[:, 0], counts[:, 1])
-        burned_in = state.subcluster_age >= config.burn_in
-        ready = burned_in & (state.age >= config.burn_in) & (smaller >= 1.0) & state.unlocked
+        candidates, empty, S = kernels.split_candidates(
+            state.history.past, state.current, state.age, state.subcluster_age, state.unlocked, config.burn_in
+        )
+        if len(candidates):
+            ratios = _split_ratios(self.component, S, config.log_alpha)
+            accepted = np.log(self.rng.random(len(candidates))) < ratios
+            if config.restart is not None:
+                overdue = state.subcluster_age[candidates] >= config.burn_in + config.restart
+                empty = np.concatenate([empty, candidates[~accepted & overdue]])
+            if accepted.any():
+                which = accepted.nonzero()[0]
+                counts = S[len(candidates) :, 0].reshape(-1, 2)[which]
+                self._split(candidates[which].tolist(), ratios[which].tolist(), counts, border_length())
         # A sub-cluster without points cannot attract any.
-        empty = burned_in & (smaller < 1.0) & (counts[:, 0] + counts[:, 1] >= 2.0)
-        candidates = ready.nonzero()[0]
-        ratios = split_log_hastings(self.component, total[candidates], config.log_alpha)
-        accepted = np.log(self.rng.random(len(candidates))) < ratios
-        restarted = empty.nonzero()[0]
-        if config.restart is not None:
-            overdue = state.subcluster_age[candidates] >= config.burn_in + config.restart
-            restarted = np.concatenate([restarted, candidates[~accepted & overdue]])
+        self._start_subclusters(empty, principal=False)
+
+    def _split(self, clusters: list[int], ratios: list[float], counts: Array, border_length: Array) -> None:
+        """Split clusters, given their ratios, their sub-clusters' counts (n, 2) and the border of all labels."""
         children: list[int] = []
-        for k, ratio in zip(candidates[accepted].tolist(), ratios[accepted].tolist(), strict=True):
+        for k, ratio, sizes in zip(clusters, ratios, counts, strict=True):
             entering = self._entering(k, border_length[2 * k : 2 * k + 2])
-            children += self._apply_split(k, ratio, counts[k], entering, hide=config.patience > 0)
+            children += self._apply_split(k, ratio, sizes, entering, hide=self.config.patience > 0)
         self._start_subclusters(children, principal=True)
-        self._start_subclusters(restarted, principal=False)
 
     def _entering(self, k: int, border_length: Array) -> int | None:
         """Which sub-cluster of cluster k has entered the frame since the cluster's first record; None if neither.
@@ -167,13 +170,10 @@ class Mover(Naming):
         """Initialise the sub-clusters of some clusters: cut the current batch and every record along the same axis."""
         if not len(clusters):
             return
-        state, which = self.state, np.asarray(clusters)
+        state, which = self.state, np.asarray(clusters, np.int64)
         records = state.history.records
-        total = sum_subclusters(state.history.past[which] + state.current[which])
-        whole = sum_subclusters(np.concatenate([records[:, which], state.current[None, which]]))
-        half = self.component.cut(total, np.ascontiguousarray(whole), self.rng, principal)
-        parts = np.stack([half, whole - half], axis=2)
-        records[:, which], state.current[which] = parts[:-1], parts[-1]
+        total, rows = kernels.join_halves(state.history.past, records, state.current, which)
+        kernels.store_halves(rows, self.component.cut(total, rows, self.rng, principal), which, records, state.current)
         state.history.refresh(which)
         state.subcluster_age[which] = 0
 
@@ -189,12 +189,14 @@ class Mover(Naming):
         A merge is accepted with probability min(1, H); see `merge_log_hastings`.
         """
         state, config = self.state, self.config
-        S = sum_subclusters(state.total)
-        eligible = (state.age >= config.burn_in) & ~self._moved & (S[:, 0] >= 1.0) & state.unlocked
-        if np.count_nonzero(eligible) < 2:
+        S, eligible, n_eligible = kernels.merge_candidates(
+            state.history.past, state.current, state.age, self._moved, state.unlocked, config.burn_in
+        )
+        if n_eligible < 2:
             return
-        L = self.component.log_marginal(S)
-        pairs, ratios = self._accepted_merges(S, L, eligible)
+        pairs, ratios = self._accepted_merges(S, self.component.log_marginal(S), eligible)
+        if not len(pairs):
+            return
         absorbed = []
         for n in np.argsort(-ratios, kind="stable"):
             a, b = pairs[n].tolist()
@@ -216,19 +218,17 @@ class Mover(Naming):
             Clusters that may merge.
         """
         component, log_alpha, kind = self.component, self.config.log_alpha, self.config.merge
-        narrow = kind == "original" and S[:, 0].mean() >= _MANY_POINTS
-        likely = component.likely_merges(S, L, eligible, log_alpha) if narrow else None
-        if likely is not None:
-            ratios = merge_log_hastings(component, S, L, likely, log_alpha, kind) if len(likely) else np.empty(0)
-            certain = ratios >= 0.0
-            if (certain | (ratios <= HOPELESS)).all():
-                return likely[certain], ratios[certain]
-        # A random number decides, and each pair that the wider bound lists has one.
-        pairs = component.mergeable(S, L, eligible, log_alpha)
+        likely = component.likely_merges(S, L, eligible, log_alpha) if kind == "original" else None
+        if likely is None:
+            pairs = component.mergeable(S, L, eligible, log_alpha)
+            places, total = np.arange(len(pairs)), len(pairs)
+        else:
+            pairs, places, total = likely
         if not len(pairs):
             return pairs, np.empty(0)
         ratios = merge_log_hastings(component, S, L, pairs, log_alpha, kind)
-        accepted = np.log(self.rng.random(len(pairs))) < ratios
+        # Each mergeable pair has a random number, whether or not its merge is likely.
+        accepted = np.log(self.rng.random(total)[places]) < ratios
         return pairs[accepted], ratios[accepted]
 
     def _apply_merge(self, a: int, b: int, ratio: float, adopt: bool = False) -> int:
@@ -237,7 +237,7 @@ class Mover(Naming):
         For ``adopt`` see `name_merged`.
         """
         state = self.state
-        counts = state.total[:, :, 0].sum(axis=1)
+        counts = state.counts
         large, small = (a, b) if counts[a] >= counts[b] else (b, a)
         for layer in (state.history.records, state.current[None]):
             layer[:, large, 0] = layer[:, large].sum(axis=1)
@@ -295,7 +295,7 @@ class Mover(Naming):
             See `Batch.used`.
         """
         state = self.state
-        counts = sum_subclusters(state.total)[:, 0]
+        counts = state.counts
         faded = (counts < 1.0).nonzero()[0]
         if not len(faded):
             return
@@ -312,12 +312,15 @@ def split_log_hastings(component: Component, total: Array, log_alpha: float) -> 
 
     H = alpha * Gamma(n_1) f_1 * Gamma(n_2) f_2 / (Gamma(n) f)
     """
-    M, _, P = total.shape
-    cluster = sum_subclusters(total)
-    L = component.log_marginal(np.concatenate([cluster, total.reshape(2 * M, P)]))
-    L_sub = L[M:].reshape(M, 2)
-    counts = total[:, :, 0]
-    out: Array = log_alpha + (gammaln(counts) + L_sub).sum(axis=1) - gammaln(cluster[:, 0]) - L[:M]
+    return _split_ratios(component, np.concatenate([sum_subclusters(total), *total]), log_alpha)
+
+
+def _split_ratios(component: Component, S: Array, log_alpha: float) -> Array:
+    """As `split_log_hastings`, given the statistics S (3 M, P) of the clusters and then of the sub-clusters."""
+    M = len(S) // 3
+    L, G = component.log_marginal(S), gammaln(S[:, 0])
+    sub = G[M:] + L[M:]
+    out: Array = log_alpha + (sub[::2] + sub[1::2]) - G[:M] - L[:M]
     return out
 
 
@@ -335,11 +338,12 @@ def merge_log_hastings(
         the probability that sub-clusters drawn for the union have these sizes. It keeps two clusters apart until
         their points are hard to tell apart.
     """
-    a, b = pairs[:, 0], pairs[:, 1]
-    n_a, n_b = S[a, 0], S[b, 0]
+    pair = pairs.T
+    n = S[pair, 0]
+    both, own, single = n[0] + n[1], L[pair], gammaln(n)
     union = component.log_marginal_pairs(S, pairs)
-    ratios: Array = gammaln(n_a + n_b) - gammaln(n_a) - gammaln(n_b) + union - L[a] - L[b] - log_alpha
+    ratios: Array = gammaln(both) - single[0] - single[1] + union - own[0] - own[1] - log_alpha
     if kind == "original":
-        half = log_alpha - np.log(2.0)
-        ratios += log_rising(half, n_a) + log_rising(half, n_b) - log_rising(log_alpha, n_a + n_b)
+        rising = log_rising(log_alpha - _LOG_2, n)
+        ratios += rising[0] + rising[1] - log_rising(log_alpha, both)
     return ratios

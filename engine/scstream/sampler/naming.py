@@ -67,7 +67,7 @@ class Naming:
         patience : int
         """
         state = self.state
-        due = np.flatnonzero(state.hidden & (state.batch - state.born >= patience) & state.unlocked)
+        due = (state.hidden & (state.born <= state.batch - patience) & state.unlocked).nonzero()[0]
         if not len(due):
             return
         visible = np.isin(state.ids, self.id_of[used])
@@ -82,10 +82,10 @@ class Naming:
         """
         state = self.state
         if state.newcomer[k]:
-            self._announce_part(k, (0.0, float(_counts(state)[k])), _NO_RATIO)
+            self._announce_part(k, (0.0, float(state.counts[k])), _NO_RATIO)
             return int(state.ids[k])
         part = smaller_part(state, k)
-        counts, whole = _counts(state), state.owner == state.owner[k]
+        counts, whole = state.counts, state.owner == state.owner[k]
         own = k
         if not part[k]:
             own = int(np.flatnonzero(state.ids == state.owner[k])[0])
@@ -140,7 +140,7 @@ class Naming:
             return
         others = state.owner == state.owner[k]
         others[[k, new]] = False
-        rest = float(_counts(state)[others].sum()) if others.any() else 0.0
+        rest = float(state.counts[others].sum()) if others.any() else 0.0
         self._announce_part(child, (float(counts[1 - part]) + rest, float(counts[part])), ratio)
 
     def name_merged(self, large: int, small: int, counts: Array, ratio: float, adopt: bool = False) -> None:
@@ -184,7 +184,7 @@ class Naming:
         heirs = np.flatnonzero(state.owner == id)
         if not len(heirs):
             return False
-        heir = int(heirs[np.argmax(_counts(state)[heirs])])
+        heir = int(heirs[np.argmax(state.counts[heirs])])
         self._rename(heir, id)
         state.born[heir], state.newcomer[heir] = born, False
         return True
@@ -234,12 +234,12 @@ class Naming:
 def largest_hidden(state: State, id: int) -> int | None:
     """Index of the largest hidden cluster of an owner; None if it has none."""
     found = np.flatnonzero(state.hidden & (state.owner == id))
-    return int(found[np.argmax(_counts(state)[found])]) if len(found) else None
+    return int(found[np.argmax(state.counts[found])]) if len(found) else None
 
 
 def smaller_part(state: State, k: int) -> npt.NDArray[np.bool_]:
     """Which clusters (K,) get the new id if hidden cluster k is split from its owner: k, or the rest if smaller."""
-    counts, rest = _counts(state), _rest(state, k)
+    counts, rest = state.counts, _rest(state, k)
     if counts[k] > counts[rest].sum():
         return rest
     part = np.zeros(len(rest), bool)
@@ -252,8 +252,3 @@ def _rest(state: State, k: int) -> npt.NDArray[np.bool_]:
     rest: npt.NDArray[np.bool_] = state.owner == state.owner[k]
     rest[k] = False
     return rest
-
-
-def _counts(state: State) -> Array:
-    counts: Array = state.total[:, :, 0].sum(axis=1)
-    return counts

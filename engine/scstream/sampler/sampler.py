@@ -75,17 +75,12 @@ class Sampler:
         Id of the cluster with each label 2 k + j that the last batch's points have, hidden or not.
     events : list of Event
         Events of the last batch.
-    log_posterior : float
-        Log of p(labels, points) after the last batch, up to a constant.
+    _log_posterior : float
+        See `log_posterior`.
     pending : list of Event
         Events of manual moves since the last batch. They are reported with the next one.
     recent : RecentPoints
         Points of the last few batches, for revisions.
-
-    Attributes
-    ----------
-    announced_of : array (2 K,)
-        Announced id of each label at the end of the last batch. Moves after it do not change this.
     """
 
     config: Parameters
@@ -95,22 +90,37 @@ class Sampler:
     time: float
     id_of: npt.NDArray[np.int64]
     events: list[Event] = field(default_factory=list)
-    log_posterior: float = float("nan")
+    _log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
     recent: RecentPoints = field(default_factory=RecentPoints)
-    announced_of: npt.NDArray[np.int64] = field(init=False)
+    # What the results of the last batch are computed from when they are asked for.
+    _names: tuple[npt.NDArray[np.int64], ...] = field(init=False, repr=False)
+    _scored: tuple[Component, Array, float] | None = field(default=None, repr=False)
     _weighed: tuple[float, Component, Component] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         self._end_batch()
 
     def _end_batch(self) -> None:
-        """Set `announced_of`."""
-        state, self.announced_of = self.state, self.id_of
-        if state.hidden.any():
-            order = np.argsort(state.ids)
-            place = order[np.searchsorted(state.ids, self.id_of, sorter=order).clip(max=len(order) - 1)]
-            self.announced_of = np.where(state.ids[place] == self.id_of, state.owner[place], self.id_of)
+        """Keep the names for `announced_of`."""
+        self._names = self.id_of, self.state.ids.copy(), self.state.owner.copy()
+
+    @property
+    def announced_of(self) -> npt.NDArray[np.int64]:
+        """Announced id (2 K,) of each label at the end of the last batch. Moves after it do not change this."""
+        id_of, ids, owner = self._names
+        if np.array_equal(owner, ids):
+            return id_of
+        order = np.argsort(ids)
+        place = order[np.searchsorted(ids, id_of, sorter=order).clip(max=len(order) - 1)]
+        return np.where(ids[place] == id_of, owner[place], id_of)
+
+    @property
+    def log_posterior(self) -> float:
+        """Log of p(labels, points) after the last batch, up to a constant. Moves after it do not change this."""
+        if self._scored is not None:
+            self._log_posterior, self._scored = log_posterior(*self._scored), None
+        return self._log_posterior
 
     @property
     def posterior_component(self) -> Component:
@@ -175,7 +185,7 @@ class Sampler:
             # splits that drawn labels blur.
             self.sweep(batch, config, sampling=n % 2 == 1)
             K = len(self.state.ids)
-            self.log_posterior = log_posterior(self.component, self.state.total, config.log_alpha)
+            self._scored = self.component, self.state.total, config.log_alpha
             trace.append((K, self.log_posterior))
             converged = has_converged(trace)
             yield Progress(n, K, self.log_posterior, converged)
@@ -228,7 +238,7 @@ class Sampler:
         mover = Mover(config, component, state, self.genealogy, self.time, rng)
         if splitting:
             with phase("splits"):
-                mover.propose_splits(batch.border_length())
+                mover.propose_splits(batch.border_length)
         with phase("merges"):
             mover.propose_merges()
             mover.remove_dead(batch.used)
@@ -244,7 +254,7 @@ class Sampler:
         """Make the deterministic sweep that ends a batch, announce clusters, and append the batch to the history."""
         self.sweep(batch, self.config, sampling=False, splitting=self.config.split_last)
         state = self.state
-        self.log_posterior = log_posterior(self.posterior_component, state.total, self.config.log_alpha)
+        self._scored = self.posterior_component, state.total, self.config.log_alpha
         naming = Naming(state, self.genealogy, self.time, self.id_of)
         naming.announce_lasting(batch.used, self.config.patience)
         self.id_of = naming.id_of
@@ -256,7 +266,7 @@ class Sampler:
         """Take in a later batch: weight the history by its age at ``time``, then sweep."""
         state = self.state
         state.history.advance(time, self.config.forgetting_kernel, self.config.epsilon)
-        state.current = np.zeros_like(state.history.past)
+        state.current = np.zeros(state.history.past.shape)
         state.batch += 1
         state.sweep = 0
         self.time = time

@@ -118,6 +118,13 @@ class State:
         """Time-weighted statistics (K, 2, P) of the history and the current batch."""
         return self.history.past + self.current
 
+    @property
+    def counts(self) -> Array:
+        """Time-weighted number of points (K,) of each cluster."""
+        counts = self.history.past[:, :, 0] + self.current[:, :, 0]
+        both: Array = counts[:, 0] + counts[:, 1]
+        return both
+
 
 @dataclass(frozen=True, slots=True)
 class Densities:
@@ -148,7 +155,11 @@ class Batch(Protocol):
 
 def counter_rng(seed: int | None, batch: int, sweep: int) -> np.random.Generator:
     """Generator whose numbers depend on the seed, the batch and the sweep alone; None stands for seed 0."""
-    return np.random.Generator(np.random.SFC64([int(seed or 0), batch, sweep]))
+    key = [int(seed or 0), batch, sweep]
+    if max(key) < 2**32:
+        # The same numbers, but the generator need not convert the key itself, which takes a while.
+        return np.random.Generator(np.random.SFC64(np.array(key, np.uint32)))
+    return np.random.Generator(np.random.SFC64(key))
 
 
 def draw_densities(component: Component, total: Array, alpha: float, rng: np.random.Generator) -> Densities:
