@@ -7,6 +7,7 @@ import shutil
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -273,7 +274,7 @@ class _Hand:
         """Answer a dialog that waits, sooner or later: the step that opened it goes on only then."""
         popup = QApplication.activePopupWidget()
         if isinstance(popup, QMenu) and self._rng.random() < 0.3:
-            QTimer.singleShot(0, popup.close)
+            _soon(popup, popup.close)
         dialog = QApplication.activeModalWidget()
         if not isinstance(dialog, QDialog) or self._rng.random() < 0.6:
             return
@@ -283,10 +284,10 @@ class _Hand:
         buttons = [one for one in dialog.findChildren(QAbstractButton) if one.isVisible() and one.isEnabled()]
         chance = self._rng.random()
         if chance < 0.4 or not buttons:
-            QTimer.singleShot(0, dialog.reject)
+            _soon(dialog, dialog.reject)
         elif chance < 0.8:
-            # Later: a timer does not fire while a dialog waits inside of what it called.
-            QTimer.singleShot(0, self._pick(buttons).click)
+            button = self._pick(buttons)
+            _soon(button, button.click)
         else:
             fields = [one for one in dialog.findChildren(QLineEdit) if one.isVisible() and one.isEnabled()]
             if fields:
@@ -294,11 +295,19 @@ class _Hand:
 
     def _answer_file_dialog(self, dialog: QFileDialog) -> None:
         if self._rng.random() < 0.4:
-            QTimer.singleShot(0, dialog.reject)
+            _soon(dialog, dialog.reject)
             return
         # Whatever is saved stays in the folder of the case.
         saving = dialog.acceptMode() == QFileDialog.AcceptMode.AcceptSave
         path = self._folder / f"saved{int(self._rng.integers(5))}" if saving else Path(self._pick(self._addresses[:7]))
         dialog.setDirectory(str(self._folder))
         dialog.selectFile(str(path))
-        QTimer.singleShot(0, dialog, lambda: QDialog.done(dialog, QDialog.DialogCode.Accepted))
+        _soon(dialog, lambda: QDialog.done(dialog, QDialog.DialogCode.Accepted))
+
+
+def _soon(widget: QWidget, act: Callable[[], object]) -> None:
+    """Act on a widget once the event at hand is done, unless the widget is gone by then.
+
+    A timer does not fire while a dialog waits inside of what it called.
+    """
+    QTimer.singleShot(0, widget, act)
