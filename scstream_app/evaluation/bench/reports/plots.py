@@ -24,7 +24,8 @@ def save_svg(plot: Plot, path: Path) -> None:
     # Text stays text: the files are small and their words can be searched.
     with matplotlib.rc_context({"svg.hashsalt": plot.name, "svg.fonttype": "none", "font.size": 10}):
         figure = Figure(figsize=(7.0, 4.2), layout="constrained")
-        canvas = FigureCanvasSVG(figure)
+        # The method that is called below has no types.
+        canvas: Any = FigureCanvasSVG(figure)
         _draw(figure.subplots(), plot)
         path.parent.mkdir(parents=True, exist_ok=True)
         canvas.print_svg(str(path), metadata={"Date": None, "Creator": None})
