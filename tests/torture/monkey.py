@@ -236,8 +236,9 @@ class _Hand:
     def _key(self) -> None:
         keys = self._pick(_KEYS)
         self.done[-1] += f" {keys}"
-        target = QApplication.focusWidget() or self._window
-        QTest.keySequence(target, QKeySequence(keys))
+        # By way of the window: a widget that closes at the press of a key must not be asked for its release.
+        front = QApplication.activeWindow() or self._window
+        QTest.keySequence(front.windowHandle(), QKeySequence(keys))
 
     def _trigger(self) -> None:
         """Choose an entry of a menu, or an action of a panel."""
