@@ -26,8 +26,8 @@ from scstream_app.headless.many_clips.dask_task import ClipTask, host_of, segmen
 
 #: A clip that lost this many workers is not tried again.
 MOST_DEATHS = 3
-#: Seconds to wait for the scheduler, and for its first worker.
-_CONNECT, _FIRST_WORKER = 10, 30.0
+#: Seconds to wait for the scheduler, for its first worker, and for a worker when all are gone.
+_CONNECT, _FIRST_WORKER, _ANY_WORKER = 10, 30.0, 60.0
 #: Seconds between two looks at the number of workers and at the event that cancels.
 _TICK = 0.25
 
@@ -118,6 +118,7 @@ class _DaskRun:
         self._running: dict[int, distributed.Future] = {}
         self._deaths: Counter[int] = Counter()
         self._slots: dict[str, int] = {}
+        self._last_seen = monotonic()
         # A list of progress figures, or the number of a clip that has ended.
         self._arrived: queue.SimpleQueue[list[Any] | int] = queue.SimpleQueue()
 
@@ -131,14 +132,26 @@ class _DaskRun:
                 if self._cancel.is_set() and not asked:
                     stop.set()
                     asked = True
-                self._submit()
+                self._submit(self._find_workers())
                 self._take()
         finally:
             self._client.unsubscribe_topic(self._run)
             if asked:
                 stop.clear()
 
-    def _submit(self) -> None:
+    def _find_workers(self) -> dict[str, int]:
+        """The workers and their threads; raises ClusterError if there has been none for too long."""
+        threads: dict[str, int] = self._client.nthreads()
+        if threads:
+            self._last_seen = monotonic()
+        elif monotonic() - self._last_seen > _ANY_WORKER:
+            raise ClusterError(
+                f"All workers have been gone for {_ANY_WORKER:.0f} seconds. Start some and repeat the command: it "
+                "continues where it ended."
+            )
+        return threads
+
+    def _submit(self, threads: dict[str, int]) -> None:
         """Begin as many clips as there are free workers.
 
         Dask holds workers responsible for all tasks that they have, so none may wait there: if a worker dies, the clip
@@ -146,7 +159,6 @@ class _DaskRun:
         """
         if self._cancel.is_set() or not self._waiting:
             return
-        threads: dict[str, int] = self._client.nthreads()
         now: Counter[str] = Counter()
         for address, count in threads.items():
             now[host_of(address)] += count

@@ -15,7 +15,7 @@ import pytest
 from helpers.clips import leftovers, moving_square, write_images, write_video
 from helpers.paths import ROOT
 from scstream_app import cli
-from scstream_app.errors import SettingsError
+from scstream_app.errors import ClusterError, SettingsError
 from scstream_app.export import ExportOptions
 from scstream_app.headless.many_clips import (
     Clip,
@@ -304,6 +304,23 @@ def test_cancelled_clips_end_after_their_frame_and_others_do_not_begin(
         with Session.open(tmp_path / name / f"{name}.scstream") as session:
             assert not session.manifest.complete
             assert len(session) == 1
+    assert not leftovers(tmp_path)
+
+
+def test_clips_without_any_worker_are_given_up(
+    videos: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They used to wait for ever."""
+    distributed = pytest.importorskip("distributed")
+    from scstream_app.headless.many_clips import dask_run
+
+    monkeypatch.setattr(dask_run, "_ANY_WORKER", 0.2)
+    with (
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        pytest.raises(ClusterError, match="All workers have been gone"),
+    ):
+        run_on_dask(client, [made(videos[0], tmp_path)])
     assert not leftovers(tmp_path)
 
 
