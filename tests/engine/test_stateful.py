@@ -135,7 +135,7 @@ class Watch:
     def check_counts(self, batch: Points, events: list[Event]) -> None:
         """The batch's statistics are those of its labels: of every cluster, and of sub-clusters left alone."""
         sampler, state = self.sampler, self.sampler.state
-        points = sampler.component.prepare(batch.X)
+        points = sampler.component.prepare(batch.rows.X)
         owner = sampler.id_of[batch.labels]
         order = np.argsort(state.ids)
         place = order[np.searchsorted(state.ids[order], owner).clip(max=len(order) - 1)]

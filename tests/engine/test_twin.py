@@ -239,7 +239,7 @@ def chain(merge: str, many: bool, seed: int) -> tuple[Ints, Array]:
     if many:
         strips = (np.argsort(np.argsort(X[:, 0])) // 5).astype(np.int32)
         sampler = Sampler.begin_with(
-            config, component, component.statistics(component.prepare(batch.X), weight, strips, 12), 0.0
+            config, component, component.statistics(component.prepare(X), weight, strips, 12), 0.0
         )
     else:
         sampler = Sampler.begin(config, component, batch, 0.0)
