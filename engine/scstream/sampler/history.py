@@ -60,10 +60,10 @@ class History:
     @property
     def records(self) -> Array:
         """The records (R, K, 2, P), oldest first; a view."""
-        return self._rows[:, : self.n_clusters]
+        return self.records_with_room[:, : self.n_clusters]
 
     @property
-    def _rows(self) -> Array:
+    def records_with_room(self) -> Array:
         """The records with the buffer's room for more clusters; a contiguous view."""
         return self._buffer[self._first : self._first + len(self.times)]
 
@@ -96,7 +96,7 @@ class History:
         elif which[0] == R - n:
             self._first += R - n
         else:
-            self._rows[:n] = self._rows[which]
+            self.records_with_room[:n] = self.records_with_room[which]
         self.times = [self.times[i] for i in which]
 
     def _sum_older_half(self, kernel: Kernel) -> None:
@@ -104,8 +104,8 @@ class History:
         R, n = len(self.times), len(self.times) // 2
         weights = kernel_weights(kernel, self.times[n - 1] - np.array(self.times[:n]))
         total = np.empty(self._buffer[0].size)
-        kernels.weighted_sum(weights, self._rows.reshape(R, -1), total)
-        self._rows[n - 1] = total.reshape(self._buffer[0].shape)
+        kernels.weighted_sum(weights, self.records_with_room.reshape(R, -1), total)
+        self.records_with_room[n - 1] = total.reshape(self._buffer[0].shape)
         self._first += n - 1
         self.times = self.times[n - 1 :]
 
@@ -136,7 +136,7 @@ class History:
         if self._first + R == len(self._buffer):
             if 2 * R > len(self._buffer):
                 self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-            self._buffer[:R] = self._rows.copy()
+            self._buffer[:R] = self.records_with_room.copy()
             self._first = 0
         self._buffer[self._first + R, : self.n_clusters] = statistics
         self.times.append(time)
@@ -170,12 +170,12 @@ class History:
         past, current = self.past.reshape(parts), current.reshape(parts)
         shift = np.empty((len(current), D))
         kernels.drift(past, current, _HALF_SHIFT_POINTS, _OCCLUDED_SHARE / self._mass, shift)
-        component.translate(self._rows.reshape(len(self), *parts), R, shift)
+        component.translate(self.records_with_room.reshape(len(self), *parts), R, shift)
         self._sum_records(self._weights)
 
     def translate(self, component: Component, shift: Array) -> None:
         """Shift all records of each cluster by shift (K, n_coordinates); `advance` or `refresh` must follow."""
-        component.translate(self._rows, len(self), shift)
+        component.translate(self.records_with_room, len(self), shift)
 
     @property
     def mass(self) -> float:
@@ -217,13 +217,13 @@ class History:
             wider = np.zeros((self._buffer.shape[0], 2 * K, *self._buffer.shape[2:]))
             wider[:, :K] = self._buffer
             self._buffer = wider
-        self._rows[:, K] = 0.0
+        self.records_with_room[:, K] = 0.0
         self.past = np.concatenate([self.past, np.zeros_like(self.past[:1])])
         return K
 
     def drop(self, k: int) -> None:
         """Remove cluster k; the last cluster takes its index."""
         last = self.n_clusters - 1
-        self._rows[:, k] = self._rows[:, last]
+        self.records_with_room[:, k] = self.records_with_room[:, last]
         self.past[k] = self.past[last]
         self.past = self.past[:last].copy()

@@ -171,7 +171,7 @@ class Mover(Naming):
         if not len(clusters):
             return
         state, which = self.state, np.asarray(clusters, np.int64)
-        records = state.history.records
+        records = state.history.records_with_room
         total, rows = kernels.join_halves(state.history.past, records, state.current, which)
         kernels.store_halves(rows, self.component.cut(total, rows, self.rng, principal), which, records, state.current)
         state.history.refresh(which)
