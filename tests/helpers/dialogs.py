@@ -1,4 +1,4 @@
-"""Answers what a window asks, as a person does."""
+"""Answer questions and file dialogs of a window."""
 
 from __future__ import annotations
 

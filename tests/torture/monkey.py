@@ -7,8 +7,7 @@ import shutil
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -125,7 +124,7 @@ class _Hand:
         self._window.document.set_settings(SETTINGS)
         self._window.show()
         self._answers = QTimer()
-        self._answers.timeout.connect(self._glance)
+        self._answers.timeout.connect(self._answer)
         self._answers.start(_GLANCE)
         self._kinds = (
             (self._click, 24), (self._drag, 10), (self._wheel, 6), (self._key, 18), (self._trigger, 22),
@@ -158,8 +157,7 @@ class _Hand:
         weights = np.array([weight for _, weight in self._kinds], float)
         kind = self._kinds[int(self._rng.choice(len(self._kinds), p=weights / weights.sum()))][0]
         self.done.append(kind.__name__.lstrip("_"))
-        with _missing_widgets_passed_over():
-            kind()
+        kind()
         self._turn(3)
 
     def end(self) -> None:
@@ -273,10 +271,6 @@ class _Hand:
 
     # --- dialogs
 
-    def _glance(self) -> None:
-        with _missing_widgets_passed_over():
-            self._answer()
-
     def _answer(self) -> None:
         """Answer a dialog that waits, sooner or later: the step that opened it goes on only then."""
         popup = QApplication.activePopupWidget()
@@ -312,22 +306,8 @@ class _Hand:
         _soon(dialog, lambda: QDialog.done(dialog, QDialog.DialogCode.Accepted))
 
 
-@contextmanager
-def _missing_widgets_passed_over() -> Iterator[None]:
-    """Pass over a widget of Qt's own that is gone when the hand reaches for it; no person could hit it either.
-
-    The same error in a function of the program counts as a fault.
-    """
-    try:
-        yield
-    except RuntimeError as error:
-        innermost = traceback.extract_tb(error.__traceback__)[-1].filename
-        if "already deleted" not in str(error) or innermost != __file__:
-            raise
-
-
 def _soon(widget: QWidget, act: Callable[[], object]) -> None:
-    """Act on a widget once the event at hand is done, unless the widget is gone by then.
+    """Act on a widget after the present event, unless the widget is deleted before that.
 
     A timer does not fire while a dialog waits inside of what it called.
     """

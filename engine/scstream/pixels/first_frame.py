@@ -125,7 +125,7 @@ def _begin(stage: _Stage, finest: Tiles, coarse: Tiles, time: float, number: int
 
 
 def _refining_sweeps(pixels: int) -> int:
-    """Maximum number of sweeps over so many pixels.
+    """Maximum number of sweeps over this number of pixels.
 
     >>> [_refining_sweeps(width * height) for width, height in ((854, 480), (1920, 1080), (3840, 2160))]
     [150, 29, 8]
