@@ -18,6 +18,13 @@ def press(widget: QWidget, at: QPoint, button: Qt.MouseButton = LEFT, held: Qt.K
     QTest.mousePress(widget, button, held, at)
 
 
+def press_again(widget: QWidget, at: QPoint, button: Qt.MouseButton = LEFT, held: Qt.KeyboardModifier = NONE) -> None:
+    """Press a button of the mouse a second time, as in a double click."""
+    point = QPointF(at)
+    event = QMouseEvent(QEvent.Type.MouseButtonDblClick, point, widget.mapToGlobal(point), button, button, held)
+    QApplication.sendEvent(widget, event)
+
+
 def move(widget: QWidget, to: QPoint, button: Qt.MouseButton = LEFT, held: Qt.KeyboardModifier = NONE) -> None:
     """Move the mouse while a button is held down, which QTest.mouseMove does not do."""
     point = QPointF(to)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -28,7 +29,8 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import QAction, QDesktopServices, QDragEnterEvent, QDropEvent, QKeySequence
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QLineEdit, QWidget
+from shiboken6 import isValid
 
 from helpers import mouse
 from scstream_app.session.library import Library
@@ -49,6 +51,8 @@ _KEYS = (
 _LEFT_OUT = {"Quit"}
 #: Milliseconds between two looks for a dialog that waits for an answer.
 _GLANCE = 15
+#: Seconds after which a step writes what it waits for into the log.
+_LONG = 20.0
 
 
 class Monkey:
@@ -123,6 +127,7 @@ class _Hand:
         self._window = MainWindow(settings, Library(self._folder / "library"))
         self._window.document.set_settings(SETTINGS)
         self._window.show()
+        self._begin = monotonic()
         self._answers = QTimer()
         self._answers.timeout.connect(self._answer)
         self._answers.start(_GLANCE)
@@ -157,6 +162,7 @@ class _Hand:
         weights = np.array([weight for _, weight in self._kinds], float)
         kind = self._kinds[int(self._rng.choice(len(self._kinds), p=weights / weights.sum()))][0]
         self.done.append(kind.__name__.lstrip("_"))
+        self._begin = monotonic()
         kind()
         self._turn(3)
 
@@ -208,7 +214,11 @@ class _Hand:
         if widget is not None:
             at, button, held = self._point(widget), self._button(), self._held()
             self.done[-1] += f" {type(widget).__name__}"
-            (QTest.mouseDClick if self._rng.random() < 0.2 else QTest.mouseClick)(widget, button, held, at)
+            _hit(widget, at, button, held)
+            if self._rng.random() < 0.2 and isValid(widget):
+                mouse.press_again(widget, at, button, held)
+                if isValid(widget):
+                    mouse.release(widget, at, button, held)
 
     def _press_button(self) -> None:
         top = QApplication.activeModalWidget() or self._window
@@ -223,7 +233,7 @@ class _Hand:
         if widget is not None:
             self.done[-1] += f" {type(widget).__name__}"
             points = [self._point(widget) for _ in range(int(self._rng.integers(2, 6)))]
-            mouse.drag_along(widget, points, self._button(), self._held())
+            _hit(widget, points[0], self._button(), self._held(), points[1:])
 
     def _wheel(self) -> None:
         widget = self._widget()
@@ -234,9 +244,15 @@ class _Hand:
     def _key(self) -> None:
         keys = self._pick(_KEYS)
         self.done[-1] += f" {keys}"
-        # By way of the window: a widget that closes at the press of a key must not be asked for its release.
+        pressed = QKeySequence(keys)[0]
         front = QApplication.activeWindow() or self._window
-        QTest.keySequence(front.windowHandle(), QKeySequence(keys))
+        # QTest presses Ctrl, Shift and Alt first and handles events after each, at which a dialog may be deleted.
+        held = pressed.keyboardModifiers() if front is self._window else mouse.NONE
+        # By way of the window, which finds the widget that has the focus at the press and at the release.
+        handle = front.windowHandle()
+        QTest.keyPress(handle, pressed.key(), held)
+        if isValid(handle):
+            QTest.keyRelease(handle, pressed.key(), held)
 
     def _trigger(self) -> None:
         """Choose an entry of a menu, or an action of a panel."""
@@ -273,10 +289,15 @@ class _Hand:
 
     def _answer(self) -> None:
         """Answer a dialog that waits, sooner or later: the step that opened it goes on only then."""
-        popup = QApplication.activePopupWidget()
-        if isinstance(popup, QMenu) and self._rng.random() < 0.3:
+        popup, dialog = QApplication.activePopupWidget(), QApplication.activeModalWidget()
+        if monotonic() - self._begin > _LONG:
+            self._begin = monotonic()
+            print(f"A long step: {' > '.join(self.done[-6:])}. Popup: {popup}. Dialog: {dialog}.", file=sys.stderr)
+            for one in QApplication.topLevelWidgets():
+                print(f"  {'visible' if one.isVisible() else 'hidden'} {one}", file=sys.stderr)
+            faulthandler.dump_traceback()
+        if popup is not None and self._rng.random() < 0.3:
             _soon(popup, popup.close)
-        dialog = QApplication.activeModalWidget()
         if not isinstance(dialog, QDialog) or self._rng.random() < 0.6:
             return
         if isinstance(dialog, QFileDialog):
@@ -292,7 +313,8 @@ class _Hand:
         else:
             fields = [one for one in dialog.findChildren(QLineEdit) if one.isVisible() and one.isEnabled()]
             if fields:
-                self._pick(fields).setText(self._pick(["", "7", "x" * 300, str(self._folder / "out"), "ä/..\\"]))
+                field, text = self._pick(fields), self._pick(["", "7", "x" * 300, str(self._folder / "out"), "ä/..\\"])
+                _soon(field, lambda: field.setText(text))
 
     def _answer_file_dialog(self, dialog: QFileDialog) -> None:
         if self._rng.random() < 0.4:
@@ -304,6 +326,16 @@ class _Hand:
         dialog.setDirectory(str(self._folder))
         dialog.selectFile(str(path))
         _soon(dialog, lambda: QDialog.done(dialog, QDialog.DialogCode.Accepted))
+
+
+def _hit(widget: QWidget, at: QPoint, button: Any, held: Any, path: Sequence[QPoint] = ()) -> None:
+    """Press a button of the mouse, drag it along a path and release it, until the widget is deleted by what it does."""
+    mouse.press(widget, at, button, held)
+    for point in path:
+        if isValid(widget):
+            mouse.move(widget, point, button, held)
+    if isValid(widget):
+        mouse.release(widget, [at, *path][-1], button, held)
 
 
 def _soon(widget: QWidget, act: Callable[[], object]) -> None:

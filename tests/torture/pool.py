@@ -57,10 +57,15 @@ class _Worker:
         """What the process wrote about its end."""
         text = self.log.read_text(errors="replace") if self.log.exists() else ""
         lines = [line.strip() for line in text.splitlines() if line.strip() and "Extension modules" not in line]
-        # The main thread is the last one, except in a fault, where the one that failed is the first.
         starts = [number for number, line in enumerate(lines) if line.endswith("(most recent call first):")]
-        start = starts[0 if any(line.startswith("Fatal") for line in lines) else -1] if starts else -_LINES
+        # The main thread is the last one; in a fault, the one that failed is called the current one.
+        failed = [number for number in starts if lines[number].startswith("Current")]
+        start = (failed or starts[-1:] or [-_LINES])[0]
         return " | ".join(lines[start:][:_LINES])
+
+    def keep_log(self) -> None:
+        """Keep the log of the present case: the next process overwrites it."""
+        self.log.replace(self.log.with_name(f"case{self.case}.log"))
 
 
 def run_cases(
@@ -124,6 +129,7 @@ def _outcome(worker: _Worker, ready: bool, limit: float) -> Outcome | None:
             code = worker.end(kill=True)
             outcome = Outcome(cases=1)
             outcome.fault("crashes", f"case {worker.case}: the process ended with {code}: {worker.last_lines()}")
+            worker.keep_log()
             return outcome
     if monotonic() - worker.begin > limit:
         # Have the process write where it is.
@@ -133,6 +139,7 @@ def _outcome(worker: _Worker, ready: bool, limit: float) -> Outcome | None:
         worker.end(kill=True)
         outcome = Outcome(cases=1)
         outcome.fault("hangs", f"case {worker.case}: still running after {limit:.0f} s: {worker.last_lines()}")
+        worker.keep_log()
         return outcome
     return None
 
