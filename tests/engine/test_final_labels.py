@@ -11,8 +11,8 @@ from scipy import ndimage
 from reference import gaussian_row
 from scstream import kernels
 from scstream.components.gaussian import Whitened
-from scstream.kernels.connected_pieces import PARENT, ROW, SIZE, START, STOP, Pieces
-from scstream.kernels.pixel_scores import score_pixel, score_pixel_quickly
+from scstream.kernels.final_labels.connected_pieces import PARENT, ROW, SIZE, START, STOP, Pieces
+from scstream.kernels.pixels.pixel_scores import score_pixel, score_pixel_quickly
 from scstream.pixels.pieces import find_pieces
 from scstream.pixels.tiles import Tiles, pack
 from scstream.threads import queue_of, run_queue

@@ -16,9 +16,10 @@ from scstream.kernels import _jit
 
 pytestmark = pytest.mark.slow
 
-# The leaf and the inlined function are in other files than the kernel that calls them, as in the package itself.
+# The leaf and the inlined function are in other files than the kernel that calls them, one in a folder, as in the
+# package itself.
 _INNER = "from tiny._jit import inlined\n@inlined\ndef double(x): return 2 * x\n"
-_MIDDLE = "from tiny._jit import leaf\nfrom tiny.inner import double\n@leaf\ndef step(x): return double(x) + 1\n"
+_MIDDLE = "from tiny._jit import leaf\nfrom tiny.folder.inner import double\n@leaf\ndef step(x): return double(x) + 1\n"
 _OUTER = "from tiny._jit import kernel\nfrom tiny.middle import step\n@kernel\ndef run(x): return step(x)\n"
 _RUN = (
     "from tiny.outer import run; result = run(5); "
@@ -40,13 +41,14 @@ def _run(folder: Path) -> tuple[int, str]:
 
 def test_an_edit_in_a_callees_file_recompiles_its_callers(tmp_path: Path) -> None:
     package = tmp_path / "tiny"
-    package.mkdir()
+    inner = package / "folder" / "inner.py"
+    inner.parent.mkdir(parents=True)
     shutil.copy(str(_jit.__file__), package)
-    for name, text in {"__init__": "", "inner": _INNER, "middle": _MIDDLE, "outer": _OUTER}.items():
+    for name, text in {"__init__": "", "folder/inner": _INNER, "middle": _MIDDLE, "outer": _OUTER}.items():
         (package / f"{name}.py").write_text(text)
     assert _run(tmp_path) == (11, "miss")
     assert _run(tmp_path) == (11, "hit")
-    (package / "inner.py").write_text(_INNER.replace("2 * x", "7 * x"))
+    inner.write_text(_INNER.replace("2 * x", "7 * x"))
     assert _run(tmp_path) == (36, "miss")
     (package / "middle.py").write_text(_MIDDLE.replace("+ 1", "+ 9"))
     assert _run(tmp_path) == (44, "miss")

@@ -24,9 +24,9 @@ from reference import (
 )
 from scstream import kernels
 from scstream.components import Multinomial, PixelGaussian
-from scstream.kernels import noise
 from scstream.kernels._jit import FAST
-from scstream.kernels.scalar_math import LOG1P_TINY_MAX, exp32, lgamma64, log1p32, log1p64, log1p_tiny, log64
+from scstream.kernels.basics import noise
+from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, exp32, lgamma64, log1p32, log1p64, log1p_tiny, log64
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.sweep import mode_densities
 from scstream.threads import queue_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from scstream import kernels
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.queue import next_piece
 from scstream.threads import queue_of, run, run_queue
 
 

@@ -18,9 +18,9 @@ from reference import Array, clip_frames, gaussian_row, lab, pixel_noise, rgb_pi
 from scstream import VideoSegmenter, kernels
 from scstream.components import PixelGaussian
 from scstream.components.gaussian import Whitened
-from scstream.kernels.bounds import bound_scores, prepare_row_terms
-from scstream.kernels.layout import ROW_TERMS
-from scstream.kernels.pixel_scores import score_tile
+from scstream.kernels.basics.layout import ROW_TERMS
+from scstream.kernels.pixels.bounds import bound_scores, prepare_row_terms
+from scstream.kernels.pixels.pixel_scores import score_tile
 from scstream.pixels import final_labels, motion, tiles
 from scstream.pixels.tiles import Tiles, gumbel_noise, pack
 from scstream.sampler.sweep import Densities, draw_densities, mode_densities

@@ -18,30 +18,31 @@ rows; kernels that loop over clusters take the transposed table.
 Letters in shapes: N points, K clusters, D dimensions, P statistics of a group. A first dimension of 2 K belongs to
 sub-clusters: those of cluster k are 2 k and 2 k + 1.
 
-Files::
+Folders::
 
-    _jit                                     decorators: compile, and cache with a stamp of the whole package
-    layout, queue, workspace                 sizes of tiles and forms, pieces of work, scratch memory
-    intrinsics, scalar_math, linalg, noise   LLVM operations, exp and log, small matrices, random numbers
-    pixels, moments, images                  frames into tiles, their statistics, pictures
-    pixel_scores, bounds, cluster_choice     scores of pixels, bounds of the scores, the best cluster of each pixel
-    label_counts, halves, labelling          sizes in a tile, sub-clusters, a whole sweep over the tiles
-    niw, niw_merge, gaussian, diagonal       points under Gaussians
-    dirichlet, counts                        points that are counts
-    motion, held_labels                      motion between frames, labels that last
-    connected_pieces, absorbed_pieces        pieces of one label, specks that neighbours absorb
-    points, sharing, history                 labels and shares from a table of scores, records of past batches
-    candidates                               clusters that may be split or merged
+    _jit            decorators: compile, and cache with a stamp of the whole package
+    basics          layout, queue: sizes of tiles and forms, pieces of work
+                    intrinsics, scalar_math, linalg, noise: LLVM operations, exp and log, small matrices, random numbers
+    components      niw, niw_merge, gaussian, diagonal: points under Gaussians
+                    dirichlet, counts: points that are counts
+    sampler         points, sharing: labels and shares from a table of scores
+                    history, candidates: records of past batches, clusters that may be split or merged
+    pixels          tiling, moments, images: frames into tiles, their statistics, pictures
+                    pixel_scores, bounds, cluster_choice: scores, their bounds, the best cluster of each pixel
+                    label_counts, halves, labelling: sizes in a tile, sub-clusters, a whole sweep over the tiles
+                    workspace: scratch memory
+    final_labels    motion, held_labels: motion between frames, labels that last
+                    connected_pieces, absorbed_pieces: pieces of one label, specks that neighbours absorb
 
-Imports between the files go one way; pyproject.toml lists the layers.
+Imports between folders and files go one way; pyproject.toml lists the layers.
 """
 
 from __future__ import annotations
 
-from scstream.kernels.absorbed_pieces import absorb_left_over, absorb_pieces
-from scstream.kernels.candidates import merge_candidates, split_candidates
-from scstream.kernels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
-from scstream.kernels.counts import (
+from scstream.kernels.basics.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
+from scstream.kernels.basics.noise import Noise, key_from
+from scstream.kernels.basics.queue import Queue
+from scstream.kernels.components.counts import (
     code_pairs,
     count_nonzeros,
     count_statistics,
@@ -51,9 +52,9 @@ from scstream.kernels.counts import (
     table_own_scores,
     table_scores,
 )
-from scstream.kernels.diagonal import diagonal_mergeable, diagonal_scores, diagonal_statistics
-from scstream.kernels.dirichlet import dirichlet_log_marginal, dirichlet_mergeable, dirichlet_shares
-from scstream.kernels.gaussian import (
+from scstream.kernels.components.diagonal import diagonal_mergeable, diagonal_scores, diagonal_statistics
+from scstream.kernels.components.dirichlet import dirichlet_log_marginal, dirichlet_mergeable, dirichlet_shares
+from scstream.kernels.components.gaussian import (
     gaussian_axis,
     gaussian_cut,
     gaussian_halve,
@@ -62,20 +63,20 @@ from scstream.kernels.gaussian import (
     gaussian_statistics,
     gaussian_translate,
 )
-from scstream.kernels.held_labels import hold_labels, sum_changes, sum_motion
-from scstream.kernels.history import drift, join_halves, store_halves, weighted_sum, weighted_sums_of
-from scstream.kernels.images import enlarge, shrink, translate_labels, untile
-from scstream.kernels.labelling import label_tiles, sum_touched, tile_uncertainty
-from scstream.kernels.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
-from scstream.kernels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
-from scstream.kernels.niw import niw_draw, niw_log_marginal, niw_predictive
-from scstream.kernels.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
-from scstream.kernels.noise import Noise, key_from
-from scstream.kernels.pixel_scores import pack_forms
-from scstream.kernels.pixels import fill_tiles
-from scstream.kernels.points import label_halves, label_points
-from scstream.kernels.queue import Queue
-from scstream.kernels.sharing import entropy_between, share_points
+from scstream.kernels.components.niw import niw_draw, niw_log_marginal, niw_predictive
+from scstream.kernels.components.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
+from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, absorb_pieces
+from scstream.kernels.final_labels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
+from scstream.kernels.final_labels.held_labels import hold_labels, sum_changes, sum_motion
+from scstream.kernels.final_labels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
+from scstream.kernels.pixels.images import enlarge, shrink, translate_labels, untile
+from scstream.kernels.pixels.labelling import label_tiles, sum_touched, tile_uncertainty
+from scstream.kernels.pixels.pixel_scores import pack_forms
+from scstream.kernels.pixels.tiling import fill_tiles
+from scstream.kernels.sampler.candidates import merge_candidates, split_candidates
+from scstream.kernels.sampler.history import drift, join_halves, store_halves, weighted_sum, weighted_sums_of
+from scstream.kernels.sampler.points import label_halves, label_points
+from scstream.kernels.sampler.sharing import entropy_between, share_points
 
 __all__ = [
     "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "Noise", "Pieces", "Queue",

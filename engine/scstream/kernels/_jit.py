@@ -24,9 +24,10 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 def _digest() -> str:
     """SHA-256 over names and contents of the package's files."""
     digest = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    package = Path(__file__).parent
+    for file in sorted(package.rglob("*.py")):
         content = file.read_bytes()
-        digest.update(f"{file.name} {len(content)}\n".encode())
+        digest.update(f"{file.relative_to(package).as_posix()} {len(content)}\n".encode())
         digest.update(content)
     return digest.hexdigest()
 

@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import uint
-from scstream.kernels.scalar_math import lgamma64, log64
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import uint
+from scstream.kernels.basics.scalar_math import lgamma64, log64
 
 #: Neighbouring counts of a dense row that are tested for zeros at once.
 _BLOCK = 8

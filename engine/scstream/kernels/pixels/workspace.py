@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scstream.kernels._jit import kernel
-from scstream.kernels.layout import BANDS, PIXEL_D, PIXEL_P, PIXELS, ROW_TERMS, TILE
+from scstream.kernels.basics.layout import BANDS, PIXEL_D, PIXEL_P, PIXELS, ROW_TERMS, TILE
 
 
 class Workspace(NamedTuple):

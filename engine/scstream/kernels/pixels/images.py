@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import kernel
-from scstream.kernels.layout import TILE, uint
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.layout import TILE, uint
+from scstream.kernels.basics.queue import next_piece
 
 
 @kernel

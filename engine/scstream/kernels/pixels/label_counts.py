@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import FEW, LIKELY, PIXELS, TILE
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import FEW, LIKELY, PIXELS, TILE
 
 
 @leaf

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import inlined, kernel, leaf
-from scstream.kernels.intrinsics import muladd, vectorise
-from scstream.kernels.layout import FORM_C, FORM_POWER, PIXEL_D, PIXELS, TILE, uint
-from scstream.kernels.moments import add_pixel
-from scstream.kernels.pixel_scores import coefficients
-from scstream.kernels.queue import next_piece
-from scstream.kernels.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
+from scstream.kernels.basics.intrinsics import muladd, vectorise
+from scstream.kernels.basics.layout import FORM_C, FORM_POWER, PIXEL_D, PIXELS, TILE, uint
+from scstream.kernels.basics.queue import next_piece
+from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
+from scstream.kernels.pixels.moments import add_pixel
+from scstream.kernels.pixels.pixel_scores import coefficients
 
 #: Pixels of a row that share one displacement.
 SPAN = 8

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import inlined, leaf
-from scstream.kernels.bounds import bound_band_scores, bound_scores
-from scstream.kernels.intrinsics import larger, lowest_bit, min_difference, muladd, smaller, vectorise
-from scstream.kernels.layout import BANDS, FORM_C, FORM_POWER, LIKELY, ONE, PIXELS, TILE, ZERO, uint
-from scstream.kernels.noise import cluster_noise_row
-from scstream.kernels.pixel_scores import (
+from scstream.kernels.basics.intrinsics import larger, lowest_bit, min_difference, muladd, smaller, vectorise
+from scstream.kernels.basics.layout import BANDS, FORM_C, FORM_POWER, LIKELY, ONE, PIXELS, TILE, ZERO, uint
+from scstream.kernels.basics.noise import cluster_noise_row
+from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
+from scstream.kernels.pixels.bounds import bound_band_scores, bound_scores
+from scstream.kernels.pixels.pixel_scores import (
     coefficients,
     prepare_column_terms,
     squared_distance,
     whitened_coordinates,
 )
-from scstream.kernels.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
 
 #: After the likely clusters, this many others contend in descending order of their bounds; then the rest.
 _SORTED = 2

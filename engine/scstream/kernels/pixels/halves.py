@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import PIXEL_P, PIXELS, TILE, uint
-from scstream.kernels.moments import add_pixel, add_row, group_moments
-from scstream.kernels.noise import cluster_noise_row
-from scstream.kernels.pixel_scores import score_pixel, score_tile
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import PIXEL_P, PIXELS, TILE, uint
+from scstream.kernels.basics.noise import cluster_noise_row
+from scstream.kernels.pixels.moments import add_pixel, add_row, group_moments
+from scstream.kernels.pixels.pixel_scores import score_pixel, score_tile
 
 
 @leaf

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.intrinsics import larger, vectorise
-from scstream.kernels.layout import uint
+from scstream.kernels.basics.intrinsics import larger, vectorise
+from scstream.kernels.basics.layout import uint
 
 #: Points whose best scores are searched side by side.
 _CHUNK = 128

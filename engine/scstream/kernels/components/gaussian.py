@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import PIXEL_D, uint
-from scstream.kernels.linalg import symmetric_eigen
-from scstream.kernels.scalar_math import log1p64
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import PIXEL_D, uint
+from scstream.kernels.basics.linalg import symmetric_eigen
+from scstream.kernels.basics.scalar_math import log1p64
 
 
 @kernel(fastmath=FAST)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import uint
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import uint
+from scstream.kernels.basics.queue import next_piece
 
 #: Side of a block, and half the distance of coarse blocks' search, in pixels of the level.
 BLOCK = 8

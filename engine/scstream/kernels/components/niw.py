@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.linalg import cholesky, invert_lower
-from scstream.kernels.scalar_math import lgamma
+from scstream.kernels.basics.linalg import cholesky, invert_lower
+from scstream.kernels.basics.scalar_math import lgamma
 
 
 @leaf

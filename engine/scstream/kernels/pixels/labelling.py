@@ -5,17 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.bounds import bound_scores, prepare_row_terms
-from scstream.kernels.cluster_choice import assign_clusters, bound_perturbed_scores, smallest
-from scstream.kernels.halves import assign_halves, assign_halves_of_listed, draw_margins
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.label_counts import (
-    count_labels,
-    list_pixels_of_small,
-    sort_largest_first,
-    store_likely,
-)
-from scstream.kernels.layout import (
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import (
     ALL_PIXELS,
     FEW,
     PIXEL_D,
@@ -28,12 +19,21 @@ from scstream.kernels.layout import (
     overhangs,
     uint,
 )
-from scstream.kernels.moments import add_row, clear_row
-from scstream.kernels.noise import tile_noise_row
-from scstream.kernels.pixel_scores import score_tile
-from scstream.kernels.queue import next_piece
-from scstream.kernels.scalar_math import exp32
-from scstream.kernels.workspace import allocate_workspace
+from scstream.kernels.basics.noise import tile_noise_row
+from scstream.kernels.basics.queue import next_piece
+from scstream.kernels.basics.scalar_math import exp32
+from scstream.kernels.pixels.bounds import bound_scores, prepare_row_terms
+from scstream.kernels.pixels.cluster_choice import assign_clusters, bound_perturbed_scores, smallest
+from scstream.kernels.pixels.halves import assign_halves, assign_halves_of_listed, draw_margins
+from scstream.kernels.pixels.label_counts import (
+    count_labels,
+    list_pixels_of_small,
+    sort_largest_first,
+    store_likely,
+)
+from scstream.kernels.pixels.moments import add_row, clear_row
+from scstream.kernels.pixels.pixel_scores import score_tile
+from scstream.kernels.pixels.workspace import allocate_workspace
 
 
 @kernel

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, leaf
-from scstream.kernels.intrinsics import bits_to_double, bits_to_float, double_to_bits, float_to_bits, muladd
+from scstream.kernels.basics.intrinsics import bits_to_double, bits_to_float, double_to_bits, float_to_bits, muladd
 
 #: Largest x that `log1p_tiny` takes.
 LOG1P_TINY_MAX = 0.0625

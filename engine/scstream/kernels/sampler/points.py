@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.intrinsics import larger, smaller, vectorise
-from scstream.kernels.layout import SAMPLING_NATS, uint
-from scstream.kernels.noise import hash_uniform
+from scstream.kernels.basics.intrinsics import larger, smaller, vectorise
+from scstream.kernels.basics.layout import SAMPLING_NATS, uint
+from scstream.kernels.basics.noise import hash_uniform
 
 #: Points whose best scores are searched side by side.
 _CHUNK = 128

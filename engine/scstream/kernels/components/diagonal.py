@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.intrinsics import larger, vectorise
-from scstream.kernels.scalar_math import lgamma_bound, log1p64, log64
+from scstream.kernels.basics.intrinsics import larger, vectorise
+from scstream.kernels.basics.scalar_math import lgamma_bound, log1p64, log64
 
 
 @kernel(fastmath=FAST)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.intrinsics import bits_to_float, float_to_bits, vectorise
-from scstream.kernels.scalar_math import lgamma64, log64, log_from_parts32
+from scstream.kernels.basics.intrinsics import bits_to_float, float_to_bits, vectorise
+from scstream.kernels.basics.scalar_math import lgamma64, log64, log_from_parts32
 
 
 @kernel(fastmath=FAST)

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.intrinsics import changes_after, lowest_bit, vectorise
-from scstream.kernels.layout import TILE, uint
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.intrinsics import changes_after, lowest_bit, vectorise
+from scstream.kernels.basics.layout import TILE, uint
+from scstream.kernels.basics.queue import next_piece
 
 #: Fields of a run: its row, first column, end and label; an earlier run of the same piece (a piece's first run is its
 #: own parent); the first runs that touch it in the row above and below; at a piece's first run, pixels and extent.

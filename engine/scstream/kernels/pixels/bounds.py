@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, leaf
-from scstream.kernels.intrinsics import larger, vectorise
-from scstream.kernels.layout import FORM_C, FORM_POWER, uint
-from scstream.kernels.pixel_scores import coefficients
+from scstream.kernels.basics.intrinsics import larger, vectorise
+from scstream.kernels.basics.layout import FORM_C, FORM_POWER, uint
+from scstream.kernels.pixels.pixel_scores import coefficients
 
 
 @inlined(fastmath=FAST)

@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, kernel, leaf
-from scstream.kernels.intrinsics import larger, muladd, vectorise
-from scstream.kernels.layout import FORM_C, FORM_POWER, PIXEL_D, TILE, uint
-from scstream.kernels.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
+from scstream.kernels.basics.intrinsics import larger, muladd, vectorise
+from scstream.kernels.basics.layout import FORM_C, FORM_POWER, PIXEL_D, TILE, uint
+from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
 
 
 @kernel

@@ -7,10 +7,10 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, kernel, leaf
-from scstream.kernels.intrinsics import larger, vectorise
-from scstream.kernels.linalg import cholesky, invert_lower
-from scstream.kernels.niw import log_multigamma, niw_posterior
-from scstream.kernels.scalar_math import lgamma, lgamma64, lgamma_bound, log1p64, log64
+from scstream.kernels.basics.intrinsics import larger, vectorise
+from scstream.kernels.basics.linalg import cholesky, invert_lower
+from scstream.kernels.basics.scalar_math import lgamma, lgamma64, lgamma_bound, log1p64, log64
+from scstream.kernels.components.niw import log_multigamma, niw_posterior
 
 #: From this alpha on, differences of log Gamma lose too many digits.
 _LARGE_ALPHA = 1e8

@@ -7,7 +7,7 @@ from numba import types
 from numba.core import cgutils
 from numba.core.extending import intrinsic
 
-from scstream.kernels.layout import TILE
+from scstream.kernels.basics.layout import TILE
 
 
 @intrinsic

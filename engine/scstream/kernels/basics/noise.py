@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from scstream.kernels._jit import inlined
-from scstream.kernels.layout import TILE, uint
+from scstream.kernels.basics.layout import TILE, uint
 
 #: Rows of noise reserved for one row of tiles; wide pictures take more.
 _STRETCH = 2048

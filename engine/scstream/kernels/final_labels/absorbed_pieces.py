@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.connected_pieces import ABOVE, BELOW, LABEL, PARENT, ROW, SIZE, START, STOP
-from scstream.kernels.held_labels import LANES, score_points
-from scstream.kernels.layout import PIXEL_D, TILE, uint
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.layout import PIXEL_D, TILE, uint
+from scstream.kernels.basics.queue import next_piece
+from scstream.kernels.final_labels.connected_pieces import ABOVE, BELOW, LABEL, PARENT, ROW, SIZE, START, STOP
+from scstream.kernels.final_labels.held_labels import LANES, score_points
 
 #: Neighbours that contend for a piece: there are hardly ever more.
 _NEIGHBOURS = 8

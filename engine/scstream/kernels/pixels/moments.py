@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, leaf
-from scstream.kernels.intrinsics import vectorise
-from scstream.kernels.layout import PIXEL_D, PIXEL_P, PIXELS, TILE, uint
+from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.layout import PIXEL_D, PIXEL_P, PIXELS, TILE, uint
 
 
 @leaf(fastmath=FAST)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, kernel, leaf
-from scstream.kernels.intrinsics import bits_to_float, float_to_bits, larger, smaller, vectorise
-from scstream.kernels.layout import (
+from scstream.kernels.basics.intrinsics import bits_to_float, float_to_bits, larger, smaller, vectorise
+from scstream.kernels.basics.layout import (
     ALL_PIXELS,
     BANDS,
     ONE,
@@ -18,8 +18,8 @@ from scstream.kernels.layout import (
     overhangs,
     uint,
 )
-from scstream.kernels.moments import group_moments, tile_moments
-from scstream.kernels.queue import next_piece
+from scstream.kernels.basics.queue import next_piece
+from scstream.kernels.pixels.moments import group_moments, tile_moments
 
 
 @kernel(fastmath=FAST)

@@ -1,0 +1,1 @@
+"""Scores, statistics and marginal likelihoods of points, one kind of cluster per file."""
