@@ -22,7 +22,7 @@ _PAIRS = 1000
 _CLUSTERS = 32
 #: Pieces of work for each thread, if there is enough: they take different times.
 _PIECES = 4
-#: Whole counts below this are numbered by a table with a row for each outcome, of at most so many numbers.
+#: Whole counts below _LEVELS are looked up in a table with one row per outcome, unless it has more than _TABLE entries.
 _LEVELS = 32
 _TABLE = 2**22
 #: Smallest shape whose Gamma draws never underflow a float64.

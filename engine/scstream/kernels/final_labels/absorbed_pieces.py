@@ -74,7 +74,7 @@ def _absorb(first, runs, mine, length, labels, pixels, across, forms, limit, tin
 
 @leaf
 def _neighbours(first, runs, mine, width, least, near):
-    """List the labels of pieces of at least so many pixels around a piece in ``near``; returns how many."""
+    """List in ``near`` the labels around a piece whose own pieces have ``least`` pixels or more; returns how many."""
     n = 0
     end = 0
     while end < mine.shape[0]:
