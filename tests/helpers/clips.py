@@ -22,6 +22,14 @@ def moving_square(count=6, height=48, width=64):
     return frames
 
 
+def square_mask(folder, frame):
+    """File with the mask of the square in a frame of `moving_square`."""
+    path = folder / "mask.png"
+    mask = (np.abs(frame.astype(int) - (230, 200, 40)).sum(axis=2) < 60).astype(np.uint8) * 255
+    cv2.imwrite(str(path), mask)
+    return path
+
+
 def busy(count, height=64, width=96):
     """RGB frames that differ everywhere: a coarse texture runs by, with a bar that counts."""
     rng = np.random.default_rng(1)

@@ -22,12 +22,6 @@ from scstream_app.session import Session
 QUICK = ("--quiet", "--formats", "ids", "--max-init-sweeps", "20")
 
 
-@pytest.fixture(autouse=True)
-def _ready(monkeypatch):
-    """The engine is warm in tests: nothing is gained by warming it up for each."""
-    monkeypatch.setattr("scstream.warm_up", lambda on_progress: None)
-
-
 def segment(*words):
     return cli.main(["segment", *map(str, words), *QUICK])
 

@@ -54,7 +54,6 @@ def output(capsys: pytest.CaptureFixture[str], *words: Any) -> dict[str, Any]:
 def test_every_field_is_documented(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scstream.warm_up", lambda on_progress: None)
     clip, out = write_images(tmp_path / "clip", moving_square(3)), tmp_path / "out"
     options = ["--object", "10,20", "--formats", "IDS,Mp4", "--view", "Mean_Colour", "--palette", "SAFE"]
     segmented = output(capsys, "segment", clip, "-o", out, "-q", "--max-init-sweeps", 10, *options)
