@@ -133,8 +133,8 @@ class Settings:
     smoothing: float = _setting(
         1.0,
         "Smoothing",
-        "How much neighbouring pixels of similar colour stay together, and how large a speck may be before its "
-        "surroundings absorb it. Larger values give fewer specks and smoother outlines. 0: off.",
+        "How large a speck may be before its surroundings absorb it, and how far colours may be off, as the blocks of "
+        "a compressed video are. Larger values give fewer specks and smoother outlines. 0: off.",
         "number",
         "--smoothing",
         low=0.0,
@@ -144,7 +144,7 @@ class Settings:
         1.0,
         "Steadiness",
         "How long segments keep their ids. Larger values give ids that last longer, smaller ones show changes sooner: "
-        "a new segment gets an id of its own when it has lasted for 10 * steadiness frames. 0: off.",
+        "a new segment gets an id of its own when it has lasted for 12 * steadiness frames. 0: off.",
         "number",
         "--steadiness",
         low=0.0,

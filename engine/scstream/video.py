@@ -64,11 +64,13 @@ class VideoSegmenter(Parametrised):
         Has a much larger effect than `alpha`, whose influence is small compared to thousands of pixels.
     smoothing : float in [0, 10], default=1.0
         How large an isolated piece of a segment may be for a neighbour to absorb it: up to 1 / 2500 of the frame with
-        the default, unless no neighbour comes near to fitting. 0 leaves every speck where it is.
+        the default, unless no neighbour comes near to fitting. Also how much error of the chroma channels segments
+        allow for: a standard deviation of 1.5 grey levels with the default, so that segments do not follow the blocks
+        of a codec. 0 leaves every speck where it is.
     steadiness : float in [0, 2], default=1.0
         How long ids last. Larger values forget the past more slowly, move it along with the picture, let a pixel keep
         the id that it had unless another fits clearly better, and announce a new segment only when it has lasted for
-        10 * ``steadiness`` frames; until then its pixels have the id of the segment that it split from. 0 leaves each
+        12 * ``steadiness`` frames; until then its pixels have the id of the segment that it split from. 0 leaves each
         frame to the sampler.
     burn_in, kernel, epsilon, max_init_sweeps, split_last, restart, merge
         As in `ScStream`.
@@ -87,7 +89,7 @@ class VideoSegmenter(Parametrised):
     statistics_ : structured array
         One row for each live segment, largest first: id, pixels, share of the frame, time of birth, age in frames, mean
         red, green, blue in [0, 1], centroid (row, column) in pixels, covariance (5, 5) over the colour space's three
-        channels (0 to about 1), row and column (in pixels).
+        channels (0 to about 1), row and column (in pixels), with the error of the chroma channels.
     events_ : list of Event
         Births, splits, merges and deaths in the last frame.
     log_posterior_ : float
@@ -258,6 +260,7 @@ class VideoSegmenter(Parametrised):
                 self._tiles = Tiles(reduced, self.colour, 1, self._parameters.n_threads)
             else:
                 self._tiles.fill(reduced)
+            self._tiles.chroma_noise = self._parameters.chroma_noise
         with phase("motion"):
             finisher = Finisher(self._parameters, reduced, self._final)
             finisher.move_past(self._sampler)

@@ -457,7 +457,7 @@ def hiding(steadiness: float = 2.0, n_frames: int = 10) -> VideoSegmenter:
 
 
 def test_steadiness_sets_the_patience() -> None:
-    assert [VideoSegmenter(steadiness=s).parameters.patience for s in (0.0, 0.5, 1.0)] == [0, 5, 10]
+    assert [VideoSegmenter(steadiness=s).parameters.patience for s in (0.0, 0.5, 1.0)] == [0, 6, 12]
     segmenter = VideoSegmenter()
     assert segmenter.set_params(steadiness=0.2).parameters.patience == 2
     assert "patience" not in segmenter.get_params()

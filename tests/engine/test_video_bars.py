@@ -78,5 +78,5 @@ def test_the_number_of_segments_hardly_depends_on_the_size() -> None:
 def test_the_first_preview_comes_before_the_start_from_many() -> None:
     _, frames = bars(SMALL, 5, 0, 0, False)
     counts = [preview.progress.n_clusters for preview in VideoSegmenter(seed=0).start(frames[0])]
-    assert counts[0] == 1
+    assert counts[0] < 5
     assert counts[-1] == 5

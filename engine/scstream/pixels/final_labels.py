@@ -23,7 +23,7 @@ from scstream.sampler.sweep import sum_subclusters
 from scstream.threads import queue_of, run_queue, split_evenly
 
 #: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
-_BONUS = 6.5
+_BONUS = 3.0
 _CONTRAST = 12.0
 #: Sizes of pieces, at 854 x 480 and a smoothing of 1: always absorbed below, never from there on, length of a line.
 _TINY, _SMALL, _LINE = 32, 160, 12
@@ -85,6 +85,7 @@ class FinalLabels:
                     _rows(len(self.labels)),
                     lambda queue: kernels.sum_changes(queue, tiles.pixels, self.bare, self.labels, parts),
                 )
+                tiles.allow_for_noise(parts)
             self.changes = parts.sum(axis=0)
         return self.changes
 

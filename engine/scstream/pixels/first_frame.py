@@ -70,20 +70,24 @@ def segment_first(
         Sampler of the frames before a restart: ids and genealogy continue from it.
     """
     reduced = reduce_frame(frame, config.scale, config.n_threads)
-    finest = Tiles(reduced, config.colour, 1, config.n_threads)
+    finest = _tiles(reduced, config, 1)
     number = 0 if earlier is None else earlier.state.batch + 1
     stage = _Stage(frame, config, every, 0 if earlier is None else earlier.genealogy.n_ids)
     strides = _strides(*finest.shape)
-    coarse = finest if strides[0] == 1 else Tiles(reduced, config.colour, strides[0], config.n_threads)
+    coarse = finest if strides[0] == 1 else _tiles(reduced, config, strides[0])
     sampler = yield from _begin(stage, finest, coarse, time, number)
     for stride in strides[1:]:
-        tiles = finest if stride == 1 else Tiles(reduced, config.colour, stride, config.n_threads)
+        tiles = finest if stride == 1 else _tiles(reduced, config, stride)
         yield from stage.converge(sampler, tiles, _refining_sweeps(math.prod(tiles.shape) // stride**2))
     sampler.finish(finest)
     if mask is not None:
         cut_along(mask, sampler, finest)
     sampler.register_births(earlier)
     return sampler, finest
+
+
+def _tiles(frame: npt.NDArray[np.uint8], config: VideoParameters, stride: int) -> Tiles:
+    return Tiles(frame, config.colour, stride, config.n_threads, config.chroma_noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +114,7 @@ def _begin(stage: _Stage, finest: Tiles, coarse: Tiles, time: float, number: int
     steps together explain the pixels better than two halves do. Others have details that a start from many misses.
     """
     config = stage.config
-    prior = FramePrior(finest.points(), config.detail)
+    prior = FramePrior(finest.points(), config.prior_detail)
     component = prior.component(math.prod(finest.shape))
     one = Sampler.begin(config, component, coarse, time, number)
     yield from stage.converge(one, coarse, config.max_init_sweeps)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from scstream.checks import check_choice, check_number
@@ -12,10 +13,16 @@ from scstream.sampler.parameters import Parameters
 #: Largest values of the two parameters; more of either leaves hardly any segments.
 MAX_SMOOTHING = 10.0
 MAX_STEADINESS = 2.0
+#: With a smoothing of 1, the standard deviation of the chroma channels' error. Cameras and codecs store them at half
+#: the resolution and round them; without an error, flat blocks of a codec are the surest thing in a picture.
+_CHROMA_NOISE = 1.5 / 255.0
+#: With a smoothing of 1 or more, the prior variances of segments are divided by this too: the error hides small
+#: differences, and without a finer prior there would be fewer segments.
+_FINER = 1.3
 #: With a steadiness of 1 the past is forgotten this many times more slowly.
 _SLOWER = 4.0
 #: With a steadiness of 1 a new segment is announced when it has lasted for this many frames.
-_PATIENCE = 10
+_PATIENCE = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +48,16 @@ class VideoParameters(Parameters):
             object.__setattr__(self, name, float(getattr(self, name)))
         object.__setattr__(self, "follow", "clusters" if self.steadiness else "nothing")
         object.__setattr__(self, "patience", round(_PATIENCE * self.steadiness))
+
+    @property
+    def chroma_noise(self) -> float:
+        """Standard deviation of the error of the chroma channels that segments allow for."""
+        return _CHROMA_NOISE * math.sqrt(self.smoothing)
+
+    @property
+    def prior_detail(self) -> float:
+        """What the prior variances of a segment's colour and position are divided by."""
+        return float(self.detail * _FINER ** min(self.smoothing, 1.0))
 
     @property
     def weigh_prior(self) -> bool:

@@ -20,6 +20,9 @@ from scstream.threads import queue_of, run_queue, split_evenly
 #: pieces are added does not depend on the number of threads.
 _PIECES = 32
 
+#: Places of the squared chroma channels in a row of statistics.
+_SQUARED_CHROMA = [PIXEL_D + (d + 1) * (d + 2) // 2 for d in (2, 3)]
+
 #: Number of different noise values: with fewer, improbable labels would be drawn too rarely. A tile takes PIXELS of
 #: them for each cluster and twice as many for the sub-clusters, so these suffice for 4,094 clusters.
 _NOISE = 2**20
@@ -76,6 +79,8 @@ class Tiles:
     stride : int, default=1
         Use every ``stride``-th pixel in x and y, each with weight ``stride ** 2``.
     threads : int, default=1
+    chroma_noise : float, default=0.0
+        Standard deviation of an error of the chroma channels, which all statistics allow for.
 
     Attributes
     ----------
@@ -87,10 +92,18 @@ class Tiles:
         Whether any pixel has each label.
     """
 
-    def __init__(self, frame: npt.NDArray[np.uint8], colour: str = "rgb", stride: int = 1, threads: int = 1) -> None:
+    def __init__(
+        self,
+        frame: npt.NDArray[np.uint8],
+        colour: str = "rgb",
+        stride: int = 1,
+        threads: int = 1,
+        chroma_noise: float = 0.0,
+    ) -> None:
         self.shape = frame.shape[:2]
         self.stride = stride
         self.threads = threads
+        self.chroma_noise = chroma_noise
         self.rows, self.columns = (-(-n // stride) for n in self.shape)
         self.tile_rows, across = -(-self.rows // TILE), -(-self.columns // TILE)
         n_tiles = self.tile_rows * across
@@ -157,7 +170,7 @@ class Tiles:
         S, self.used, n_clusters = kernels.sum_touched(moments, touched)
         # Pieces with many clusters take longest: started first, they let all threads end at nearly the same time.
         self._order = (-n_clusters).argsort()
-        return S
+        return self.allow_for_noise(S)
 
     @cached_property
     def _border(self) -> npt.NDArray[np.int64]:
@@ -208,7 +221,13 @@ class Tiles:
         S: Array = np.zeros((1, PIXEL_P))
         weight = np.full(len(points), float(self.stride**2))
         kernels.gaussian_statistics(points, weight, np.zeros(len(points), np.int32), S)
-        return S.ravel()
+        return self.allow_for_noise(S).ravel()
+
+    def allow_for_noise(self, S: Array) -> Array:
+        """Add to statistics (..., P) what an error of the chroma channels is expected to add."""
+        if self.chroma_noise:
+            S[..., _SQUARED_CHROMA] += S[..., :1] * self.chroma_noise**2
+        return S
 
     def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
         """Return 1 - the posterior probability of each pixel's most likely cluster, (H, W)."""
