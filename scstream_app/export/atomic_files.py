@@ -12,6 +12,8 @@ from scstream_app.errors import ExportError, reason
 
 #: What to do with an existing file.
 Overwrite = Literal["replace", "skip", "refuse"]
+#: How often the removal of a folder is tried.
+_ATTEMPTS = 5
 
 
 class Closable(Protocol):
@@ -71,10 +73,13 @@ def write_bytes(path: Path, content: bytes) -> None:
 def discard(path: Path) -> None:
     """Remove a file or a folder; ignore errors."""
     try:
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
+        if not path.is_dir():
             path.unlink(missing_ok=True)
+        # After a failure, zarr's threads may still put files into a folder that is being removed.
+        for _ in range(_ATTEMPTS):
+            if not path.is_dir():
+                return
+            shutil.rmtree(path, ignore_errors=True)
     except OSError:
         pass
 

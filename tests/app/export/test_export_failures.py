@@ -15,6 +15,7 @@ import pytest
 from helpers.export_scenes import leftovers, result
 from helpers.exports import KITE, full_disk, make_job, needs, with_masks
 from scstream_app.export import FORMATS, Exporter, ExportError
+from scstream_app.export.atomic_files import discard
 from scstream_app.export.exporter import open_writer
 from scstream_app.export.writer import FileWriter
 
@@ -63,6 +64,22 @@ def test_file_that_cannot_grow_is_named_and_removed(tmp_path, name, size):
     assert message.startswith(f"Cannot write '{tmp_path}")
     assert "\n" not in message
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_folder_that_is_still_written_to_is_removed(tmp_path, monkeypatch):
+    folder = tmp_path / "clip.zarr"
+    folder.mkdir()
+    remove, late = shutil.rmtree, [folder / "late.json"]
+
+    def remove_and_write(path, **options):
+        remove(path, **options)
+        if late:
+            path.mkdir()
+            late.pop().write_text("{}")
+
+    monkeypatch.setattr(shutil, "rmtree", remove_and_write)
+    discard(folder)
+    assert not folder.exists()
 
 
 def test_full_disk_at_the_very_end(tmp_path, name, monkeypatch):
