@@ -66,7 +66,8 @@ class VideoSegmenter(Parametrised):
         How large an isolated piece of a segment may be for a neighbour to absorb it: up to 1 / 2500 of the frame with
         the default, unless no neighbour comes near to fitting. Also how much error of the chroma channels segments
         allow for: a standard deviation of 1.5 grey levels with the default, so that segments do not follow the blocks
-        of a codec. 0 leaves every speck where it is.
+        of a codec. With any value but 0, pixels at the border of two segments go to the one whose pixels nearby are
+        most alike in brightness. 0 leaves every speck and border where it is.
     steadiness : float in [0, 2], default=1.0
         How long ids last. Larger values forget the past more slowly, move it along with the picture, let a pixel keep
         the id that it had unless another fits clearly better, and announce a new segment only when it has lasted for

@@ -177,7 +177,7 @@ def test_uncertainty_is_high_on_borders_and_low_inside() -> None:
 
 
 @pytest.mark.parametrize("colour", ["rgb", "lab"])
-@pytest.mark.parametrize(("smoothing", "steadiness", "correlation"), [(0.0, 0.0, 0.8), (1.0, 1.0, 0.65)])
+@pytest.mark.parametrize(("smoothing", "steadiness", "correlation"), [(0.0, 0.0, 0.8), (1.0, 1.0, 0.55)])
 def test_uncertainty_of_a_past_frame_comes_from_its_statistics(
     colour: str, smoothing: float, steadiness: float, correlation: float
 ) -> None:

@@ -189,9 +189,9 @@ def test_an_empty_or_full_mask_changes_nothing(frames: list[Frame], value: bool)
     mask = np.full(frames[0].shape[:2], value)
     with_mask = VideoSegmenter(**QUICK).segment(frames[0], mask=mask)
     without = VideoSegmenter(**QUICK).segment(frames[0])
-    # A first frame with a mask keeps its specks; nothing else differs.
+    # A first frame with a mask keeps its specks and borders; nothing else differs.
     assert metrics.pieces(with_mask) > metrics.pieces(without)
-    assert (with_mask == without).mean() > 0.9
+    assert (with_mask == without).mean() > 0.8
 
 
 def test_a_mask_works_on_a_reduced_frame_too(frames: list[Frame]) -> None:

@@ -32,6 +32,7 @@ Folders::
                     label_counts, halves, labelling: sizes in a tile, sub-clusters, a whole sweep over the tiles
                     workspace: scratch memory
     final_labels    motion, held_labels: motion between frames, labels that last
+                    refined_borders: borders moved to where the brightness changes
                     connected_pieces, absorbed_pieces: pieces of one label, specks that neighbours absorb
 
 Imports between folders and files go one way; pyproject.toml lists the layers.
@@ -39,6 +40,7 @@ Imports between folders and files go one way; pyproject.toml lists the layers.
 
 from __future__ import annotations
 
+from scstream.kernels.basics.intrinsics import WINDOW
 from scstream.kernels.basics.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.basics.noise import Noise, key_from
 from scstream.kernels.basics.queue import Queue
@@ -69,6 +71,7 @@ from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, abso
 from scstream.kernels.final_labels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
 from scstream.kernels.final_labels.held_labels import hold_labels, sum_changes, sum_motion
 from scstream.kernels.final_labels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
+from scstream.kernels.final_labels.refined_borders import refine_borders, weigh_pixels
 from scstream.kernels.pixels.images import enlarge, shrink, translate_labels, untile
 from scstream.kernels.pixels.labelling import label_tiles, sum_touched, tile_uncertainty
 from scstream.kernels.pixels.pixel_scores import pack_forms
@@ -79,15 +82,15 @@ from scstream.kernels.sampler.points import label_halves, label_points
 from scstream.kernels.sampler.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "Noise", "Pieces", "Queue",
-    "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "WINDOW", "Noise", "Pieces",
+    "Queue", "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
     "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
     "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
     "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
     "gaussian_translate", "halve", "hold_labels", "join_halves", "key_from", "label_halves", "label_points",
     "label_tiles", "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
     "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
-    "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
+    "refine_borders", "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
     "split_candidates", "store_halves", "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores",
-    "tile_uncertainty", "translate_labels", "untile", "weighted_sum", "weighted_sums_of",
+    "tile_uncertainty", "translate_labels", "untile", "weigh_pixels", "weighted_sum", "weighted_sums_of",
 ]  # fmt: skip

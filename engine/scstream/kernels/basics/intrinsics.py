@@ -9,6 +9,9 @@ from numba.core.extending import intrinsic
 
 from scstream.kernels.basics.layout import TILE
 
+#: Side of the window of `sum_where_equal`.
+WINDOW = 7
+
 
 @intrinsic
 def float_to_bits(typingctx, value):
@@ -109,6 +112,37 @@ def changes_after(typingctx, values, i):
         return builder.zext(bits, ir.IntType(32))
 
     return types.int32(values, i), codegen
+
+
+@intrinsic
+def sum_where_equal(typingctx, keys, values, i, stride, spare, key):
+    """Sum (int32) of the values of the pixels in a window of WINDOW x WINDOW whose keys are equal to one key.
+
+    keys and values are contiguous int32 arrays, i (uint64) is the index of the window's first pixel, stride (uint64)
+    the length of a row. Of each row one pixel more than the window has is read: that at spare (int32) does not count.
+    """
+
+    def codegen(context, builder, signature, args):
+        lane, row = ir.IntType(32), ir.VectorType(ir.IntType(32), WINDOW + 1)
+        arrays = [context.make_array(signature.args[n])(context, builder, args[n]) for n in range(2)]
+        spare, wanted = ir.Constant(row, ir.Undefined), ir.Constant(row, ir.Undefined)
+        for n in range(row.count):
+            spare = builder.insert_element(spare, args[4], lane(n))
+            wanted = builder.insert_element(wanted, args[5], lane(n))
+        nothing = row([0] * row.count)
+        total, begin = nothing, args[2]
+        for _ in range(WINDOW):
+            places = (builder.gep(array.data, [begin]) for array in arrays)
+            here, value = (builder.load(builder.bitcast(place, row.as_pointer()), align=4) for place in places)
+            is_wanted = builder.icmp_signed("==", here, wanted)
+            total = builder.add(total, builder.select(is_wanted, value, nothing))
+            begin = builder.add(begin, args[3])
+        total = builder.select(builder.icmp_signed("!=", row(list(range(row.count))), spare), total, nothing)
+        name = f"llvm.vector.reduce.add.v{row.count}i32"
+        add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(lane, [row]), name)
+        return builder.call(add, [total])
+
+    return types.int32(keys, values, i, stride, spare, key), codegen
 
 
 @intrinsic
