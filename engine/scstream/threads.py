@@ -15,6 +15,10 @@ import numpy.typing as npt
 from scstream.kernels import Queue
 from scstream.phases import share
 
+#: Pictures of at most this number of pixels are worked on by one thread. Waking others takes about as long as the work,
+#: and longer if a busy window holds the interpreter's lock: each must wait for it to begin.
+_SERIAL_PIXELS = 40_000
+
 _limit: ContextVar[int] = ContextVar("threads", default=1)
 
 
@@ -22,6 +26,15 @@ _limit: ContextVar[int] = ContextVar("threads", default=1)
 def cores() -> int:
     """Number of cores, cached because asking the system takes as long as a small kernel."""
     return os.cpu_count() or 1
+
+
+def threads_for(pixels: int, threads: int) -> int:
+    """Return how many of the threads should work on a picture of so many pixels.
+
+    >>> threads_for(854 * 480, 4), threads_for(213 * 120, 4)
+    (4, 1)
+    """
+    return threads if pixels > _SERIAL_PIXELS else 1
 
 
 @cache

@@ -210,7 +210,7 @@ class VideoSegmenter(Parametrised):
             # The results of the last frame keep its colour space until the next frame.
             self._sampler.config = changed.changed(colour=self._last_colour())
         if self._tiles is not None:
-            self._tiles.threads = changed.n_threads
+            self._tiles.max_threads = changed.n_threads
         self._parameters = changed
         return self
 

@@ -20,7 +20,7 @@ from scstream.pixels.starts import NOMINAL_PIXELS
 from scstream.pixels.tiles import Tiles, pack
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import sum_subclusters
-from scstream.threads import queue_of, run_queue, split_evenly
+from scstream.threads import queue_of, run_queue, split_evenly, threads_for
 
 #: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
 _BONUS = 3.0
@@ -35,8 +35,6 @@ _LOSS = 8.0
 #: How far the past moves along with the picture; the rest of the way it follows the labels.
 _MOVE = 0.5
 _PIECES = 32
-#: Frames with at most this number of pixels are finished on one thread.
-_SERIAL_PIXELS = 20_000
 #: Id of a label that belongs to no cluster.
 _NOBODY = -1
 
@@ -161,8 +159,7 @@ class Finisher:
 
     def __init__(self, config: VideoParameters, frame: npt.NDArray[np.uint8], last: FinalLabels | None = None) -> None:
         self.config, self.frame, self.last = config, frame, last
-        # Handing a small frame to other threads takes longer than the work.
-        self.threads = config.n_threads if frame.size > 3 * _SERIAL_PIXELS else 1
+        self.threads = threads_for(math.prod(frame.shape[:2]), config.n_threads)
         self.luminance: Luminance | None = None
         self.motion: Motion | None = None
         if config.steadiness:

@@ -12,7 +12,7 @@ from scstream import kernels
 from scstream.components import PixelGaussian
 from scstream.kernels import Queue
 from scstream.sampler.sampler import Sampler
-from scstream.threads import queue_of, run_queue, split_evenly
+from scstream.threads import queue_of, run_queue, split_evenly, threads_for
 
 # Number of pieces that the rows of a picture are divided into.
 _PIECES = 16
@@ -33,6 +33,7 @@ def reduce_frame(frame: npt.NDArray[np.uint8], scale: float, threads: int) -> np
 def shrink(frame: npt.NDArray[np.uint8], shape: tuple[int, int], threads: int) -> npt.NDArray[np.uint8]:
     """Return a frame (H, W, 3) at a smaller size (h, w, 3): each pixel is the mean of the block that it covers."""
     out = np.empty((*shape, 3), np.uint8)
+    threads = threads_for(math.prod(shape), threads)
     run_queue(threads, _rows(shape[0]), lambda queue: kernels.shrink(queue, frame, out))
     return out
 
@@ -49,6 +50,7 @@ def enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) -> 
     out = np.empty(shape, picture.dtype)
     # As integers of the same size, so that one kernel serves ids, bools and floats.
     bits = f"i{picture.itemsize}"
+    threads = threads_for(math.prod(shape), threads)
     run_queue(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
     return out
 

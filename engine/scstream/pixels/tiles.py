@@ -14,7 +14,7 @@ from scstream.components.base import Array, Component
 from scstream.components.gaussian import Whitened
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sampler.sweep import Densities
-from scstream.threads import queue_of, run_queue, split_evenly
+from scstream.threads import queue_of, run_queue, split_evenly, threads_for
 
 #: Maximum number of pieces that the rows of tiles are divided into. Fixed, so that the order in which the sums of the
 #: pieces are added does not depend on the number of threads.
@@ -79,6 +79,7 @@ class Tiles:
     stride : int, default=1
         Use every ``stride``-th pixel in x and y, each with weight ``stride ** 2``.
     threads : int, default=1
+        Largest number of threads; the attribute ``max_threads``, which can change.
     chroma_noise : float, default=0.0
         Standard deviation of an error of the chroma channels, which all statistics allow for.
 
@@ -102,7 +103,7 @@ class Tiles:
     ) -> None:
         self.shape = frame.shape[:2]
         self.stride = stride
-        self.threads = threads
+        self.max_threads = threads
         self.chroma_noise = chroma_noise
         self.rows, self.columns = (-(-n // stride) for n in self.shape)
         self.tile_rows, across = -(-self.rows // TILE), -(-self.columns // TILE)
@@ -123,6 +124,11 @@ class Tiles:
         self._moments = np.empty((len(self._pieces) - 1, 0, 2, PIXEL_P))
         self.colour = colour
         self._fill(frame, placed=False)
+
+    @property
+    def threads(self) -> int:
+        """Number of threads that work on the frame."""
+        return threads_for(self.rows * self.columns, self.max_threads)
 
     def copy(self) -> Tiles:
         """Return tiles of the same pixels whose labels are independent."""
