@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scstream.kernels import Queue
 from scstream.phases import share
 
-#: Pictures of at most this number of pixels are worked on by one thread. Waking others takes about as long as the work,
-#: and longer if a busy window holds the interpreter's lock: each must wait for it to begin.
+#: Pictures of at most this number of pixels are worked on by one thread: waking others takes as long as they save.
 _SERIAL_PIXELS = 40_000
 
 _limit: ContextVar[int] = ContextVar("threads", default=1)
@@ -29,7 +28,7 @@ def cores() -> int:
 
 
 def threads_for(pixels: int, threads: int) -> int:
-    """Return how many of the threads should work on a picture of so many pixels.
+    """Return the number of threads to use for a picture: one if it has few pixels.
 
     >>> threads_for(854 * 480, 4), threads_for(213 * 120, 4)
     (4, 1)

@@ -1,4 +1,4 @@
-"""Borders move to where the brightness changes: the kernel against a plain loop, and what becomes of pictures."""
+"""Borders move to where the brightness changes: the kernel against a plain loop, and its effect on small pictures."""
 
 from __future__ import annotations
 
