@@ -18,6 +18,7 @@ _MOST_READS = 4
 #: Maximum number of remembered segments; hours of video have more.
 _MOST_KNOWN = 4096
 _FEATURES = ("column", "row", "red", "green", "blue")
+_UNKNOWN = [math.nan] * len(_FEATURES)
 #: Distance from black to white.
 _WHOLE = math.sqrt(3.0)
 
@@ -54,7 +55,7 @@ class Origins:
 
     def __init__(self, document: Document) -> None:
         self._document = document
-        self._known: dict[int, npt.NDArray[np.float64] | None] = {}
+        self._known: dict[int, list[float] | None] = {}
         self._of: RunSummary | None = None
 
     def learn(self, rows: npt.NDArray[np.void]) -> None:
@@ -64,7 +65,8 @@ class Origins:
             self._of, self._known = summary, {}
         if session is None:
             # A live source has no session to read from, and only segments in view are kept: it may run for ever.
-            self._known = {int(row["id"]): self._known.get(int(row["id"]), _features(row)) for row in rows}
+            here = zip(rows["id"].tolist(), _features(rows).tolist(), strict=True)
+            self._known = {id: self._known.get(id, features) for id, features in here}
         # A session that is being moved cannot be read, and its segments would stay unknown.
         if session is None or not len(summary) or self._document.saving:
             return
@@ -86,21 +88,23 @@ class Origins:
             rows = session.statistics(frame)
         except StudioError:
             rows = np.empty(0, STATISTICS)
-        features = {int(row["id"]): _features(row) for row in rows if row["id"] in ids}
+        features = dict(zip(rows["id"].tolist(), _features(rows).tolist(), strict=True))
         for id in ids:
             self._known[id] = features.get(id)
 
-    def drift(self, row: np.void) -> Drift | None:
-        """Return how far a segment is from its origin; None if the origin is not known."""
-        origin = self._known.get(int(row["id"]))
-        if origin is None:
-            return None
-        off = _features(row) - origin
-        pixels, colour = math.hypot(*off[:2]), math.sqrt(float(off[2:] @ off[2:])) / _WHOLE
+    def drifts(self, rows: npt.NDArray[np.void]) -> list[Drift | None]:
+        """Return how far segments are from their origins; None where the origin is not known."""
+        origins = [self._known.get(id) for id in rows["id"].tolist()]
+        known = np.array([_UNKNOWN if origin is None else origin for origin in origins])
+        off = _features(rows) - known.reshape(len(rows), len(_FEATURES))
+        pixels, colours = np.hypot(off[:, 0], off[:, 1]), np.sqrt((off[:, 2:] ** 2).sum(axis=1)) / _WHOLE
         facts = self._document.facts
         diagonal = math.hypot(facts.width, facts.height) if facts is not None else math.inf
-        return Drift(pixels, colour, pixels / diagonal + colour)
+        sizes = pixels / diagonal + colours
+        values = zip(origins, pixels.tolist(), colours.tolist(), sizes.tolist(), strict=True)
+        return [None if origin is None else Drift(*drift) for origin, *drift in values]
 
 
-def _features(row: np.void) -> npt.NDArray[np.float64]:
-    return np.array([float(row[name]) for name in _FEATURES])
+def _features(rows: npt.NDArray[np.void]) -> npt.NDArray[np.float64]:
+    """Return the features of segments, one row each."""
+    return np.stack([rows[name] for name in _FEATURES], axis=-1)

@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMenu,
-    QStyledItemDelegate,
     QToolBar,
     QVBoxLayout,
     QWidget,
@@ -40,8 +39,9 @@ from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ask_object
 from scstream_app.ui.panels.plots.plot_helpers import statistics_of
-from scstream_app.ui.panels.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate
-from scstream_app.ui.panels.segments_model import COLOUR, HEADERS, NAME, SHOWN, SegmentsModel, runs
+from scstream_app.ui.panels.segments_cells import LockDelegate, NameDelegate, ShownDelegate, SwatchDelegate, TipDelegate
+from scstream_app.ui.panels.segments_items import COLOUR, HEADERS, NAME, SHOWN
+from scstream_app.ui.panels.segments_model import SegmentsModel, runs
 from scstream_app.ui.panels.segments_table import SegmentsTable
 from scstream_app.ui.qt.widgets import ask_colour, more_button, show_boxes
 
@@ -95,7 +95,8 @@ class SegmentsPanel(QWidget):
         self._count.setObjectName("count")
         self._count.setContentsMargins(6, 2, 6, 3)
         self._table = self._make_table()
-        self._plain, self._faded = QStyledItemDelegate(self._table), ShownDelegate(self._table)
+        self._plain, self._faded = TipDelegate(self._table), ShownDelegate(self._table)
+        self._table.setItemDelegate(self._plain)
         self._swatches = SwatchDelegate(self._table)
         self._names, self._locks = NameDelegate(self._table), LockDelegate(self._table)
         self._actions = self._make_actions()
@@ -122,7 +123,7 @@ class SegmentsPanel(QWidget):
         document.marks_changed.connect(self._refresh)
         document.display.look_changed.connect(self._refresh)
         document.display.selection_changed.connect(self._on_selection)
-        document.state_changed.connect(self._enable)
+        document.state_changed.connect(self._refresh)
         document.noticed.connect(self._on_noticed)
         document.progressed.connect(self._on_progressed)
 
@@ -270,6 +271,7 @@ class SegmentsPanel(QWidget):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.ApplicationPaletteChange):
             show_boxes(self._table)
+            self._refresh()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -354,12 +356,10 @@ class SegmentsPanel(QWidget):
         self._actions.set_text("lock", "Unlock" if chosen and chosen <= document.pending.locked else "Lock")
         self._actions.set_text("isolate", self.isolate_text)
         self._choose_delegates()
-        # Boxes and names are editable when the buttons are enabled.
-        self._table.viewport().update()
         self._update_count()
 
     def _choose_delegates(self) -> None:
-        """Use custom delegates only where they are needed: Qt's own draws a cell in a third of the time."""
+        """Draw in Python only where that is needed: Qt's own drawing takes a fraction of the time."""
         document = self._document
         swatches = self._swatches if document.display.selection else self._plain
         boxes = self._faded if document.saving else swatches

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap, QRegion
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QIcon, QPainter, QPainterPath, QPalette, QPen, QPixmap, QRegion
 from PySide6.QtWidgets import (
+    QAbstractItemView,
     QApplication,
     QLineEdit,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
+    QToolTip,
     QWidget,
 )
 
-from scstream_app.ui.panels.segments_model import LOCKED, Index
+from scstream_app.ui.panels.segments_items import LOCKED, OWN_NAME, Index
+from scstream_app.ui.panels.segments_model import SegmentsModel
 
 #: Size of the padlock and its distance from the cell's edge and the name, in pixels.
 _LOCK_WIDTH, _LOCK_HEIGHT, _GAP = 9, 12, 5
@@ -21,12 +24,23 @@ _LOCK_WIDTH, _LOCK_HEIGHT, _GAP = 9, 12, 5
 _FADED = 0.35
 
 
-class NameDelegate(QStyledItemDelegate):
-    """Keeps what the user is typing when new frames update the table."""
+class TipDelegate(QStyledItemDelegate):
+    """Shows the tooltips of cells, which the model makes only when they are needed."""
+
+    def helpEvent(self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index) -> bool:
+        model = index.model()
+        if event.type() != QEvent.Type.ToolTip or not isinstance(model, SegmentsModel):
+            return super().helpEvent(event, view, option, index)
+        QToolTip.showText(event.globalPos(), model.tip(index), view.viewport(), view.visualRect(index))
+        return True
+
+
+class NameDelegate(TipDelegate):
+    """Edits names, and keeps what the user is typing when new frames update the table."""
 
     def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if not (isinstance(editor, QLineEdit) and editor.isModified()):
-            super().setEditorData(editor, index)
+        if isinstance(editor, QLineEdit) and not editor.isModified():
+            editor.setText(index.data(OWN_NAME))
 
 
 class LockDelegate(NameDelegate):
@@ -75,7 +89,7 @@ def paint_lock(painter: QPainter, place: QRectF, colour: QColor) -> None:
     painter.restore()
 
 
-class SwatchDelegate(QStyledItemDelegate):
+class SwatchDelegate(TipDelegate):
     """Shows swatches in selected rows in their true colours, which Qt's styles would tint, without a focus frame."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette
+from PySide6.QtCore import QObject, QSignalBlocker, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette, QStandardItem, QStandardItemModel
 
 from scstream_app.errors import StudioError
+from scstream_app.render import palette
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
@@ -17,13 +19,28 @@ from scstream_app.ui.document.action_availability import SAVING
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of
+from scstream_app.ui.panels.segments_items import (
+    AGE,
+    COLOUR,
+    DRIFT,
+    HEADERS,
+    ID,
+    NAME,
+    POSITION,
+    RANK,
+    RIGHT,
+    SHARE,
+    SHOWN,
+    SIDE,
+    SIZE,
+    Index,
+    Marks,
+    Numbers,
+    Role,
+    RowItems,
+)
 from scstream_app.ui.qt.appearance.indicator import disc_icon
 
-Index = QModelIndex | QPersistentModelIndex
-Role = Qt.ItemDataRole
-
-SHOWN, ID, NAME, SIZE, SHARE, AGE, COLOUR, POSITION, DRIFT = range(9)
-HEADERS = ("", "Id", "Name", "Pixels", "Share", "Age", "Colour", "Position", "Drift")
 _TIPS = (
     "Whether the segment is shown, and its colour in the overlay",
     "Id of the segment; it never changes",
@@ -38,29 +55,15 @@ _TIPS = (
 )
 #: Texts that must fit into the columns, even if none is as long; the column of names fills the rest of the table.
 _WIDEST = ("", "000", "segment 000", "000000", "00.0 %", "0000", "", "000, 000", "000 px, 00 %")
-_RIGHT = frozenset({ID, SIZE, SHARE, AGE, POSITION, DRIFT})
-#: Roles as plain integers: a view asks for thousands of cells a second, and comparing enums is slow.
-_DISPLAY, _EDIT, _TIP, _CHECK = (
-    int(r) for r in (Role.DisplayRole, Role.EditRole, Role.ToolTipRole, Role.CheckStateRole)
-)
-_DECORATION, _ALIGNMENT, _FOREGROUND, _ACCESSIBLE = (
-    int(r) for r in (Role.DecorationRole, Role.TextAlignmentRole, Role.ForegroundRole, Role.AccessibleTextRole)
-)
-#: Role of whether a segment is locked; the delegate draws a padlock.
-LOCKED = int(Role.UserRole)
 #: Fields of the statistics by which columns are sorted.
 _FIELDS = {ID: "id", SIZE: "pixels", SHARE: "share", AGE: "age", POSITION: "column"}
-_SIDE = [
-    int(
-        (Qt.AlignmentFlag.AlignRight if column in _RIGHT else Qt.AlignmentFlag.AlignLeft)
-        | Qt.AlignmentFlag.AlignVCenter
-    )
-    for column in range(len(HEADERS))
-]
 
 
-class SegmentsModel(QAbstractTableModel):
+class SegmentsModel(QStandardItemModel):
     """The statistics of a frame as a table, sorted and filtered.
+
+    Views read Qt's own items, into which this class writes what has changed. A view asks for a thousand values whenever
+    it is painted: answers in Python took most of the time and kept the engine's thread waiting.
 
     A new frame changes rows in place, so that a view keeps its scroll position and its selection: rows of segments
     that are gone are removed, new ones appended, and then all are sorted.
@@ -79,24 +82,34 @@ class SegmentsModel(QAbstractTableModel):
         self._rows: Rows = EMPTY
         self._ids: list[int] = []
         self._place: dict[int, int] = {}
-        self._texts: dict[int, tuple[str | None, ...]] = {}
-        self._swatches: dict[tuple[int, int], QColor] = {}
+        self._items: dict[int, RowItems] = {}
+        self._numbers: dict[int, Numbers] = {}
+        self._drifts: dict[int, Drift | None] = {}
         self._column, self._order = SIZE, Qt.SortOrder.DescendingOrder
         self._filter = ""
         self._origins = Origins(document)
         self._objects_of: dict[int, list[MarkedObject]] = {}
         self._discs: dict[RGB, QIcon] = {}
         self._colour_codes = True
-        plain = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
-        self._flags = [plain] * len(HEADERS)
-        self._flags[SHOWN] |= Qt.ItemFlag.ItemIsUserCheckable
-        self._flags[NAME] |= Qt.ItemFlag.ItemIsEditable
+        self.setColumnCount(len(HEADERS))
+        self.setSortRole(RANK)
+        for column, (title, tip) in enumerate(zip(HEADERS, _TIPS, strict=True)):
+            # The arrow of the sorted column would touch the text.
+            self._set_header(column, f"{title} " if column in RIGHT else title, Role.DisplayRole)
+            self._set_header(column, tip, Role.ToolTipRole)
+            self._set_header(column, SIDE[column], Role.TextAlignmentRole)
+
+    def _set_header(self, column: int, value: object, role: Role) -> None:
+        self.setHeaderData(column, Qt.Orientation.Horizontal, value, role)
 
     # --- changes
 
     def show_colour_codes(self, shown: bool) -> None:
         """Show colour codes beside the swatches, or not: the column may be too narrow."""
-        self._colour_codes = shown
+        if shown != self._colour_codes:
+            self._colour_codes = shown
+            self._read_numbers()
+            self._write()
 
     def show(self, rows: Rows) -> None:
         """Show the statistics of a frame."""
@@ -104,7 +117,13 @@ class SegmentsModel(QAbstractTableModel):
         # Columns never become narrower during playback.
         self.widest = tuple(map(_longer, self.widest, _longest(rows))) if len(rows) else _WIDEST
         self._origins.learn(rows)
+        self._drifts = dict(zip(rows["id"].tolist(), self._origins.drifts(rows), strict=True))
+        self._read_numbers()
         self._update()
+
+    def _read_numbers(self) -> None:
+        numbers = _numbers(self._all, self._drifts.values(), self._colour_codes)
+        self._numbers = dict(zip(self._drifts, numbers, strict=True))
 
     def set_filter(self, text: str) -> None:
         """List only segments whose name or object contains the text, or whose id starts with it."""
@@ -117,7 +136,7 @@ class SegmentsModel(QAbstractTableModel):
         self._arrange()
 
     def refresh(self) -> None:
-        """Update the rows after a change of names, colours or objects."""
+        """Update the rows after a change of names, colours, objects, locks, the theme, or of what can be edited."""
         self._update()
 
     def _update(self) -> None:
@@ -129,12 +148,8 @@ class SegmentsModel(QAbstractTableModel):
         place = {int(id): n for n, id in enumerate(kept["id"])}
         self._rows = kept[[place[id] for id in self._ids]] if len(kept) else EMPTY
         self._index()
-        # Texts and colours of cells are made when a view first asks for them.
-        self._texts.clear()
-        self._swatches.clear()
         self._arrange()
-        if len(self._rows):
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, len(HEADERS) - 1))
+        self._write()
 
     def _find_objects(self) -> None:
         """List the objects of each segment."""
@@ -149,20 +164,28 @@ class SegmentsModel(QAbstractTableModel):
         return str(id).startswith(self._filter) or any(self._filter in name.casefold() for name in names)
 
     def _remove(self, staying: set[int]) -> None:
-        gone = [row for row, id in enumerate(self._rows["id"].tolist()) if id not in staying]
+        gone = [row for row, id in enumerate(self._ids) if id not in staying]
+        for row in gone:
+            del self._items[self._ids[row]]
         for first, last in reversed(runs(gone)):
-            self.beginRemoveRows(QModelIndex(), first, last)
             self._rows = np.delete(self._rows, slice(first, last + 1))
             self._index()
-            self.endRemoveRows()
+            self.removeRows(first, last + 1 - first)
 
     def _append(self, kept: Rows) -> None:
         new = kept[[id not in self._place for id in kept["id"].tolist()]] if len(kept) else kept
         if len(new):
-            self.beginInsertRows(QModelIndex(), len(self._rows), len(self._rows) + len(new) - 1)
+            first = len(self._rows)
             self._rows = np.concatenate([self._rows, new])
             self._index()
-            self.endInsertRows()
+            self.insertRows(first, len(new))
+            with QSignalBlocker(self):
+                for row, id in enumerate(self._ids[first:], first):
+                    self._items[id] = RowItems(id)
+                    for column, item in enumerate(self._items[id].items):
+                        self.setItem(row, column, item)
+                    # Otherwise screen readers would read the number of the row, which is not the segment's id.
+                    self.setVerticalHeaderItem(row, QStandardItem())
 
     def _index(self) -> None:
         self._ids = self._rows["id"].tolist()
@@ -172,13 +195,45 @@ class SegmentsModel(QAbstractTableModel):
         order = self._sorted()
         if np.array_equal(order, np.arange(len(order))):
             return
-        self.layoutAboutToBeChanged.emit()
-        before = self.persistentIndexList()
-        target = np.argsort(order)
+        with QSignalBlocker(self):
+            for rank, row in enumerate(order.tolist()):
+                self._items[self._ids[row]].items[SHOWN].setData(rank, RANK)
         self._rows = self._rows[order]
         self._index()
-        self.changePersistentIndexList(before, [self.index(int(target[i.row()]), i.column()) for i in before])
-        self.layoutChanged.emit()
+        super().sort(SHOWN)
+
+    def _write(self) -> None:
+        """Write what has changed into the items, and tell the views once."""
+        items, numbers = self._items, self._numbers
+        with QSignalBlocker(self):
+            rows = enumerate(zip(self._ids, self._marks(), strict=True))
+            changed = [row for row, (id, marks) in rows if items[id].write(marks, numbers[id])]
+        if changed:
+            self.dataChanged.emit(self.index(changed[0], 0), self.index(changed[-1], len(HEADERS) - 1))
+
+    def _marks(self) -> Iterator[Marks]:
+        """Return the marks of the rows, from top to bottom."""
+        names, locked, editable = self._document.names, self._document.pending.locked, not self._document.saving
+        pale = QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText).rgba()
+        colours = palette.colours(max(self._ids, default=0) + 1, self._document.display.look.palette)
+        for id, colour in zip(self._ids, colours[self._ids].tolist(), strict=True):
+            objects = self._objects_of.get(id)
+            yield Marks(
+                self.name(id),
+                names.names.get(id, ""),
+                names.colours.get(id) or tuple(colour),
+                self._disc(objects[0].colour) if objects else None,
+                id in names.hidden,
+                id in locked,
+                editable,
+                pale,
+            )
+
+    def _disc(self, colour: RGB) -> QIcon:
+        """Return the icon of an object."""
+        if colour not in self._discs:
+            self._discs[colour] = disc_icon(QColor(*colour))
+        return self._discs[colour]
 
     def _sorted(self) -> npt.NDArray[np.intp]:
         """Return the sorted order of the rows; equal ones by id."""
@@ -199,7 +254,7 @@ class SegmentsModel(QAbstractTableModel):
         if column == COLOUR:
             return np.asarray(0.3 * rows["red"] + 0.6 * rows["green"] + 0.1 * rows["blue"])
         if column == DRIFT:
-            drifts = (self.drift(row) for row in rows)
+            drifts = (self._drifts[id] for id in self._ids)
             return np.array([-1.0 if drift is None else drift.size for drift in drifts])
         return np.asarray(rows[_FIELDS[column]])
 
@@ -231,105 +286,14 @@ class SegmentsModel(QAbstractTableModel):
         """Return the colour of a segment in the overlay."""
         return colour_of(self._document, id)
 
-    def drift(self, row: np.void) -> Drift | None:
-        """Return how far a segment has drifted since it was first seen; None if that is not known."""
-        return self._origins.drift(row)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
-        return 0 if parent.isValid() else len(self._ids)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's own signature)
-        return 0 if parent.isValid() else len(HEADERS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Role.DisplayRole) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Role.DisplayRole:
-            # The arrow of the sorted column would touch the text.
-            return f"{HEADERS[section]} " if section in _RIGHT else HEADERS[section]
-        if role == Role.ToolTipRole:
-            return _TIPS[section]
-        if role == Role.TextAlignmentRole:
-            return _SIDE[section]
-        return None
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        # Called for every cell that is painted: keep it fast.
-        column = index.column()
-        if column < 0:
-            return Qt.ItemFlag.NoItemFlags
-        return self._flags[ID if self._document.saving else column]
-
-    def data(self, index: Index, role: int = Role.DisplayRole) -> Any:
-        row, column = index.row(), index.column()
-        if not 0 <= row < len(self._ids):
-            return None
-        id = self._ids[row]
-        if role == _DISPLAY:
-            return self._text(id)[column] if column != COLOUR or self._colour_codes else None
-        if role == _ALIGNMENT:
-            return _SIDE[column]
-        if role == _FOREGROUND:
-            pale = self._pale(id, column)
-            return QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText) if pale else None
-        if role == _CHECK and column == SHOWN:
-            return Qt.CheckState.Unchecked if id in self._document.names.hidden else Qt.CheckState.Checked
-        if role == _DECORATION and column in (SHOWN, COLOUR):
-            return self._swatch(id, column)
-        if role == _DECORATION and column == NAME and id in self._objects_of:
-            return self._disc(self._objects_of[id][0].colour)
-        if role == _EDIT and column == NAME:
-            return self._document.names.names.get(id, "")
-        if role == LOCKED:
-            return id in self._document.pending.locked
-        if role == _TIP:
-            return self._tip(id, column)
-        if role == _ACCESSIBLE and column == NAME and id in self._document.pending.locked:
-            return f"{self.name(id)}, locked"
-        if role == _ACCESSIBLE and column == COLOUR:
-            return self._text(id)[column]
-        return None
-
-    def _tip(self, id: int, column: int) -> str:
-        if self._document.saving and column in (SHOWN, NAME):
+    def tip(self, index: Index) -> str:
+        """Return the tooltip of a cell."""
+        if self._document.saving and index.column() in (SHOWN, NAME):
             return SAVING
+        id = self.id(index.row())
         locked = ", locked: the model neither splits nor merges it" if id in self._document.pending.locked else ""
         objects = "".join(f", in object '{object_.name}'" for object_ in self._objects_of.get(id, ()))
-        return f"{self.name(id)}, id {id}{objects}, mean colour {self._text(id)[COLOUR]}{locked}"
-
-    def _pale(self, id: int, column: int) -> bool:
-        names = self._document.names
-        return id in names.hidden or (column == NAME and id not in names.names)
-
-    def _swatch(self, id: int, column: int) -> QColor:
-        key = id, column
-        if key not in self._swatches:
-            self._swatches[key] = QColor(*(self.colour(id) if column == SHOWN else _mean(self._rows[self._place[id]])))
-        return self._swatches[key]
-
-    def _disc(self, colour: RGB) -> QIcon:
-        """Return the icon of an object."""
-        if colour not in self._discs:
-            self._discs[colour] = disc_icon(QColor(*colour))
-        return self._discs[colour]
-
-    def _text(self, id: int) -> tuple[str | None, ...]:
-        """Return the texts of a segment's cells, from left to right."""
-        if id not in self._texts:
-            row = self._rows[self._place[id]]
-            drift = self.drift(row)
-            self._texts[id] = (
-                None,
-                str(id),
-                self.name(id),
-                str(int(row["pixels"])),
-                f"{100.0 * float(row['share']):.1f} %",
-                str(int(row["age"])),
-                "#{:02x}{:02x}{:02x}".format(*_mean(row)),
-                f"{float(row['column']):.0f}, {float(row['row']):.0f}",
-                "" if drift is None else str(drift),
-            )
-        return self._texts[id]
+        return f"{self.name(id)}, id {id}{objects}, mean colour {self._numbers[id].mean}{locked}"
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
         if self._document.saving:
@@ -359,9 +323,18 @@ def _longer(one: str, other: str) -> str:
     return other if len(other) > len(one) else one
 
 
-def _mean(row: np.void) -> RGB:
-    red, green, blue = (round(255.0 * float(row[name])) for name in ("red", "green", "blue"))
-    return red, green, blue
+def _numbers(rows: Rows, drifts: Iterable[Drift | None], colour_codes: bool) -> list[Numbers]:
+    """Return what the rows of a frame show of its statistics."""
+    fields = (rows[name].tolist() for name in ("pixels", "share", "age", "column", "row"))
+    means = np.rint(255.0 * np.stack([rows[name] for name in ("red", "green", "blue")], axis=-1)).astype(int)
+    numbers = []
+    for pixels, share, age, x, y, mean, drift in zip(*fields, means.tolist(), drifts, strict=True):
+        code = "#{:02x}{:02x}{:02x}".format(*mean)
+        centre = f"{x:.0f}, {y:.0f}"
+        drifted = "" if drift is None else str(drift)
+        colour = code if colour_codes else ""
+        numbers.append(Numbers((str(pixels), f"{100.0 * share:.1f} %", str(age), colour, centre, drifted), code))
+    return numbers
 
 
 def runs(rows: list[int]) -> list[tuple[int, int]]:

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from scstream_app.ui.panels.segments_model import COLOUR, DRIFT, HEADERS, NAME, SHARE, SHOWN, SIZE, SegmentsModel
+from scstream_app.ui.panels.segments_items import COLOUR, DRIFT, HEADERS, NAME, SHARE, SHOWN, SIZE
+from scstream_app.ui.panels.segments_model import SegmentsModel
 from scstream_app.ui.qt.widgets import show_boxes
 
 #: Pixels beside the text: for a box with a swatch, an object's disc, the arrow of the sorted column.

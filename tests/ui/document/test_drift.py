@@ -16,10 +16,10 @@ def test_a_table_waits_for_few_frames_at_a_time(story_document: Document, monkey
     rows, origins = statistics(3), Origins(story_document)
     origins.learn(rows)
     assert read == [0]
-    assert [origins.drift(row) is not None for row in rows] == [row["id"] != 3 for row in rows]
+    assert [found is not None for found in origins.drifts(rows)] == [row["id"] != 3 for row in rows]
     origins.learn(rows)
     assert read == [0, 2]
-    assert all(origins.drift(row) is not None for row in rows)
+    assert None not in origins.drifts(rows)
     origins.learn(rows)
     assert read == [0, 2]
 
@@ -29,6 +29,6 @@ def test_segments_that_are_long_gone_are_forgotten(story_document: Document, mon
     origins, session = Origins(story_document), story_document.session
     for frame in (0, 3, 4, 4):
         origins.learn(session.statistics(frame))
-    gone = session.statistics(3)[session.statistics(3)["id"] == 2][0]
-    assert origins.drift(gone) is None
-    assert all(origins.drift(row) is not None for row in session.statistics(4))
+    gone = session.statistics(3)[session.statistics(3)["id"] == 2]
+    assert origins.drifts(gone) == [None]
+    assert None not in origins.drifts(session.statistics(4))

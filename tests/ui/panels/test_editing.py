@@ -34,7 +34,7 @@ from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
-from scstream_app.ui.panels.segments_model import COLOUR, NAME, SHOWN, SIZE
+from scstream_app.ui.panels.segments_items import COLOUR, NAME, SHOWN, SIZE
 from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
@@ -361,7 +361,7 @@ def test_a_lock_is_seen_however_narrow_the_panel_is(story_document: Document, qt
     # Nothing of the name runs into it.
     ground = np.median(locked)
     assert (np.abs(locked[:, -18:-15] - ground) < 30).all()
-    tip = view.model().data(index_of(panel, 1, NAME), Qt.ItemDataRole.ToolTipRole)
+    tip = view.model().tip(index_of(panel, 1, NAME))
     assert "locked: the model neither splits nor merges it" in tip
 
 
@@ -454,7 +454,7 @@ def test_boxes_and_names_wait_until_it_is_saved(window: MainWindow, qtbot: QtBot
     assert document.names.hidden == set()
     assert document.undo.count() == 0
     assert window.message.text.startswith("Saving in")
-    tip = view.model().data(index_of(window.segments, 1, SHOWN), Qt.ItemDataRole.ToolTipRole)
+    tip = view.model().tip(index_of(window.segments, 1, SHOWN))
     assert tip == "Wait until the session is saved"
     come_back(window, qtbot, saved)
     tick(window, qtbot, 1)

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from PySide6.QtCore import QEvent, QPersistentModelIndex, QPoint, Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QHelpEvent, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QColorDialog,
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
     QTableView,
     QToolBar,
     QToolButton,
+    QToolTip,
     QTreeWidget,
     QWidget,
 )
@@ -38,11 +40,12 @@ from scstream_app.session import MarkedObject, Names, Session
 from scstream_app.settings import Settings
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.panels.segments import SegmentsPanel
-from scstream_app.ui.panels.segments_model import (
+from scstream_app.ui.panels.segments_items import (
     AGE,
     COLOUR,
     DRIFT,
@@ -53,8 +56,9 @@ from scstream_app.ui.panels.segments_model import (
     SHARE,
     SHOWN,
     SIZE,
-    SegmentsModel,
 )
+from scstream_app.ui.panels.segments_model import SegmentsModel
+from scstream_app.ui.qt.appearance import theme
 
 pytestmark = pytest.mark.slow
 
@@ -125,9 +129,8 @@ def test_a_frame_has_the_table_painted_once(panel: SegmentsPanel, story_document
     assert paints.count == before + 1
 
 
-def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, story_document: Document) -> None:
-    rows = story_document.display.shown.result.statistics
-    rows = rows[np.lexsort((rows["id"], -rows["pixels"]))]
+def assert_shows(panel: SegmentsPanel, statistics: npt.NDArray[np.void]) -> None:
+    rows = statistics[np.lexsort((statistics["id"], -statistics["pixels"]))]
     assert ids(panel) == rows["id"].tolist()
     assert column(panel, SIZE) == [str(n) for n in rows["pixels"]]
     assert column(panel, SHARE) == [f"{100 * share:.1f} %" for share in rows["share"]]
@@ -136,7 +139,80 @@ def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, stor
     means = np.rint(255 * np.stack([rows[name] for name in ("red", "green", "blue")], axis=1)).astype(int)
     told = column(panel, COLOUR, Qt.ItemDataRole.AccessibleTextRole)
     assert told == ["#{:02x}{:02x}{:02x}".format(*mean) for mean in means]
+    swatches = column(panel, COLOUR, Qt.ItemDataRole.DecorationRole)
+    assert swatches == [QColor(*mean) for mean in means.tolist()]
     assert column(panel, NAME) == [f"segment {id}" for id in rows["id"]]
+
+
+def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, story_document: Document) -> None:
+    assert_shows(panel, story_document.display.shown.result.statistics)
+
+
+def test_the_last_frame_is_shown_when_playback_stops(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    player = Player(story_document)
+    player.play()
+    qtbot.waitUntil(lambda: not player.playing)
+    last = story_document.display.shown.result
+    assert last.index == 4
+    qtbot.waitUntil(partial(assert_shows, panel, last.statistics))
+
+
+def test_an_equal_frame_changes_nothing(story_document: Document) -> None:
+    model, rows = SegmentsModel(story_document), story_document.display.shown.result.statistics
+    model.show(rows)
+    changes: list[object] = []
+    for signal in (model.dataChanged, model.layoutChanged, model.rowsInserted, model.rowsRemoved):
+        signal.connect(lambda *_: changes.append(1))
+    model.show(rows.copy())
+    assert not changes
+    rows = rows.copy()
+    rows["age"][rows["id"] == 2] += 1
+    model.show(rows)
+    assert changes == [1]
+
+
+def test_a_tooltip_describes_the_segment_now(panel: SegmentsPanel, story_document: Document) -> None:
+    viewport = table(panel).viewport()
+    undo_commands.rename(story_document, 1, "kite")
+    undo_commands.make_object(story_document, "toy", [1])
+    place = cell(panel, 1, SIZE)
+    QApplication.sendEvent(viewport, QHelpEvent(QEvent.Type.ToolTip, place, viewport.mapToGlobal(place)))
+    code = column(panel, COLOUR, Qt.ItemDataRole.AccessibleTextRole)[ids(panel).index(1)]
+    assert QToolTip.text() == f"kite, id 1, in object 'toy', mean colour {code}"
+    QToolTip.hideText()
+
+
+def test_screen_readers_hear_of_locks_but_not_of_row_numbers(panel: SegmentsPanel, story_document: Document) -> None:
+    story_document.edit(Edit("lock", (1,)))
+    told = dict(zip(ids(panel), column(panel, NAME, Qt.ItemDataRole.AccessibleTextRole), strict=True))
+    assert told == {0: None, 1: "segment 1, locked", 2: None}
+    model = table(panel).model()
+    assert {model.headerData(row, Qt.Orientation.Vertical) for row in range(3)} == {None}
+
+
+@pytest.fixture
+def apply_theme(qapp: QApplication) -> Iterator[Callable[[str], None]]:
+    """Function that applies a theme until the end of the test."""
+    yield partial(theme.apply, qapp)
+    theme.apply(qapp, "system")
+
+
+def test_pale_texts_follow_the_theme(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot, apply_theme: Callable[[str], None]
+) -> None:
+    undo_commands.rename(story_document, 1, "kite")
+    undo_commands.set_hidden(story_document, [2], True)
+
+    def texts(which: int) -> dict[int, object]:
+        return dict(zip(ids(panel), column(panel, which, Qt.ItemDataRole.ForegroundRole), strict=True))
+
+    for name in ("light", "dark"):
+        apply_theme(name)
+        pale = QApplication.palette().color(QPalette.ColorRole.PlaceholderText)
+        qtbot.waitUntil(lambda pale=pale: texts(NAME) == {0: pale, 1: None, 2: pale})
+        assert texts(SIZE) == {0: None, 1: None, 2: pale}
 
 
 def test_the_table_follows_the_frame_and_keeps_what_is_selected(
@@ -339,7 +415,7 @@ def test_a_name_typed_into_the_table_can_be_undone(
     for act in (qtbot.mouseClick, qtbot.mouseDClick):
         act(view.viewport(), Qt.MouseButton.LeftButton, pos=cell(panel, 1, NAME))
     editor = view.viewport().findChild(QLineEdit)
-    assert editor is not None
+    assert editor.text() == ""
     qtbot.keyClicks(editor, "ki")
     # A frame that comes meanwhile leaves it alone.
     show(story_document, qtbot, 1)
@@ -352,6 +428,9 @@ def test_a_name_typed_into_the_table_can_be_undone(
     assert column(panel, NAME)[ids(panel).index(1)] == "segment 1"
     story_document.undo.redo()
     assert story_document.names.names == {1: "kite"}
+    story_document.display.select([1])
+    panel.rename_selected()
+    assert [editor.text() for editor in view.viewport().findChildren(QLineEdit) if editor.isVisible()] == ["kite"]
 
 
 def test_h_and_the_box_hide_and_show(panel: SegmentsPanel, story_document: Document, qtbot: QtBot) -> None:
@@ -359,7 +438,7 @@ def test_h_and_the_box_hide_and_show(panel: SegmentsPanel, story_document: Docum
     qtbot.keyClick(table(panel), Qt.Key.Key_H)
     assert story_document.names.hidden == {1}
     states = dict(zip(ids(panel), column(panel, SHOWN, Qt.ItemDataRole.CheckStateRole), strict=True))
-    assert states[1] == Qt.CheckState.Unchecked
+    assert Qt.CheckState(states[1]) is Qt.CheckState.Unchecked
     qtbot.keyClick(table(panel), Qt.Key.Key_H)
     assert story_document.names.hidden == set()
     story_document.undo.undo()

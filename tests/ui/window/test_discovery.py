@@ -33,7 +33,7 @@ from scstream_app.settings import Settings
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.panels.object_dialog import ObjectDialog
-from scstream_app.ui.panels.segments_model import NAME
+from scstream_app.ui.panels.segments_items import NAME
 from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -177,7 +177,7 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     cells = {model_id(table, row): table.model().index(row, NAME) for row in range(table.model().rowCount())}
     marked = {id for id, cell in cells.items() if cell.data(Qt.ItemDataRole.DecorationRole) is not None}
     assert marked == {id}
-    assert "in object 'surfer'" in cells[id].data(Qt.ItemDataRole.ToolTipRole)
+    assert "in object 'surfer'" in table.model().tip(cells[id])
     qtbot.keyClicks(window.segments.findChild(QLineEdit), "surf")
     assert [model_id(table, row) for row in range(table.model().rowCount())] == [id]
     add_to_object(window, qtbot, "surfer")

@@ -35,7 +35,7 @@ from scstream_app.ui.actions.actions import Actions
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.panels.plots.plot_helpers import ShortAxis
 from scstream_app.ui.panels.segments import SegmentsPanel
-from scstream_app.ui.panels.segments_model import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
+from scstream_app.ui.panels.segments_items import AGE, COLOUR, DRIFT, ID, NAME, POSITION, SHOWN, SIZE
 from scstream_app.ui.panels.statistics import StatisticsPanel
 from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.qt.layout.docks import Dock
