@@ -45,8 +45,8 @@ from scstream_app.ui.panels.segments_model import SegmentsModel, runs
 from scstream_app.ui.panels.segments_table import SegmentsTable
 from scstream_app.ui.qt.widgets import ask_colour, more_button, show_boxes
 
-#: Seconds between two updates during playback: the table follows the picture, and leaves time to paint the next one.
-_PAUSE = 0.1
+#: Seconds between two updates during playback: numbers that change more often cannot be read.
+_PAUSE = 0.2
 #: Shown instead of the number of segments while there are none.
 _NOT_YET = {
     State.OPENING: "Opening…",
