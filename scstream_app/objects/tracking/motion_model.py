@@ -21,7 +21,7 @@ _ROUNDS = 3
 _SMALLEST_SPREAD = 0.15
 #: Density of displacements that follow neither map, per square pixel, and shares of such displacements.
 _STRAY_DENSITY = 0.01
-_STRAY_INSIDE, _STRAY_OUTSIDE = 0.4, 0.03
+_STRAY_INSIDE, _STRAY_OUTSIDE = 0.1, 0.03
 #: Weight of the surroundings' motion inside the object: parts of it may stand still.
 _CARRIED = 0.3
 #: Difference of the pictures in grey levels from which motion unlike that of the surroundings fully counts, and the

@@ -1,6 +1,7 @@
 """Thin parts of an object, such as lines and poles: tracked in the full picture by the ridges of its luminance.
 
-Colours and segments say little about parts that are only a few pixels wide.
+Colours and segments say little about parts that are only a few pixels wide. Straight lines are tracked as wholes, other
+thin parts pixel by pixel.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.objects.tracking.straight_lines import StraightLine, advance_lines, find_lines, lines_mask
 from scstream_app.render.image_types import Picture
 
 #: Widths in reduced pixels: of what counts as thin, and of the area in which a thin part is sought in the next frame.
 _THIN = 3.5
-_SEARCH = 4.5
+_SEARCH = 3.0
+#: Share of a reduced pixel that a moved thin part must cover, so that it is sought around there.
+_MOVED_SHARE = 0.3
 #: Smallest length of a thin part when it is marked, and of a piece that is found again, in reduced pixels.
 _LENGTH, _PIECE_LENGTH = 10.0, 7.5
 #: Smallest number of full pixels of all thin parts together.
@@ -39,11 +43,17 @@ class ThinParts:
         Height of a ridge in grey levels from which it belongs to the object.
     ratio : float
         Full pixels per reduced pixel.
+    pieces : array (H, W) bool
+        The thin parts that were found pixel by pixel.
+    lines : tuple of StraightLine
+        Those that were found as straight lines.
     """
 
     mask: Mask
     threshold: float
     ratio: float
+    pieces: Mask
+    lines: tuple[StraightLine, ...]
 
     @classmethod
     def of(cls, mask: Mask, picture: Picture, ratio: float) -> ThinParts | None:
@@ -58,7 +68,9 @@ class ThinParts:
         outside = float(np.median(ridges[near])) if near.any() else 0.0
         if inside - outside < _CONTRAST:
             return None
-        return cls(thin, outside + _SHARE * (inside - outside), ratio)
+        lines = find_lines(thin, ratio)
+        pieces = thin & ~_widened(lines_mask(lines, thin.shape), _THIN * ratio)
+        return cls(thin, outside + _SHARE * (inside - outside), ratio, pieces, lines)
 
     def advance(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> ThinParts:
         """Find the parts again in the next frame.
@@ -74,12 +86,25 @@ class ThinParts:
         """
         if not self.mask.any():
             return self
-        region = _around(self.mask, 4.0 * _SEARCH * self.ratio + float(np.abs(flow).max()) * self.ratio)
-        search = _widened(_moved(self.mask, flow, self.ratio, region), _SEARCH * self.ratio)
-        ridges = search & (_ridges(picture[region], self.ratio) > self.threshold) & ~thick[region]
-        found = np.zeros_like(self.mask)
-        found[region] = _longer(ridges | (thick[region] & search), _PIECE_LENGTH * self.ratio) & ridges
-        return replace(self, mask=found)
+        pieces = self._pieces(thick, picture, flow)
+        lines = self._lines(thick, picture, flow)
+        return replace(self, mask=pieces | lines_mask(lines, pieces.shape), pieces=pieces, lines=lines)
+
+    def _pieces(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> Mask:
+        found = np.zeros_like(self.pieces)
+        search = _search_area(self.pieces, flow)
+        if search.any():
+            region = _around(search, _LENGTH * self.ratio)
+            near = search[region]
+            thin = near & (_ridges(picture[region], self.ratio) > self.threshold) & ~thick[region]
+            found[region] = _longer(thin | (thick[region] & near), _PIECE_LENGTH * self.ratio) & thin
+        return found
+
+    def _lines(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> tuple[StraightLine, ...]:
+        if not self.lines:
+            return ()
+        heights = _ridges(picture, self.ratio).astype(np.float32)
+        return advance_lines(self.lines, heights, _shift(thick, flow) * self.ratio, self.threshold, self.ratio)
 
 
 def _thin(mask: Mask, ratio: float) -> Mask:
@@ -95,15 +120,24 @@ def _ridges(picture: Picture, ratio: float) -> npt.NDArray[np.uint8]:
     return np.asarray(np.maximum(bright, dark), np.uint8)
 
 
-def _moved(mask: Mask, flow: npt.NDArray[np.float32], ratio: float, region: tuple[slice, slice]) -> Mask:
-    """A mask of the frame before, moved along the flow, in a region."""
-    height, width = mask.shape
-    full = cv2.resize(flow, (width, height), interpolation=cv2.INTER_LINEAR)[region] * np.float32(ratio)
-    rows, columns = (np.arange(n, dtype=np.float32)[part] for n, part in zip(mask.shape, region, strict=True))
+def _search_area(pieces: Mask, flow: npt.NDArray[np.float32]) -> Mask:
+    """The surroundings of where the flow moves thin parts of the frame before."""
+    if not pieces.any():
+        return pieces
+    (height, width), (rows, columns) = pieces.shape, (np.arange(n, dtype=np.float32) for n in flow.shape[:2])
+    small = cv2.resize(255 * pieces.view(np.uint8), (len(columns), len(rows)), interpolation=cv2.INTER_AREA)
     moved = cv2.remap(
-        mask.astype(np.float32), columns + full[..., 0], rows[:, None] + full[..., 1], cv2.INTER_LINEAR, borderValue=0.0
+        small, columns + flow[..., 0], rows[:, None] + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
     )
-    return np.asarray(moved > 0.3)
+    near = _widened(moved > 255.0 * _MOVED_SHARE, _SEARCH)
+    return np.asarray(cv2.resize(near.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0)
+
+
+def _shift(thick: Mask, flow: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    """Motion of an object since the frame before, along columns and rows, in reduced pixels."""
+    height, width = flow.shape[:2]
+    inside = cv2.resize(thick.view(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
+    return -np.median(flow[inside], axis=0).astype(np.float64) if inside.any() else np.zeros(2)
 
 
 def _longer(mask: Mask, length: float) -> Mask:

@@ -27,6 +27,9 @@ _WARPED_LIMIT, _MEMORY_LIMIT, _JOINT_LIMIT = 3.0, 4.0, 6.0
 _SHARPNESS = 1.5
 #: Share of the newest frame in the memory of segments, in the recent colours, and in the expected area.
 _MEMORY_RATE, _COLOUR_RATE, _AREA_RATE = 0.5, 0.2, 0.03
+#: The same in the memory of segments that did not belong to the object where the user marked it, and seem to belong to
+#: it now: that is more often a leak.
+_DOUBTED_RATE = 0.2
 #: Evidence of a segment against the object is reduced by this times the share of the object that it contains.
 _STRADDLING = 1.5
 #: Smallest share of the expected area that is expected after a correction.
@@ -264,8 +267,9 @@ def _remembered(
         return replace(track, shares=shares, confidence=0.0)
     memory = dict(track.memory)
     for id, odds in zip(frame.names.tolist(), _segment_odds(shares, frame).tolist(), strict=True):
-        known = memory.get(id, odds)
-        memory[id] = min(known + _MEMORY_RATE * (odds - known), _MEMORY_LIMIT if id in track.anchored else 0.0)
+        known, trusted = memory.get(id, odds), id in track.anchored
+        rate = _MEMORY_RATE if trusted or odds < known else _DOUBTED_RATE
+        memory[id] = min(known + rate * (odds - known), _MEMORY_LIMIT if trusted else 0.0)
     recent = track.recent.moved_to(_colours(shares, frame, region), _COLOUR_RATE)
     expected += _AREA_RATE * (area - expected)
     return Track(shares, memory, track.anchored, expected, track.first, recent, track.thin, _certainty(scores))

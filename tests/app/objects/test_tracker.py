@@ -92,6 +92,18 @@ def test_segments_that_leave_the_object_take_their_pixels_along() -> None:
     assert metrics.jaccard(found[-1].mask(0), masks[-1]) > GOOD
 
 
+def test_what_moves_along_beside_the_object_stays_outside() -> None:
+    # Like spray beside a surfer: a segment that was not marked moves as fast, and a part of the object has its colour.
+    masks = [square(20, 10 + 3 * k) for k in range(14)]
+    results = []
+    for k, mask in enumerate(masks):
+        one = result(k, [(mask, RED), (square(20 + SIDE, 10 + 3 * k), GREEN)])
+        one.picture[mask & square(37, 10 + 3 * k)] = GREEN
+        results.append(one)
+    found = tracked([object_of(painted(0, masks[0]))], results)
+    assert metrics.jaccard(found[-1].mask(0), masks[-1]) > 0.8
+
+
 def test_a_correction_changes_no_earlier_frame() -> None:
     _, results = moving(12)
     made = object_of(ObjectEdit("made", 0, frozenset({1})))
