@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QColor, QImage, QPainter, QPixmap
+from PySide6.QtCore import QPointF, QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.qt.widgets import paint_checkers
-from scstream_app.ui.viewer.viewer_painting import as_image, average
+from scstream_app.ui.viewer.viewer_painting import as_image, average, interpolate
 
 #: From this zoom on pixels are drawn as squares; below it squares would have uneven widths.
 _PIXELATED_FROM = 2.0
 #: Below this zoom QPainter's smoothing skips pixels.
 _AVERAGED_BELOW = 0.5
+#: A picture that is larger than so many screens is not resized as a whole.
+_MOST_SCREENS = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +32,35 @@ class PicturePainter:
     """Paints pictures in screen pixels."""
 
     def __init__(self) -> None:
-        self._averaged: tuple[Picture, float, Picture] | None = None
+        self._resized: tuple[Picture, float, Picture] | None = None
         self._kept: tuple[Picture, PicturePlace, QSize, QColor, QPixmap] | None = None
 
     def clear(self) -> None:
         """Release the pictures."""
-        self._averaged = self._kept = None
+        self._resized = self._kept = None
 
     def paint(self, painter: QPainter, picture: Picture, place: PicturePlace) -> None:
         """Paint the picture; transparent ones on checkers."""
         image, target = as_image(picture), place.target
         if image.hasAlphaChannel():
             paint_checkers(painter, target, place.ratio)
-        if place.scale < _AVERAGED_BELOW:
-            painter.drawImage(target.topLeft(), self._smaller(picture, place.scale))
-            return
         smooth = place.scale < _PIXELATED_FROM and place.scale != 1.0
+        if place.scale < _AVERAGED_BELOW or (smooth and picture.shape[2] == 3 and _fits(target, painter, place.ratio)):
+            corner = QPointF(round(target.left()), round(target.top()))
+            painter.drawImage(corner, as_image(self._at_scale(picture, place.scale)))
+            return
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
         painter.drawImage(target, image)
 
-    def _smaller(self, picture: Picture, scale: float) -> QImage:
-        if self._averaged is None or self._averaged[0] is not picture or self._averaged[1] != scale:
-            self._averaged = picture, scale, average(picture, scale)
-        return as_image(self._averaged[2])
+    def _at_scale(self, picture: Picture, scale: float) -> Picture:
+        """The picture in the size in which it is shown.
+
+        Qt would keep all threads that run Python waiting while it scales, and take several times as long.
+        """
+        if self._resized is None or self._resized[0] is not picture or self._resized[1] != scale:
+            resize = average if scale < _AVERAGED_BELOW else interpolate
+            self._resized = picture, scale, resize(picture, scale)
+        return self._resized[2]
 
     def paint_kept(self, painter: QPainter, picture: Picture, place: PicturePlace, size: QSize, around: QColor) -> None:
         """As `paint`, with the colour ``around`` the picture, from a pixmap of ``size`` made the first time.
@@ -68,3 +76,9 @@ class PicturePainter:
             inner.end()
             self._kept = kept = picture, place, size, around, pixmap
         painter.drawPixmap(0, 0, kept[4])
+
+
+def _fits(target: QRectF, painter: QPainter, ratio: float) -> bool:
+    """Whether most of the picture is on the screen."""
+    device, most = painter.device(), _MOST_SCREENS * ratio
+    return target.width() <= most * device.width() and target.height() <= most * device.height()

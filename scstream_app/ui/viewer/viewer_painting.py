@@ -26,9 +26,18 @@ def as_image(picture: Picture) -> QImage:
 
 def average(picture: Picture, scale: float) -> Picture:
     """Shrink a picture; each new pixel is the mean of the pixels it covers."""
+    return _resized(picture, scale, cv2.INTER_AREA)
+
+
+def interpolate(picture: Picture, scale: float) -> Picture:
+    """Resize a picture smoothly, to no less than half of its size."""
+    return _resized(picture, scale, cv2.INTER_LINEAR)
+
+
+def _resized(picture: Picture, scale: float, interpolation: int) -> Picture:
     height, width = picture.shape[:2]
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
-    return np.ascontiguousarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), np.uint8)
+    return np.ascontiguousarray(cv2.resize(picture, size, interpolation=interpolation), np.uint8)
 
 
 def dashed(line: npt.NDArray[np.bool_]) -> Picture:

@@ -153,6 +153,27 @@ def test_zoomed_out_every_pixel_counts(qtbot, open_results):
     assert middle.max() <= 129
 
 
+@pytest.mark.parametrize("zoom", [0.6, 0.77, 1.3, 1.9, 1.99])
+def test_at_a_smooth_zoom_edges_are_where_the_cursor_finds_them(qtbot, open_results, zoom):
+    """A red box in a blue picture is shown at its place, but for less than a pixel of the screen."""
+    picture = np.full((160, 200, 3), (0, 0, 255), np.uint8)
+    picture[40:120, 50:150] = 255, 0, 0
+    viewer = Viewer(open_results([result(0, np.zeros((160, 200)), rgb=picture)]))
+    qtbot.addWidget(viewer)
+    viewer.resize(431, 345)
+    show(qtbot, viewer.document, view="original")
+    viewer.zoom(zoom / viewer.scale)
+    screen = pixels(viewer)
+    box = (screen[..., 0] > 127) & (screen[..., 2] < 128)
+    ratio = viewer.devicePixelRatioF()
+    rows, columns = np.flatnonzero(box.any(axis=1)) / ratio, np.flatnonzero(box.any(axis=0)) / ratio
+    first = viewer.image_point(QPointF(columns[0], rows[0]))
+    last = viewer.image_point(QPointF(columns[-1], rows[-1]) + QPointF(1, 1) / ratio)
+    pixel = 1.0 / zoom
+    assert (first.x(), first.y()) == pytest.approx((50, 40), abs=pixel)
+    assert (last.x(), last.y()) == pytest.approx((150, 120), abs=pixel)
+
+
 def test_a_matte_lies_on_checkers(viewer, qtbot):
     document = viewer.document
     document.set_objects([MarkedObject.made("square", (255, 0, 0), 0, frozenset({1}))])
