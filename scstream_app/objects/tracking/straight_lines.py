@@ -18,18 +18,18 @@ import numpy.typing as npt
 _LENGTH, _GAP, _REACH = 45.0, 3.0, 5.0
 #: Number of places along a line at which ridges are looked at.
 _PLACES = 64
-#: Largest number of lines, and the share of its length that must be in the mask.
-_MOST = 12
+#: Largest number of lines, and the smallest number of pixels of the mask near a line, per pixel of its length.
+_MOST_LINES = 12
 _FILLED = 0.5
 #: Width in reduced pixels within which pixels belong to a line when it is marked.
 _WIDTH = 3.5
-#: A line is found if its ridge has this share of the height from which single pixels count.
-_SHARE = 0.5
+#: A line is found if its ridge rises above its surroundings by this share of what single pixels must.
+_FOUND_SHARE = 0.35
 #: Ridges count up to this multiple of that height; this share of it is the price of moving the ends as far as they may.
 _HIGHEST, _PRICE = 2.0, 0.03
 #: Number of frames for which a line that is not found moves along with the object; then it is gone.
 _PATIENCE = 2
-#: An end closer than this to the frame's edge, in full pixels, stays there.
+#: An end whose line leaves the frame within this distance, in full pixels, stays at the frame's edge.
 _EDGE = 6.0
 #: Share of a line that must be in the frame.
 _VISIBLE = 0.3
@@ -94,14 +94,17 @@ def advance_lines(
         return ()
     expected, reach = np.stack([line.ends for line in lines]) + shift, _REACH * ratio
     across = _across(expected)
-    every, offsets = np.arange(len(lines)), np.zeros((len(lines), 2))
+    every, offsets, grounds = np.arange(len(lines)), np.zeros((len(lines), 2)), []
     # First in large steps, then in single pixels.
     for step, span in ((reach / 4.0, reach), (1.0, reach / 4.0)):
         tried = offsets[:, None] + _grid(step, span)
         heights, visible = _heights(ridges, _moved_across(expected[:, None], tried, across[:, None]), threshold)
-        best = (heights - _PRICE * _HIGHEST * threshold * np.hypot(tried[..., 0], tried[..., 1]) / reach).argmax(axis=1)
+        price = _PRICE * _HIGHEST * threshold * np.hypot(tried[..., 0], tried[..., 1]) / reach
+        best = (heights * visible - price).argmax(axis=1)
         offsets = tried[every, best]
-    found = heights[every, best] >= _SHARE * threshold
+        grounds.append(np.median(heights, axis=1))
+    # Most lines that were tried lie beside the ridge: texture alone must not be taken for it.
+    found = heights[every, best] - grounds[0] >= _FOUND_SHARE * np.maximum(threshold - grounds[0], 1.0)
     ends = np.where(found[:, None, None], _moved_across(expected, offsets, across), expected)
     kept = []
     for place in np.flatnonzero(visible[every, best] >= _VISIBLE).tolist():
@@ -113,7 +116,7 @@ def advance_lines(
 
 
 def find_lines(mask: Mask, ratio: float) -> tuple[StraightLine, ...]:
-    """The straight lines of a mask, the longest first.
+    """The straight lines of a mask, the longest first; ``ratio`` is the number of full pixels per reduced pixel.
 
     Examples
     --------
@@ -125,7 +128,7 @@ def find_lines(mask: Mask, ratio: float) -> tuple[StraightLine, ...]:
     """
     left, lines = mask.astype(np.uint8), []
     shortest = _LENGTH * ratio
-    for _ in range(_MOST):
+    for _ in range(_MOST_LINES):
         candidates = cv2.HoughLinesP(
             left, 1.0, np.pi / 360.0, int(0.6 * shortest), minLineLength=shortest, maxLineGap=_GAP * ratio
         )
@@ -192,13 +195,16 @@ def _heights(ridges: Ridges, ends: Points, threshold: float) -> tuple[Points, Po
 
 
 def _at_edge(ends: Points, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """Which ends are at the edge of the frame."""
-    largest = np.array([shape[1], shape[0]]) - 1.0
-    return np.asarray(((ends < _EDGE) | (ends > largest - _EDGE)).any(axis=1))
+    """Which ends are at the edge of the frame, with the line leading out of it."""
+    across, largest = _across(ends), np.array([shape[1], shape[0]]) - 1.0
+    along = _EDGE * np.array([across[1], -across[0]])
+    beyond = ends + np.array([-along, along])
+    # A line along the edge does not lead out of the frame.
+    return np.asarray(((beyond < -1.0) | (beyond > largest + 1.0)).any(axis=1))
 
 
 def _stretched(ends: Points, at_edge: npt.NDArray[np.bool_], shape: tuple[int, ...]) -> Points | None:
-    """A line whose ends of the frame's edge are there again; None if no part of it is in the frame."""
+    """Extend the ends that were at the frame's edge to the edge again; None if the line is outside the frame."""
     along = ends[1] - ends[0]
     # Far enough to leave the frame on any side.
     far = along * (sum(shape) / max(float(np.hypot(*along)), 1.0))

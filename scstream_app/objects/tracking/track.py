@@ -27,8 +27,8 @@ _WARPED_LIMIT, _MEMORY_LIMIT, _JOINT_LIMIT = 3.0, 4.0, 6.0
 _SHARPNESS = 1.5
 #: Share of the newest frame in the memory of segments, in the recent colours, and in the expected area.
 _MEMORY_RATE, _COLOUR_RATE, _AREA_RATE = 0.5, 0.2, 0.03
-#: The same in the memory of segments that did not belong to the object where the user marked it, and seem to belong to
-#: it now: that is more often a leak.
+#: The same where the memory of a segment rises that did not belong to the object where the user marked it: that is more
+#: often a leak.
 _DOUBTED_RATE = 0.2
 #: Evidence of a segment against the object is reduced by this times the share of the object that it contains.
 _STRADDLING = 1.5

@@ -15,8 +15,8 @@ from scstream_app.ui.viewer.viewer_painting import as_image, average, interpolat
 _PIXELATED_FROM = 2.0
 #: Below this zoom QPainter's smoothing skips pixels.
 _AVERAGED_BELOW = 0.5
-#: A picture that is larger than so many screens is not resized as a whole.
-_MOST_SCREENS = 1.25
+#: A picture that is so many times as wide or high as the viewer is not resized as a whole.
+_MOST_VIEWS = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +44,9 @@ class PicturePainter:
         image, target = as_image(picture), place.target
         if image.hasAlphaChannel():
             paint_checkers(painter, target, place.ratio)
+        # Transparent pixels have no colour that could be mixed with those beside them; Qt takes care of that.
         smooth = place.scale < _PIXELATED_FROM and place.scale != 1.0
-        if place.scale < _AVERAGED_BELOW or (smooth and picture.shape[2] == 3 and _fits(target, painter, place.ratio)):
+        if place.scale < _AVERAGED_BELOW or (smooth and picture.shape[2] == 3 and _fits(target, painter)):
             corner = QPointF(round(target.left()), round(target.top()))
             painter.drawImage(corner, as_image(self._at_scale(picture, place.scale)))
             return
@@ -78,7 +79,8 @@ class PicturePainter:
         painter.drawPixmap(0, 0, kept[4])
 
 
-def _fits(target: QRectF, painter: QPainter, ratio: float) -> bool:
-    """Whether most of the picture is on the screen."""
-    device, most = painter.device(), _MOST_SCREENS * ratio
+def _fits(target: QRectF, painter: QPainter) -> bool:
+    """Whether most of the picture is inside the widget or pixmap that is painted on."""
+    device = painter.device()
+    most = _MOST_VIEWS * device.devicePixelRatioF()
     return target.width() <= most * device.width() and target.height() <= most * device.height()

@@ -115,6 +115,22 @@ def test_a_line_of_the_frames_edge_still_ends_there() -> None:
     assert lines[0].ends[1, 0] == pytest.approx(240.0, abs=3.0)
 
 
+def test_noise_is_not_taken_for_a_line() -> None:
+    lines: Lines = (StraightLine(ends(40, 60, 260, 150), 2.0),)
+    for frame in range(8):
+        lines = advanced(lines, ridges(None, frame))
+    assert lines == ()
+
+
+@pytest.mark.parametrize("row", [1.0, 4.0, 236.0])
+def test_a_line_along_the_frames_edge_does_not_grow(row: float) -> None:
+    true = ends(100, row, 220, row)
+    lines: Lines = (StraightLine(true, 2.0),)
+    for frame in range(5):
+        lines = advanced(lines, ridges(true, frame))
+    assert np.abs(lines[0].ends[:, 0] - true[:, 0]).max() < 4.0
+
+
 def test_a_line_that_left_the_frame_is_gone() -> None:
     line = StraightLine(ends(250, 40, 310, 200), 2.0)
     assert advanced([line], np.zeros(SHAPE, np.float32), 60.0, 0.0) == ()
