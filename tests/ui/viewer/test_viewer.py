@@ -343,21 +343,23 @@ def test_hovering_describes_the_segment(viewer, qtbot):
 
 
 def test_what_is_hovered_follows_the_frame(viewer, qtbot):
-    point = shown_at(viewer, 12, 18)
-    QTest.mouseMove(viewer, point)
+    # On an X server the mouse arrives later.
+    with qtbot.waitSignal(viewer.hovered):
+        QTest.mouseMove(viewer, shown_at(viewer, 12, 18))
     with qtbot.waitSignal(viewer.hovered) as caught:
         viewer.document.display.show(2)
     assert caught.args[0].id == viewer.document.display.shown.result.ids[18, 12] == 3
 
 
-def test_a_draft_is_measured_by_counting(viewer):
+def test_a_draft_is_measured_by_counting(viewer, qtbot):
     document = viewer.document
     frame = document.display.shown.result
     draft = replace(frame, statistics=frame.statistics[:0])
     document.display.shown = replace(document.display.shown, result=draft)
     document.display.shown_changed.emit()
     QTest.mouseMove(viewer, shown_at(viewer, 12, 20))
-    assert f"{np.count_nonzero(frame.ids == 1):,} px" in viewer.findChild(QLabel, "hover").text()
+    label, text = viewer.findChild(QLabel, "hover"), f"{np.count_nonzero(frame.ids == 1):,} px"
+    qtbot.waitUntil(lambda: text in label.text())
 
 
 def test_segments_that_are_not_final_cannot_be_chosen(viewer):
