@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPalette, QStandardItem, QStandardItemModel
 
 from scstream_app.errors import StudioError
-from scstream_app.render import palette
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
@@ -215,13 +214,12 @@ class SegmentsModel(QStandardItemModel):
         """Return the marks of the rows, from top to bottom."""
         names, locked, editable = self._document.names, self._document.pending.locked, not self._document.saving
         pale = QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText).rgba()
-        colours = palette.colours(max(self._ids, default=0) + 1, self._document.display.look.palette)
-        for id, colour in zip(self._ids, colours[self._ids].tolist(), strict=True):
+        for id in self._ids:
             objects = self._objects_of.get(id)
             yield Marks(
                 self.name(id),
                 names.names.get(id, ""),
-                names.colours.get(id) or tuple(colour),
+                self.colour(id),
                 self._disc(objects[0].colour) if objects else None,
                 id in names.hidden,
                 id in locked,

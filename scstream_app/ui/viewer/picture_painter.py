@@ -15,7 +15,8 @@ from scstream_app.ui.viewer.viewer_painting import as_image, average, interpolat
 _PIXELATED_FROM = 2.0
 #: Below this zoom QPainter's smoothing skips pixels.
 _AVERAGED_BELOW = 0.5
-#: A picture that is so many times as wide or high as the viewer is not resized as a whole.
+#: Pictures that are wider or higher than the viewer by more than this factor are left to Qt, which scales only the part
+#: that is visible.
 _MOST_VIEWS = 1.25
 
 
