@@ -69,7 +69,7 @@ from scstream.kernels.components.niw import niw_draw, niw_log_marginal, niw_pred
 from scstream.kernels.components.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, absorb_pieces
 from scstream.kernels.final_labels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
-from scstream.kernels.final_labels.held_labels import hold_labels, sum_changes, sum_motion
+from scstream.kernels.final_labels.held_labels import find_places, hold_labels, sum_changes, sum_motion
 from scstream.kernels.final_labels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
 from scstream.kernels.final_labels.refined_borders import refine_borders, weigh_pixels
 from scstream.kernels.pixels.images import enlarge, shrink, translate_labels, untile
@@ -85,8 +85,8 @@ __all__ = [
     "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "WINDOW", "Noise", "Pieces",
     "Queue", "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
     "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
-    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_runs", "gaussian_axis",
-    "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
+    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_places", "find_runs",
+    "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
     "gaussian_translate", "halve", "hold_labels", "join_halves", "key_from", "label_halves", "label_points",
     "label_tiles", "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
     "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",

@@ -185,21 +185,22 @@ class Finisher:
         if not self.config.smoothing and not self.config.steadiness:
             return None
         config, state = self.config, sampler.state
-        bare = tiles.ids(_places(state.ids, sampler.id_of).astype(np.int64))
-        labels = bare.copy()
+        bare = tiles.ids(_places(state.ids, sampler.id_of))
         S = sum_subclusters(state.total)
         forms = pack(sampler.posterior_component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)))
-        group = np.unique(state.owner, return_inverse=True)[1].astype(np.int32)
-        if self.motion is not None and self.last is not None:
-            self._hold(bare, labels, tiles, forms, group, _places(state.ids, self.last.ids))
+        group = _places(state.ids, state.owner)
+        if self.motion is None or self.last is None:
+            labels = bare.copy()
+        else:
+            labels = self._hold(bare, tiles, forms, group, _places(state.ids, self.last.ids))
         if config.smoothing:
             labels = self._refine(labels)
             self._absorb(labels, tiles, forms, group)
         return FinalLabels(labels, state.ids.copy(), state.owner.copy(), self.luminance, bare=bare)
 
-    def _hold(self, bare: Labels, labels: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels) -> None:
+    def _hold(self, bare: Labels, tiles: Tiles, forms: Forms, group: Labels, table: Labels) -> Labels:
         """Let pixels keep the label that they had, found in ``table`` by its index in the frame before."""
-        last, motion = self.last, self.motion
+        last, motion, labels = self.last, self.motion, np.empty_like(bare)
         assert last is not None
         assert motion is not None
         step = luminance_step(labels.shape)
@@ -212,6 +213,7 @@ class Finisher:
                 tiles.pixels, forms, bonus, contrast, bare, labels,
             ),
         )  # fmt: skip
+        return labels
 
     def _size(self, labels: Labels) -> float:
         """Pixels that count like one of 854 x 480 at a smoothing of 1."""
@@ -255,9 +257,8 @@ def _places(ids: npt.NDArray[np.int64], wanted: npt.NDArray[np.int64]) -> Labels
     >>> _places(np.array([5, 3, 9]), np.array([9, 4, 5]))
     array([ 2, -1,  0], dtype=int32)
     """
-    order = np.argsort(ids)
-    place = order[np.searchsorted(ids, wanted, sorter=order).clip(max=len(ids) - 1)]
-    return np.where(ids[place] == wanted, place, -1).astype(np.int32)
+    places: Labels = kernels.find_places(ids, wanted)
+    return places
 
 
 def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.int64]:

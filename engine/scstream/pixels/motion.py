@@ -12,8 +12,9 @@ from scstream import kernels
 from scstream.kernels import BLOCK, Queue
 from scstream.threads import queue_of, run_queue, split_evenly
 
-#: Approximate number of pixels of the pictures on which motion is found: a ninth of 854 x 480, for every frame size.
-_PIXELS = 45_547
+#: Approximate number of pixels of the pictures on which motion is found, for every frame size: about a ninth of
+#: 854 x 480, and few enough that frames of 240 lines are reduced too.
+_PIXELS = 45_000
 #: Levels of the pyramid, each half as large as the one before; blocks of the finest do not overlap.
 _LEVELS = 3
 _PIECES = 16

@@ -196,7 +196,7 @@ class Tiles:
         flat = grid.reshape(self.tile_rows * TILE, across * TILE, PIXEL_D)
         return flat[: self.rows, : self.columns].reshape(-1, PIXEL_D).astype(np.float64)
 
-    def ids(self, id_of: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    def ids(self, id_of: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int32]:
         """Return the map (H, W) of ids, or of other integers, given that of each label 2 k + j."""
         return self._untiled(self.labels, id_of.astype(np.int32, copy=False))
 

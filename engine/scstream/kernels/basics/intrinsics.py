@@ -9,7 +9,7 @@ from numba.core.extending import intrinsic
 
 from scstream.kernels.basics.layout import TILE
 
-#: Side of the window of `sum_where_equal`.
+#: Side of the window of `sums_where_equal`.
 WINDOW = 7
 
 
@@ -82,11 +82,8 @@ def min_difference(typingctx, these, i, those, j):
 
     def codegen(context, builder, signature, args):
         row = ir.VectorType(ir.FloatType(), TILE)
-        parts = []
-        for n in (0, 2):
-            array = context.make_array(signature.args[n])(context, builder, args[n])
-            place = builder.bitcast(builder.gep(array.data, [args[n + 1]]), row.as_pointer())
-            parts.append(builder.load(place, align=4))
+        arrays = [context.make_array(signature.args[n])(context, builder, args[n]) for n in (0, 2)]
+        parts = [_load(builder, array, i, row) for array, i in zip(arrays, args[1::2], strict=True)]
         name = f"llvm.vector.reduce.fmin.v{TILE}f32"
         least = cgutils.get_or_insert_function(builder.module, ir.FunctionType(ir.FloatType(), [row]), name)
         return builder.call(least, [builder.fsub(*parts)], fastmath=("nnan", "nsz"))
@@ -104,10 +101,8 @@ def changes_after(typingctx, values, i):
     def codegen(context, builder, signature, args):
         row = ir.VectorType(ir.IntType(32), TILE)
         array = context.make_array(signature.args[0])(context, builder, args[0])
-        parts = []
-        for n in range(2):
-            place = builder.gep(array.data, [builder.add(args[1], context.get_constant(types.uint64, n))])
-            parts.append(builder.load(builder.bitcast(place, row.as_pointer()), align=4))
+        places = (builder.add(args[1], context.get_constant(types.uint64, n)) for n in range(2))
+        parts = [_load(builder, array, i, row) for i in places]
         bits = builder.bitcast(builder.icmp_unsigned("!=", *parts), ir.IntType(TILE))
         return builder.zext(bits, ir.IntType(32))
 
@@ -115,8 +110,8 @@ def changes_after(typingctx, values, i):
 
 
 @intrinsic
-def sum_where_equal(typingctx, keys, values, i, stride, spare, key):
-    """Sum (int32) of the values of the pixels in a window of WINDOW x WINDOW whose keys are equal to one key.
+def sums_where_equal(typingctx, keys, values, i, stride, spare, one, other):
+    """Sums (int32, int32) of the values of the pixels in a window of WINDOW x WINDOW whose keys equal either key.
 
     keys and values are contiguous int32 arrays, i (uint64) is the index of the window's first pixel, stride (uint64)
     the length of a row. Of each row one pixel more than the window has is read: that at spare (int32) does not count.
@@ -125,24 +120,67 @@ def sum_where_equal(typingctx, keys, values, i, stride, spare, key):
     def codegen(context, builder, signature, args):
         lane, row = ir.IntType(32), ir.VectorType(ir.IntType(32), WINDOW + 1)
         arrays = [context.make_array(signature.args[n])(context, builder, args[n]) for n in range(2)]
-        spare, wanted = ir.Constant(row, ir.Undefined), ir.Constant(row, ir.Undefined)
-        for n in range(row.count):
-            spare = builder.insert_element(spare, args[4], lane(n))
-            wanted = builder.insert_element(wanted, args[5], lane(n))
+        spare, *wanted = (_repeat(builder, value, row) for value in args[4:])
         nothing = row([0] * row.count)
-        total, begin = nothing, args[2]
+        totals, begin = [nothing, nothing], args[2]
         for _ in range(WINDOW):
-            places = (builder.gep(array.data, [begin]) for array in arrays)
-            here, value = (builder.load(builder.bitcast(place, row.as_pointer()), align=4) for place in places)
-            is_wanted = builder.icmp_signed("==", here, wanted)
-            total = builder.add(total, builder.select(is_wanted, value, nothing))
+            here, value = (_load(builder, array, begin, row) for array in arrays)
+            for n in range(2):
+                is_wanted = builder.icmp_signed("==", here, wanted[n])
+                totals[n] = builder.add(totals[n], builder.select(is_wanted, value, nothing))
             begin = builder.add(begin, args[3])
-        total = builder.select(builder.icmp_signed("!=", row(list(range(row.count))), spare), total, nothing)
+        counts = builder.icmp_signed("!=", row(list(range(row.count))), spare)
         name = f"llvm.vector.reduce.add.v{row.count}i32"
         add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(lane, [row]), name)
-        return builder.call(add, [total])
+        sums = [builder.call(add, [builder.select(counts, total, nothing)]) for total in totals]
+        return cgutils.pack_array(builder, sums)
 
-    return types.int32(keys, values, i, stride, spare, key), codegen
+    return types.UniTuple(types.int32, 2)(keys, values, i, stride, spare, one, other), codegen
+
+
+@intrinsic
+def equal_around(typingctx, keys, i, stride, key):
+    """Bits (int32) 3 m + n of the places (m, n) in a block of 3 x 3 whose keys equal one key.
+
+    keys is a contiguous int32 array, i (uint64) the index of the block's first place, stride (uint64) the length of a
+    row. Of each row a fourth key is read, whatever it is.
+    """
+
+    def codegen(context, builder, signature, args):
+        lane, row = ir.IntType(32), ir.VectorType(ir.IntType(32), 4)
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        wanted = _repeat(builder, args[3], row)
+        bits, begin = lane(0), args[1]
+        for m in range(3):
+            is_wanted = builder.icmp_signed("==", _load(builder, array, begin, row), wanted)
+            found = builder.zext(builder.bitcast(is_wanted, ir.IntType(row.count)), lane)
+            bits = builder.or_(bits, builder.shl(builder.and_(found, lane(0b111)), lane(3 * m)))
+            begin = builder.add(begin, args[2])
+        return bits
+
+    return types.int32(keys, i, stride, key), codegen
+
+
+def _repeat(builder, value, row):
+    """Vector of type ``row`` with one value in all places."""
+    first = builder.insert_element(ir.Constant(row, ir.Undefined), value, ir.IntType(32)(0))
+    places = ir.VectorType(ir.IntType(32), row.count)([0] * row.count)
+    return builder.shuffle_vector(first, ir.Constant(row, ir.Undefined), places)
+
+
+def _load(builder, array, i, row):
+    """Vector of type ``row`` that begins at index i of an array."""
+    return builder.load(builder.bitcast(builder.gep(array.data, [i]), row.as_pointer()), align=4)
+
+
+@intrinsic
+def count_bits(typingctx, bits):
+    """Number (int32) of the bits that are set in an int32."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.int32(types.int32), codegen
 
 
 @intrinsic

@@ -54,8 +54,7 @@ def hold_labels(
         One over the squared difference of luminance at which the bonus is halved.
     bare : array (H, W) int32
         Labels by score alone.
-    out : array (H, W) int32, updated
-        Equal to ``bare`` on entry.
+    out : array (H, W) int32, output
     """
     height, width = out.shape
     across, spans = (width + TILE - 1) // TILE, (width + SPAN - 1) // SPAN
@@ -81,6 +80,7 @@ def hold_labels(
     piece = next_piece(queue)
     while piece >= 0:
         for y in range(queue.edges[piece], queue.edges[piece + 1]):
+            out[y] = bare[y]
             _find_moves(motion, spacing, y, left, right, share, line, moves)
             n = _list_contested(
                 y, moves, previous, table, group_of, group, small, old.shape[1], bare[y], place, had, now, was
@@ -232,6 +232,24 @@ def _between(x, spacing, n):
     place = min(max((x + 0.5) / spacing - 0.5, 0.0), n - 1.0)
     first = min(int(place), max(n - 2, 0))
     return first, min(first + 1, n - 1), np.float32(place - first)
+
+
+@kernel
+def find_places(ids, wanted):
+    """Index (m,) int32 into ids (n,) int64 of each of the wanted ids (m,) int64, or -1.
+
+    The order of clusters changes little: each search begins after the id that was found before.
+    """
+    n = ids.shape[0]
+    out = np.full(wanted.shape[0], -1, np.int32)
+    start = 0
+    for i in range(wanted.shape[0]):
+        for j in range(n):
+            place = start + j if start + j < n else start + j - n
+            if ids[place] == wanted[i]:
+                out[i] = start = place
+                break
+    return out
 
 
 @kernel

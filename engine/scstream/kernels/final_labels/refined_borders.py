@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import inlined, kernel, leaf
-from scstream.kernels.basics.intrinsics import WINDOW, larger, sum_where_equal, vectorise
+from scstream.kernels.basics.intrinsics import (
+    WINDOW,
+    count_bits,
+    equal_around,
+    larger,
+    lowest_bit,
+    sums_where_equal,
+    vectorise,
+)
 from scstream.kernels.basics.layout import uint
 from scstream.kernels.basics.queue import next_piece
 
@@ -15,6 +23,8 @@ _INNER_BITS = 3
 _SHIFT = 20
 #: Other labels that a pixel can have around it.
 _NEIGHBOURS = 8
+#: The bits of `equal_around` if all labels are equal.
+_ALL = 0b111_111_111
 
 
 @kernel
@@ -100,18 +110,21 @@ def refine_borders(queue, labels, values, bonus, doubt, out):
     out : array (H, W) int32, output
     """
     height, width = labels.shape
-    room = _NEIGHBOURS * width
-    place, own, other, more, mine, theirs, value = np.empty((7, room), np.int32)
-    gain = np.empty(room, np.float32)
-    borders, around = np.empty(width + 1, np.int32), np.empty((3, width + 2), np.int32)
+    room, stride = _NEIGHBOURS * width, width + 3
+    # Loops over the rows of one array would not vectorise.
+    place, own, other = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
+    more, mine, theirs = np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32)
+    value, gain = np.empty(room, np.int32), np.empty(room, np.float32)
+    borders, around = np.empty(width + 1, np.int32), np.empty(3 * stride, np.int32)
     flat_labels, flat_values = labels.reshape(-1), values.reshape(-1)
     piece = next_piece(queue)
     while piece >= 0:
         for y in range(queue.edges[piece], queue.edges[piece + 1]):
             out[y] = labels[y]
             for i in range(3):
-                _copy_padded(labels[min(max(y + i - 1, 0), height - 1)], around[i])
-            n = _list_rivals(borders[: _list_borders(values[y], borders)], around, place, own, other, more)
+                _copy_padded(labels[min(max(y + i - 1, 0), height - 1)], around[i * stride : (i + 1) * stride])
+            n = _list_borders(values[y], borders)
+            n = _list_rivals(borders[:n], around, uint(stride), place, own, other, more)
             first = min(max(y - WINDOW // 2, 0), height - WINDOW)
             _sum_windows(flat_labels, flat_values, y, first, width, place, n, own, other, mine, theirs, value)
             _find_gains(n, mine, theirs, value, more, bonus, doubt, gain)
@@ -141,48 +154,26 @@ def _list_borders(values, out):
 
 
 @leaf
-def _list_rivals(pixels, around, place, own, other, more):
+def _list_rivals(pixels, around, stride, place, own, other, more):
     """List the pixels (n,) of a row once for each other label around them; returns the number of entries.
 
-    around (3, W + 2) are the labels of the row and of those above and below. Columns go to place, the labels to own and
-    other, and how many more neighbours have the other label to more.
+    around (3 stride,) are the labels of the row above, of the row and of the one below, from the column before the
+    first. Columns go to place, the labels to own and other, and how many more neighbours have the other label to more.
     """
-    above, row, below = around[0], around[1], around[2]
     n = uint(0)
     for j in range(uint(pixels.shape[0])):
         x = uint(pixels[j])
-        a, b, c, d = above[x], above[x + uint(1)], above[x + uint(2)], row[x]
-        label, e = row[x + uint(1)], row[x + uint(2)]
-        f, g, h = below[x], below[x + uint(1)], below[x + uint(2)]
-        lowest = min(min(min(a, b), min(c, d)), min(min(e, f), min(min(g, h), label)))
-        highest = max(max(max(a, b), max(c, d)), max(max(e, f), max(max(g, h), label)))
-        same = _count_equal(label, a, b, c, d, e, f, g, h)
-        # With two labels around, one of them the pixel's own, this is the other.
-        rival = np.int32(lowest ^ highest ^ label)
-        rivals = _count_equal(rival, a, b, c, d, e, f, g, h)
-        if same + rivals == _NEIGHBOURS:
-            place[n], own[n], other[n], more[n] = x, label, rival, rivals - same
+        label = around[stride + x + uint(1)]
+        known = equal_around(around, x, stride, label)
+        same = count_bits(known) - np.int32(1)
+        while known != _ALL:
+            at = uint(lowest_bit(np.int32(known ^ np.int32(_ALL))))
+            rival = around[(at // uint(3)) * stride + x + at % uint(3)]
+            found = equal_around(around, x, stride, rival)
+            place[n], own[n], other[n], more[n] = x, label, rival, count_bits(found) - same
+            known |= found
             n += uint(1)
-            continue
-        first = n
-        for rival in (a, b, c, d, e, f, g, h):
-            known = rival == label
-            for i in range(first, n):
-                known |= other[i] == rival
-            if not known:
-                rivals = _count_equal(rival, a, b, c, d, e, f, g, h)
-                place[n], own[n], other[n], more[n] = x, label, rival, rivals - same
-                n += uint(1)
     return n
-
-
-@leaf
-def _count_equal(label, a, b, c, d, e, f, g, h):
-    """How many of eight labels are equal to one."""
-    return (
-        np.int32(a == label) + np.int32(b == label) + np.int32(c == label) + np.int32(d == label)
-        + np.int32(e == label) + np.int32(f == label) + np.int32(g == label) + np.int32(h == label)
-    )  # fmt: skip
 
 
 @leaf
@@ -198,8 +189,8 @@ def _sum_windows(labels, values, y, first, width, place, n, own, other, mine, th
         spare = np.int32(WINDOW if column <= last else 0)
         corner = uint(first * width + min(column, last))
         at = values[uint(y * width) + uint(place[i])]
-        mine[i] = sum_where_equal(labels, values, corner, uint(width), spare, own[i]) - at
-        theirs[i] = sum_where_equal(labels, values, corner, uint(width), spare, other[i])
+        with_pixel, theirs[i] = sums_where_equal(labels, values, corner, uint(width), spare, own[i], other[i])
+        mine[i] = with_pixel - at
         value[i] = at
 
 
