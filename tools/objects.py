@@ -29,7 +29,7 @@ from scstream import VideoSegmenter, metrics
 from scstream.sampler.genealogy import follow
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
 from scstream_app.objects.tracker import ObjectTracker
-from scstream_app.objects.tracking.track import Weights
+from scstream_app.objects.tracking.weights import Weights
 from scstream_app.pipeline.frame_result import FrameResult
 
 Mask = npt.NDArray[np.bool_]

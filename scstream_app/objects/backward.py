@@ -9,7 +9,10 @@ from scstream import Event
 from scstream.sampler.genealogy import Kind
 from scstream_app.objects.edits import Mask
 from scstream_app.objects.tracking.flow import Motion
-from scstream_app.objects.tracking.track import Track, Weights, advance
+from scstream_app.objects.tracking.joint_evidence import advance
+from scstream_app.objects.tracking.pixel_evidence import PixelEvidence
+from scstream_app.objects.tracking.track import Track
+from scstream_app.objects.tracking.weights import Weights
 from scstream_app.objects.tracking.working_frame import ReducedPicture, WorkingFrame
 from scstream_app.pipeline.frame_result import FrameResult
 
@@ -31,9 +34,9 @@ def track_back(mask: Mask, result: FrameResult, earlier: Iterable[FrameResult]) 
         if result.cut:
             return
         small = ReducedPicture.of(before.picture)
-        motion = Motion.between(frame.grey, small.grey)
+        pixels = PixelEvidence.of(track, small, Motion.between(frame.grey, small.grey), weights)
         frame = WorkingFrame.of(small, before.ids)
-        track, scores = advance(track, frame, motion, _reversed(result.events), weights)
+        track, scores = advance(track, pixels, frame, _reversed(result.events), weights)
         yield before, scores > 0
         result = before
 

@@ -16,7 +16,10 @@ from scstream_app.objects.edits import Mask, ObjectEdit, mask_from_png
 from scstream_app.objects.marked_object import MarkedObject
 from scstream_app.objects.membership import edits_in_order
 from scstream_app.objects.tracking.flow import Motion
-from scstream_app.objects.tracking.track import Track, Weights, advance
+from scstream_app.objects.tracking.joint_evidence import advance
+from scstream_app.objects.tracking.pixel_evidence import PixelEvidence
+from scstream_app.objects.tracking.track import Track
+from scstream_app.objects.tracking.weights import Weights
 from scstream_app.objects.tracking.working_frame import ReducedPicture, WorkingFrame
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render.image_types import Picture
@@ -31,6 +34,21 @@ class _Tracked:
 
     track: Track
     mask: Mask
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What can be found out about a frame before it is segmented.
+
+    Parameters
+    ----------
+    picture : ReducedPicture
+    evidence : list of (_Tracked, PixelEvidence)
+        All objects on the frame before, and the evidence for their pixels on this one.
+    """
+
+    picture: ReducedPicture
+    evidence: list[tuple[_Tracked, PixelEvidence]]
 
 
 #: The objects of one version; None: not marked yet, or gone with a cut.
@@ -65,7 +83,7 @@ class ObjectTracker:
         stops = {edit.stop for _, edit in self._edits if edit.stop is not None}
         self._versions: dict[int, _Version] = dict.fromkeys((-1, *sorted(stops)), (None,) * len(self.objects))
         self._grey: Picture | None = None
-        self._ahead: tuple[Picture, Future[tuple[ReducedPicture, Motion]]] | None = None
+        self._ahead: tuple[Picture, Future[_Prepared]] | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     @property
@@ -91,12 +109,13 @@ class ObjectTracker:
         return twin
 
     def prepare(self, picture: Picture) -> None:
-        """Begin to reduce the next picture and to compute its flow on a thread, while the engine segments it."""
-        if self._grey is None or not self._tracks():
+        """Begin to look for the objects in the next picture on a thread, while the engine segments it."""
+        tracks = self._tracks()
+        if self._grey is None or not tracks:
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, "scstream-flow")
-        self._ahead = picture, self._pool.submit(_with_motion, self._grey, picture)
+            self._pool = ThreadPoolExecutor(1, "scstream-objects")
+        self._ahead = picture, self._pool.submit(_prepared, self._grey, picture, tracks, self._weights)
 
     def close(self) -> None:
         """End the thread that `prepare` started."""
@@ -124,24 +143,24 @@ class ObjectTracker:
         return list({id(one): one for version in self._versions.values() for one in version if one}.values())
 
     def _follow(self, result: FrameResult) -> WorkingFrame:
-        small, motion = self._motion_to(result.picture)
-        frame = WorkingFrame.of(small, result.ids)
-        moved = {}
-        for one in self._tracks():
-            track, scores = advance(one.track, frame, motion, result.events, self._weights)
-            moved[id(one)] = track, scores
+        prepared = self._prepared(result.picture)
+        frame = WorkingFrame.of(prepared.picture, result.ids)
+        moved = {
+            id(one): advance(one.track, pixels, frame, result.events, self._weights)
+            for one, pixels in prepared.evidence
+        }
         for since, version in self._versions.items():
             found = [None if one is None else moved[id(one)] for one in version]
             self._versions[since] = _exclusive(version, found)
         self._grey = frame.grey
         return frame
 
-    def _motion_to(self, picture: Picture) -> tuple[ReducedPicture, Motion]:
+    def _prepared(self, picture: Picture) -> _Prepared:
         assert self._grey is not None
         ahead, self._ahead = self._ahead, None
         if ahead is not None and ahead[0] is picture:
             return ahead[1].result()
-        return _with_motion(self._grey, picture)
+        return _prepared(self._grey, picture, self._tracks(), self._weights)
 
     def _apply_edits(self, frame: WorkingFrame, index: int) -> None:
         while self._applied < len(self._edits) and self._edits[self._applied][1].frame <= index:
@@ -163,10 +182,11 @@ def track_objects(results: Generator[FrameResult], tracker: ObjectTracker) -> Ge
             yield replace(result, objects=tracker.advance(result))
 
 
-def _with_motion(before: Picture, picture: Picture) -> tuple[ReducedPicture, Motion]:
-    """Reduce a picture, and find what moved since ``before``, a reduced one."""
+def _prepared(before: Picture, picture: Picture, tracks: Iterable[_Tracked], weights: Weights) -> _Prepared:
+    """Look for objects in a picture; ``before`` is the reduced one of the frame that they were tracked to."""
     small = ReducedPicture.of(picture)
-    return small, Motion.between(before, small.grey)
+    motion = Motion.between(before, small.grey)
+    return _Prepared(small, [(one, PixelEvidence.of(one.track, small, motion, weights)) for one in tracks])
 
 
 def _exclusive(version: _Version, found: Sequence[tuple[Track, npt.NDArray[np.float32]] | None]) -> _Version:

@@ -23,6 +23,9 @@ Histogram = npt.NDArray[np.float64]
 # What each level of the three axes of the colour space contributes to the number of a cell.
 _LEVELS = np.arange(256, dtype=np.int32)
 _STRETCHED = np.clip(2 * (_LEVELS - 128) + 128, 0, 255) // _CELL_LEVELS
+# Moves a quarter of each cell of an axis to either neighbour; beyond the ends it stays.
+_SMOOTHING = 0.25 * (2.0 * np.eye(_CELLS) + np.eye(_CELLS, k=1) + np.eye(_CELLS, k=-1))
+_SMOOTHING[[0, -1], [0, -1]] += 0.25
 _LIGHTNESS, _RED_GREEN, _YELLOW_BLUE = _LEVELS // _CELL_LEVELS * _CELLS**2, _STRETCHED * _CELLS, _STRETCHED
 
 
@@ -68,10 +71,8 @@ def codes(picture: Picture) -> npt.NDArray[np.int32]:
 
 
 def _histogram(cells: npt.NDArray[np.int32], weight: npt.NDArray[np.float32]) -> Histogram:
-    counts = np.bincount(cells.ravel(), weight.ravel(), _CELLS**3).reshape(_CELLS, _CELLS, _CELLS)
-    # Light and shadow move colours to neighbouring cells.
-    for axis in range(3):
-        along = np.moveaxis(counts, axis, 0)
-        before, after = np.concatenate((along[:1], along[:-1])), np.concatenate((along[1:], along[-1:]))
-        counts = np.moveaxis(0.5 * along + 0.25 * (before + after), 0, axis)
-    return np.asarray(counts.ravel() / max(counts.sum(), 1e-9), np.float64)
+    counts = np.bincount(cells.ravel(), weight.ravel(), _CELLS**3)
+    # Light and shadow move colours to neighbouring cells, along all three axes.
+    planes = _SMOOTHING @ counts.reshape(_CELLS, _CELLS**2)
+    smooth = _SMOOTHING @ planes.reshape(_CELLS, _CELLS, _CELLS) @ _SMOOTHING.T
+    return np.asarray(smooth.ravel() / max(smooth.sum(), 1e-9), np.float64)

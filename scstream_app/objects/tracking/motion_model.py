@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -13,6 +14,7 @@ from scstream_app.render.image_types import Picture
 
 #: The maps are fitted to every n-th pixel along rows and columns.
 _STRIDE = 6
+_SOME = slice(_STRIDE // 2, None, _STRIDE)
 #: Smallest number of these pixels for an affine map; with fewer, the median displacement is used.
 _FEWEST_AFFINE = 30
 _FEWEST = 8
@@ -57,13 +59,16 @@ class AffineMotion:
             for constant, along, down in self.matrix.T.astype(np.float32)
         ]
 
-    def density(self, flow: Image, rows: Axis, columns: Axis) -> Image:
-        """Density of displacements: a Student distribution with one degree of freedom in two dimensions."""
+    def density(self, flow: Image, expected: list[Image]) -> Image:
+        """Density of the flow around an expected displacement: a Student distribution with one degree of freedom."""
         ratio = np.ones(flow.shape[:2], np.float32)
-        for axis, displacement in enumerate(self.displacement(rows, columns)):
+        for axis, displacement in enumerate(expected):
             rest = flow[..., axis] - displacement
-            ratio += rest * rest * np.float32(self.spread**-2)
-        return np.asarray(self.spread**-2 / (ratio * np.sqrt(ratio)), np.float32)
+            rest *= np.float32(1.0 / self.spread)
+            rest *= rest
+            ratio += rest
+        ratio *= np.sqrt(ratio)
+        return np.divide(np.float32(self.spread**-2), ratio, out=ratio)
 
 
 def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[slice, slice]) -> Image:
@@ -82,22 +87,24 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
         Probability of the object, moved here from the frame before.
     region : two slices
     """
-    rows, columns = _positions(*warped.shape)
-    some = slice(_STRIDE // 2, None, _STRIDE)
-    shares, moves = warped[some, some].ravel(), motion.flow[some, some].reshape(-1, 2).astype(np.float64)
-    down, along = (axis.ravel() for axis in np.meshgrid(rows[some], columns[some], indexing="ij"))
-    places = np.column_stack([np.ones(len(along)), along, down])
+    places = _sample_places(*warped.shape)
+    shares, moves = warped[_SOME, _SOME].ravel(), motion.flow[_SOME, _SOME].reshape(-1, 2).astype(np.float64)
     inside, outside = shares > 0.5, shares < 0.1
     if inside.sum() < _FEWEST or outside.sum() < _FEWEST:
         return np.zeros_like(warped[region])
     around = fit_motion(places[outside], moves[outside])
     own = fit_motion(places[inside], moves[inside])
+    rows, columns = _positions(*warped.shape)
     here, where = motion.flow[region], (rows[region[0]], columns[region[1]])
-    outer = around.density(here, *where)
-    inner = (1.0 - _STRAY_INSIDE) * own.density(here, *where) + _STRAY_INSIDE * _STRAY_DENSITY + _CARRIED * outer
-    outer = (1.0 - _STRAY_OUTSIDE) * outer + _STRAY_OUTSIDE * _STRAY_DENSITY
-    evidence = np.clip(np.log(inner / outer), -_LIMIT, _LIMIT)
-    differs = np.minimum(_difference(grey, motion.before, around.displacement(*where), region) / _DIFFERENCE, 1.0)
+    drift = around.displacement(*where)
+    outer = around.density(here, drift)
+    inner = (1.0 - _STRAY_INSIDE) * own.density(here, own.displacement(*where))
+    inner += _CARRIED * outer + _STRAY_INSIDE * _STRAY_DENSITY
+    outer *= 1.0 - _STRAY_OUTSIDE
+    outer += _STRAY_OUTSIDE * _STRAY_DENSITY
+    inner /= outer
+    evidence = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT)
+    differs = np.minimum(_difference(grey, motion.before, drift, region) / _DIFFERENCE, 1.0)
     return np.asarray(np.where(evidence > 0.0, evidence * differs, evidence), np.float32)
 
 
@@ -126,7 +133,9 @@ def fit_motion(places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64]) 
 
 
 def _spread(rest: npt.NDArray[np.float64]) -> float:
-    return max(float(np.median(np.hypot(rest[:, 0], rest[:, 1]))), _SMALLEST_SPREAD)
+    middle = len(rest) // 2
+    # A median, without what takes np.median most of its time.
+    return max(float(np.partition(np.hypot(rest[:, 0], rest[:, 1]), middle)[middle]), _SMALLEST_SPREAD)
 
 
 def _difference(grey: Picture, before: Picture, shift: list[Image], region: tuple[slice, slice]) -> Image:
@@ -137,6 +146,14 @@ def _difference(grey: Picture, before: Picture, shift: list[Image], region: tupl
     )
     difference = cv2.absdiff(moved, grey[region]).astype(np.float32)
     return np.asarray(cv2.blur(difference, (_WINDOW, _WINDOW)), np.float32)
+
+
+@lru_cache(4)
+def _sample_places(height: int, width: int) -> npt.NDArray[np.float64]:
+    """Every n-th position (n, 3), as `AffineMotion` takes it. Cached: callers must not change it."""
+    rows, columns = _positions(height, width)
+    down, along = (axis.ravel() for axis in np.meshgrid(rows[_SOME], columns[_SOME], indexing="ij"))
+    return np.column_stack([np.ones(len(along)), along, down])
 
 
 def _positions(height: int, width: int) -> tuple[Axis, Axis]:

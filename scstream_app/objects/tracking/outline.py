@@ -26,11 +26,12 @@ def guided(scores: Scores, grey: Picture) -> tuple[Scores, Scores]:
     return _linear_fit(scores, grey.astype(np.float32) / 255.0, _RADIUS, _SMOOTHNESS)
 
 
-def enlarged(slope: Scores, offset: Scores, picture: Picture) -> Scores:
-    """Filtered scores (H, W) in the full picture; see `guided`."""
-    height, width = picture.shape[:2]
-    grey = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY).astype(np.float32) / 255.0
-    return np.asarray(_resize(slope, height, width) * grey + _resize(offset, height, width), np.float32)
+def enlarged(slope: Scores, offset: Scores, luminance: Picture) -> Scores:
+    """Filtered scores (H, W) in the full picture, given its luminance (H, W); see `guided`."""
+    scores = _resize(slope, *luminance.shape)
+    scores *= luminance.astype(np.float32) / 255.0
+    scores += _resize(offset, *luminance.shape)
+    return scores
 
 
 def soft_edges(mask: npt.NDArray[np.bool_], picture: Picture) -> npt.NDArray[np.float32]:

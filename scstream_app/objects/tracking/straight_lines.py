@@ -59,17 +59,23 @@ class StraightLine:
 
     def pixels(self, shape: tuple[int, int]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """Rows and columns of its pixels in a frame of this shape."""
-        left, top = np.maximum(np.floor(self.ends.min(axis=0) - self.width).astype(int), 0)
-        right, bottom = np.ceil(self.ends.max(axis=0) + self.width).astype(int) + 1
-        near = np.zeros((max(min(bottom, shape[0]) - top, 0), max(min(right, shape[1]) - left, 0)), np.uint8)
-        first, last = np.round(self.ends - (left, top)).astype(int).tolist()
-        cv2.line(near, first, last, 1, int(self.width) + 4)
-        rows, columns = (places + origin for places, origin in zip(np.nonzero(near), (top, left), strict=True))
+        along = self.ends[1] - self.ends[0]
+        length = float(np.hypot(*along))
+        # Pixels near the line: those of a few rows in each of its columns, or the other way round if it is steep.
+        steep = int(abs(along[1]) > abs(along[0]))
+        slope = along[1 - steep] / along[steep] if along[steep] else 0.0
+        first, last = np.sort(self.ends[:, steep])
+        main = np.arange(max(int(first - self.width) - 1, 0), min(int(last + self.width) + 2, shape[1 - steep]))
+        middle = np.round(self.ends[0, 1 - steep] + slope * (main - self.ends[0, steep])).astype(np.intp)
+        reach = int(self.width) + 2
+        other = (middle[:, None] + np.arange(-reach, reach + 1)).ravel()
+        main = main.repeat(2 * reach + 1)
+        rows, columns = (main, other) if steep else (other, main)
         east, south = columns - self.ends[0, 0], rows - self.ends[0, 1]
         across = _across(self.ends)
-        along, length = east * across[1] - south * across[0], np.hypot(*(self.ends[1] - self.ends[0]))
+        ahead = east * across[1] - south * across[0]
         inside = np.abs(east * across[0] + south * across[1]) <= 0.5 * self.width
-        inside &= (along >= -0.5) & (along <= length + 0.5)
+        inside &= (ahead >= -0.5) & (ahead <= length + 0.5) & (other >= 0) & (other < shape[steep])
         return rows[inside], columns[inside]
 
 

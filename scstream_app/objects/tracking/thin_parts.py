@@ -30,6 +30,7 @@ _CONTRAST = 4.0
 _SHARE = 0.6
 
 Mask = npt.NDArray[np.bool_]
+Ridges = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,21 @@ class ThinParts:
     lines: tuple[StraightLine, ...]
 
     @classmethod
-    def of(cls, mask: Mask, picture: Picture, ratio: float) -> ThinParts | None:
-        """The thin parts of a mask; None if there are none, or if they do not stand out from their surroundings."""
+    def of(cls, mask: Mask, luminance: Picture, ratio: float) -> ThinParts | None:
+        """The thin parts of a mask; None if there are none, or if they do not stand out from their surroundings.
+
+        Parameters
+        ----------
+        mask : array (H, W) bool
+        luminance : array (H, W) uint8
+            Of the picture.
+        ratio : float
+        """
         thin = _thin(mask, ratio)
         if thin.sum() < _FEWEST:
             return None
         region = _around(thin, 4.0 * _SEARCH * ratio)
-        ridges = _ridges(picture[region], ratio)
+        ridges = _ridges(luminance[region], ratio)
         near = _widened(thin[region], 2.0 * _SEARCH * ratio) & ~_widened(thin[region], _THIN * ratio) & ~mask[region]
         inside = float(np.median(ridges[thin[region]]))
         outside = float(np.median(ridges[near])) if near.any() else 0.0
@@ -72,39 +81,41 @@ class ThinParts:
         pieces = thin & ~_widened(lines_mask(lines, thin.shape), _THIN * ratio)
         return cls(thin, outside + _SHARE * (inside - outside), ratio, pieces, lines)
 
-    def advance(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> ThinParts:
+    def advance(self, thick: Mask, luminance: Picture, flow: npt.NDArray[np.float32]) -> ThinParts:
         """Find the parts again in the next frame.
 
         Parameters
         ----------
-        thick : array (H, W) bool
-            The other parts of the object there.
-        picture : array (H, W, 3)
-            The frame.
+        thick : array (h, w) bool
+            Where the other parts of the object are expected there, in the reduced picture.
+        luminance : array (H, W) uint8
+            Of the frame.
         flow : array (h, w, 2)
             Where its reduced pixels were in the frame before.
         """
         if not self.mask.any():
             return self
-        pieces = self._pieces(thick, picture, flow)
-        lines = self._lines(thick, picture, flow)
-        return replace(self, mask=pieces | lines_mask(lines, pieces.shape), pieces=pieces, lines=lines)
-
-    def _pieces(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> Mask:
-        found = np.zeros_like(self.pieces)
+        # Lines may be long: they are sought in the whole picture.
+        ridges = _ridges(luminance, self.ratio) if self.lines else None
+        pieces = np.zeros_like(self.pieces)
         search = _search_area(self.pieces, flow)
         if search.any():
             region = _around(search, _LENGTH * self.ratio)
-            near = search[region]
-            thin = near & (_ridges(picture[region], self.ratio) > self.threshold) & ~thick[region]
-            found[region] = _longer(thin | (thick[region] & near), _PIECE_LENGTH * self.ratio) & thin
-        return found
+            heights = _ridges(luminance[region], self.ratio) if ridges is None else ridges[region]
+            pieces[region] = self._pieces(search[region], _enlarged(thick, search.shape)[region], heights)
+        lines = () if ridges is None else self._lines(thick, ridges, flow)
+        return replace(self, mask=pieces | lines_mask(lines, pieces.shape), pieces=pieces, lines=lines)
 
-    def _lines(self, thick: Mask, picture: Picture, flow: npt.NDArray[np.float32]) -> tuple[StraightLine, ...]:
-        if not self.lines:
-            return ()
-        heights = _ridges(picture, self.ratio).astype(np.float32)
-        return advance_lines(self.lines, heights, _shift(thick, flow) * self.ratio, self.threshold, self.ratio)
+    def _pieces(self, near: Mask, thick: Mask, ridges: Ridges) -> Mask:
+        """The pieces in an area ``near`` those of the frame before, beside or at the thick parts."""
+        thin = near & (ridges > self.threshold) & ~thick
+        return _longer(thin | (thick & near), _PIECE_LENGTH * self.ratio) & thin
+
+    def _lines(self, thick: Mask, ridges: Ridges, flow: npt.NDArray[np.float32]) -> tuple[StraightLine, ...]:
+        # The motion of the object along columns and rows, in reduced pixels.
+        shift = -np.median(flow[thick], axis=0).astype(np.float64) if thick.any() else np.zeros(2)
+        heights = ridges.astype(np.float32)
+        return advance_lines(self.lines, heights, shift * self.ratio, self.threshold, self.ratio)
 
 
 def _thin(mask: Mask, ratio: float) -> Mask:
@@ -113,10 +124,10 @@ def _thin(mask: Mask, ratio: float) -> Mask:
     return _longer(mask & ~_widened(thick > 0, 1.5 * ratio), _LENGTH * ratio)
 
 
-def _ridges(picture: Picture, ratio: float) -> npt.NDArray[np.uint8]:
+def _ridges(luminance: Picture, ratio: float) -> Ridges:
     """How much each pixel is brighter or darker than its neighbourhood on both sides, in grey levels."""
-    grey, disc = cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), _disc(_THIN * ratio)
-    bright, dark = (cv2.morphologyEx(grey, kind, disc) for kind in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT))
+    disc = _disc(_THIN * ratio)
+    bright, dark = (cv2.morphologyEx(luminance, kind, disc) for kind in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT))
     return np.asarray(np.maximum(bright, dark), np.uint8)
 
 
@@ -124,20 +135,19 @@ def _search_area(pieces: Mask, flow: npt.NDArray[np.float32]) -> Mask:
     """The surroundings of where the flow moves thin parts of the frame before."""
     if not pieces.any():
         return pieces
-    (height, width), (rows, columns) = pieces.shape, (np.arange(n, dtype=np.float32) for n in flow.shape[:2])
+    rows, columns = (np.arange(n, dtype=np.float32) for n in flow.shape[:2])
     small = cv2.resize(255 * pieces.view(np.uint8), (len(columns), len(rows)), interpolation=cv2.INTER_AREA)
     moved = cv2.remap(
         small, columns + flow[..., 0], rows[:, None] + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
     )
     near = _widened(moved > 255.0 * _MOVED_SHARE, _SEARCH)
-    return np.asarray(cv2.resize(near.astype(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0)
+    return _enlarged(near, pieces.shape)
 
 
-def _shift(thick: Mask, flow: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
-    """Motion of an object since the frame before, along columns and rows, in reduced pixels."""
-    height, width = flow.shape[:2]
-    inside = cv2.resize(thick.view(np.uint8), (width, height), interpolation=cv2.INTER_NEAREST) > 0
-    return -np.median(flow[inside], axis=0).astype(np.float64) if inside.any() else np.zeros(2)
+def _enlarged(mask: Mask, shape: tuple[int, int]) -> Mask:
+    """A mask at a larger size (H, W)."""
+    large = cv2.resize(mask.view(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST)
+    return np.asarray(large, np.uint8).view(bool)
 
 
 def _longer(mask: Mask, length: float) -> Mask:

@@ -14,6 +14,11 @@ from scstream_app.render.image_types import IdMap, Picture, Size, resized
 
 #: Number of pixels of the reduced picture: a quarter of those of 854 x 480.
 PIXELS = 102_480
+#: Distance from the outline that counts one unit, and largest distance at which pixels are considered, in units.
+OUTLINE_UNIT = 12.0
+OUTLINE_REACH = 4.0
+
+Region = tuple[slice, slice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +27,24 @@ class ReducedPicture:
 
     Parameters
     ----------
-    picture : array (H, W, 3) uint8
-        The whole picture.
+    luminance : array (H, W) uint8
+        Of the whole picture.
     grey : array (h, w) uint8
         Luminance of the reduced picture.
     codes : array (h, w) int32
         Colour cell of every reduced pixel; see `colour_model.codes`.
     """
 
-    picture: Picture
+    luminance: Picture
     grey: Picture
     codes: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, picture: Picture) -> ReducedPicture:
-        """Reduce a picture."""
+        """Reduce a picture (H, W, 3)."""
         small = resized(picture, working_size(picture.shape[0], picture.shape[1]))
-        return cls(picture, np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8), colour_model.codes(small))
+        luminance, grey = (np.asarray(cv2.cvtColor(one, cv2.COLOR_RGB2GRAY), np.uint8) for one in (picture, small))
+        return cls(luminance, grey, colour_model.codes(small))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,9 @@ class WorkingFrame:
 
     Parameters
     ----------
-    picture : array (H, W, 3) uint8
-        The whole picture.
     ids : array (H, W) int32
-        Its segments.
-    grey, codes : array (h, w)
+        The segments of the whole picture.
+    luminance, grey, codes : arrays
         As in `ReducedPicture`.
     segments : array (h, w) int32
         Segment of every reduced pixel, as a position in ``names``.
@@ -61,8 +65,8 @@ class WorkingFrame:
         Number of reduced pixels of each of them.
     """
 
-    picture: Picture
     ids: IdMap
+    luminance: Picture
     grey: Picture
     codes: npt.NDArray[np.int32]
     segments: npt.NDArray[np.int32]
@@ -79,8 +83,8 @@ class WorkingFrame:
         place = np.zeros(len(counts), np.int32)
         place[names] = np.arange(len(names), dtype=np.int32)
         return cls(
-            small.picture,
             ids,
+            small.luminance,
             small.grey,
             small.codes,
             place.take(reduced),
@@ -114,3 +118,15 @@ def working_size(height: int, width: int) -> Size:
     """
     factor = min(1.0, math.sqrt(PIXELS / (height * width)))
     return max(round(height * factor), 1), max(round(width * factor), 1)
+
+
+def region_around(inside: npt.NDArray[np.bool_]) -> Region:
+    """The rectangle around a mask in which its outline may be in the next frame; everything if the mask is empty."""
+    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
+    if not len(rows):
+        return slice(0, inside.shape[0]), slice(0, inside.shape[1])
+    reach = int(OUTLINE_UNIT * OUTLINE_REACH)
+    return (
+        slice(max(int(rows[0]) - reach, 0), int(rows[-1]) + reach + 1),
+        slice(max(int(columns[0]) - reach, 0), int(columns[-1]) + reach + 1),
+    )

@@ -138,16 +138,17 @@ def test_a_line_that_left_the_frame_is_gone() -> None:
 
 
 def test_thin_parts_that_bend_are_kept_beside_straight_ones() -> None:
-    picture = np.full((*SHAPE, 3), 150, np.uint8)
+    luminance = np.full(SHAPE, 150, np.uint8)
     mask = np.zeros(SHAPE, np.uint8)
     cv2.line(mask, (10, 20), (300, 60), 1, 2)
     cv2.ellipse(mask, (150, 170), (60, 40), 0, 0, 360, 1, 2)
-    picture[mask > 0] = 60
-    thin = ThinParts.of(mask > 0, picture, RATIO)
+    luminance[mask > 0] = 60
+    thin = ThinParts.of(mask > 0, luminance, RATIO)
     assert thin is not None
     assert len(thin.lines) == 1
     assert thin.pieces[110:].any()
     assert not thin.pieces[:80].any()
-    found = thin.advance(np.zeros(SHAPE, bool), picture, np.zeros((SHAPE[0] // 2, SHAPE[1] // 2, 2), np.float32))
+    reduced = SHAPE[0] // 2, SHAPE[1] // 2
+    found = thin.advance(np.zeros(reduced, bool), luminance, np.zeros((*reduced, 2), np.float32))
     assert (found.mask & (mask > 0)).sum() > 0.9 * mask.sum()
     assert (found.mask & (mask == 0)).sum() < 0.1 * mask.sum()

@@ -13,7 +13,7 @@ from scstream import Event, metrics
 from scstream_app.errors import InvalidData
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
 from scstream_app.objects.tracker import ObjectTracker, track_objects
-from scstream_app.objects.tracking.track import Weights
+from scstream_app.objects.tracking.weights import Weights
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 
 SHAPE = (96, 128)
