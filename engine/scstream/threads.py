@@ -16,7 +16,7 @@ from scstream.kernels import Queue
 from scstream.phases import share
 
 #: Pictures of at most this number of pixels are worked on by one thread: waking others takes as long as they save.
-_SERIAL_PIXELS = 40_000
+_SERIAL_PIXELS = 20_000
 
 _limit: ContextVar[int] = ContextVar("threads", default=1)
 
@@ -30,7 +30,7 @@ def cores() -> int:
 def threads_for(pixels: int, threads: int) -> int:
     """Return the number of threads to use for a picture: one if it has few pixels.
 
-    >>> threads_for(854 * 480, 4), threads_for(213 * 120, 4)
+    >>> threads_for(854 * 480, 4), threads_for(160 * 90, 4)
     (4, 1)
     """
     return threads if pixels > _SERIAL_PIXELS else 1
