@@ -115,7 +115,7 @@ class ObjectTracker:
             return
         if self._pool is None:
             self._pool = ThreadPoolExecutor(1, "scstream-objects")
-        self._ahead = picture, self._pool.submit(_prepared, self._grey, picture, tracks, self._weights)
+        self._ahead = picture, self._pool.submit(_look_ahead, self._grey, picture, tracks, self._weights)
 
     def close(self) -> None:
         """End the thread that `prepare` started."""
@@ -160,7 +160,7 @@ class ObjectTracker:
         ahead, self._ahead = self._ahead, None
         if ahead is not None and ahead[0] is picture:
             return ahead[1].result()
-        return _prepared(self._grey, picture, self._tracks(), self._weights)
+        return _look_ahead(self._grey, picture, self._tracks(), self._weights)
 
     def _apply_edits(self, frame: WorkingFrame, index: int) -> None:
         while self._applied < len(self._edits) and self._edits[self._applied][1].frame <= index:
@@ -182,7 +182,7 @@ def track_objects(results: Generator[FrameResult], tracker: ObjectTracker) -> Ge
             yield replace(result, objects=tracker.advance(result))
 
 
-def _prepared(before: Picture, picture: Picture, tracks: Iterable[_Tracked], weights: Weights) -> _Prepared:
+def _look_ahead(before: Picture, picture: Picture, tracks: Iterable[_Tracked], weights: Weights) -> _Prepared:
     """Look for objects in a picture; ``before`` is the reduced one of the frame that they were tracked to."""
     small = ReducedPicture.of(picture)
     motion = Motion.between(before, small.grey)
