@@ -85,9 +85,14 @@ class Display(QObject):
     @property
     def bookmark(self) -> Bookmark | None:
         """The frame requested last, its view and the selection; None while no frame is segmented."""
-        requested = self.index if self._requested is None else self._requested
-        index = requested.index if isinstance(requested, FrameResult) else requested
+        index = self.requested
         return None if index is None or not len(self._clip.summary) else Bookmark(index, self.look.view, self.selection)
+
+    @property
+    def requested(self) -> int | None:
+        """Index of the frame requested last, which may not be on the screen yet."""
+        requested = self.index if self._requested is None else self._requested
+        return requested.index if isinstance(requested, FrameResult) else requested
 
     # --- which frame
 

@@ -35,9 +35,9 @@ class Asked:
     def frames(self):
         return [request.frame for request in self.requests]
 
-    def deliver(self, qtbot):
+    def deliver(self, qtbot, which=-1):
         with qtbot.waitSignal(self.document.display.shown_changed):
-            self._deliver(self.requests[-1])
+            self._deliver(self.requests[which])
 
 
 def clip(count=30, times=None):
@@ -281,6 +281,29 @@ def test_steps(qtbot, document, player):
     at(qtbot, document, 29)
     player.to_start()
     at(qtbot, document, 0)
+
+
+def test_steps_count_while_the_frame_before_is_drawn_again(qtbot, document, player, monkeypatch):
+    player.seek(3)
+    at(qtbot, document, 3)
+    asked = Asked(document, monkeypatch)
+    document.display.set_look(view="boundaries")
+    player.step(1)
+    asked.deliver(qtbot, 0)
+    assert document.display.index == 3
+    player.step(1)
+    assert asked.frames[1:] == [4, 5]
+
+
+def test_a_frame_that_another_widget_shows_again_is_where_steps_begin(qtbot, document, player, monkeypatch):
+    player.seek(3)
+    at(qtbot, document, 3)
+    asked = Asked(document, monkeypatch)
+    player.seek(20)
+    document.display.show(3)
+    asked.deliver(qtbot)
+    player.step(1)
+    assert asked.frames == [20, 3, 4]
 
 
 def test_events(qtbot, document, player):

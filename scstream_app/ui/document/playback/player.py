@@ -417,6 +417,9 @@ class Player(QObject):
         here, self._here = self._here, index
         if index in self._overtaken and index != self._requested:
             return
+        if index == here and index != self._requested == self._document.display.requested:
+            # The frame before was drawn again, as after a change of the view; the requested one follows.
+            return
         requested, self._requested = self._requested, None
         self._overtaken.clear()
         place = self._place()

@@ -1,0 +1,80 @@
+"""What the motion of pixels says about an object."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from scstream_app.objects.tracking.flow import Motion
+from scstream_app.objects.tracking.motion_model import motion_evidence
+
+SHAPE = 120, 160
+EVERYTHING = slice(None), slice(None)
+OBJECT, STRAY, GROUND = np.s_[40:80, 50:90], np.s_[10:30, 120:150], np.s_[90:115, 10:150]
+
+
+@pytest.fixture
+def flow() -> npt.NDArray[np.float32]:
+    """The object moves to the right, something else down, and the ground stands still."""
+    flow = np.zeros((*SHAPE, 2), np.float32)
+    flow[OBJECT] = -5.0, 0.0
+    flow[STRAY] = 0.0, -8.0
+    return flow
+
+
+@pytest.fixture
+def warped() -> npt.NDArray[np.float32]:
+    warped = np.zeros(SHAPE, np.float32)
+    warped[OBJECT] = 1.0
+    return warped
+
+
+def pictures(seed: int = 0) -> list[npt.NDArray[np.uint8]]:
+    """Two pictures that have nothing in common, so that motion counts in full."""
+    rng = np.random.default_rng(seed)
+    return [rng.integers(0, 256, SHAPE).astype(np.uint8) for _ in range(2)]
+
+
+def test_motion_like_the_object_speaks_for_it_and_standing_still_against(
+    flow: npt.NDArray[np.float32], warped: npt.NDArray[np.float32]
+) -> None:
+    before, grey = pictures()
+    evidence = motion_evidence(Motion(before, flow), grey, warped, EVERYTHING)
+    assert evidence[OBJECT].min() > 1.5
+    assert evidence[GROUND].max() < -1.0
+
+
+def test_motion_like_neither_speaks_less_for_the_object(
+    flow: npt.NDArray[np.float32], warped: npt.NDArray[np.float32]
+) -> None:
+    before, grey = pictures()
+    evidence = motion_evidence(Motion(before, flow), grey, warped, EVERYTHING)
+    assert 0.0 < evidence[STRAY].mean() < evidence[OBJECT].mean() - 0.5
+
+
+def test_motion_speaks_for_nothing_where_the_picture_has_not_changed(
+    flow: npt.NDArray[np.float32], warped: npt.NDArray[np.float32]
+) -> None:
+    flat = np.full(SHAPE, 90, np.uint8)
+    evidence = motion_evidence(Motion(flat, flow), flat, warped, EVERYTHING)
+    assert evidence.max() == 0.0
+    assert evidence[GROUND].max() < -1.0
+
+
+def test_a_region_has_the_evidence_of_the_whole_picture_there(
+    flow: npt.NDArray[np.float32], warped: npt.NDArray[np.float32]
+) -> None:
+    motion, grey = Motion(pictures()[0], flow), pictures()[1]
+    region = np.s_[20:100, 30:140]
+    whole = motion_evidence(motion, grey, warped, EVERYTHING)[region]
+    part = motion_evidence(motion, grey, warped, region)
+    # A window at the edge of the region sees less of the picture.
+    np.testing.assert_allclose(part[4:-4, 4:-4], whole[4:-4, 4:-4], atol=1e-5)
+
+
+def test_a_tiny_object_has_no_motion_of_its_own(flow: npt.NDArray[np.float32]) -> None:
+    before, grey = pictures()
+    tiny = np.zeros(SHAPE, np.float32)
+    tiny[50:54, 60:64] = 1.0
+    assert not motion_evidence(Motion(before, flow), grey, tiny, EVERYTHING).any()
