@@ -115,8 +115,8 @@ def test_a_restored_history_goes_on_as_the_original() -> None:
     restored = History.restore(list(history.times), history.records.copy(), kernel)
     np.testing.assert_array_equal(restored.past, history.past)
     for each in (history, restored):
-        each.drop(0)
-        each.grow()
+        each.keep([2, 1])
+        each.grow(1)
         each.advance(3.0, kernel, 1e-8)
     np.testing.assert_array_equal(restored.past, history.past)
     np.testing.assert_array_equal(restored.records, history.records)
@@ -185,22 +185,18 @@ class Changes(RuleBasedStateMachine):
         self.times.append(self.now)
         self.records.append(record)
 
-    @rule()
-    def grow(self) -> None:
-        assert self.history.grow() == self.K
-        self.K += 1
-        self.records = [np.concatenate([record, np.zeros((1, 2, P))]) for record in self.records]
+    @rule(n=st.integers(1, 12))
+    def grow(self, n: int) -> None:
+        assert self.history.grow(n) == list(range(self.K, self.K + n))
+        self.K += n
+        self.records = [np.concatenate([record, np.zeros((n, 2, P))]) for record in self.records]
 
     @rule(data=st.data())
-    def drop(self, data: st.DataObject) -> None:
-        if self.K > 1:
-            k = data.draw(st.integers(0, self.K - 1))
-            self.history.drop(k)
-            self.K -= 1
-            for n, record in enumerate(self.records):
-                changed = record.copy()
-                changed[k] = changed[-1]
-                self.records[n] = changed[:-1]
+    def keep(self, data: st.DataObject) -> None:
+        kept = data.draw(st.lists(st.integers(0, self.K - 1), min_size=1, unique=True))
+        self.history.keep(kept)
+        self.K = len(kept)
+        self.records = [record[kept] for record in self.records]
 
     @rule(data=st.data())
     def change(self, data: st.DataObject) -> None:

@@ -13,7 +13,7 @@ Array = npt.NDArray[np.float64]
 
 #: When there are this many records, the older half becomes one, if the kernel allows it: slow forgetting would keep
 #: ever more of them.
-MAX_RECORDS = 128
+MAX_RECORDS = 32
 
 #: Number of points in a batch at which `History.recentre` shifts a cluster half of the way, at each sweep.
 _HALF_SHIFT_POINTS = 20.0
@@ -112,7 +112,8 @@ class History:
     def counts_at(self, time: float, kernel: Kernel, epsilon: float) -> Array:
         """Weighted counts (K,) that the clusters would have left at ``time``, without those of a later batch."""
         weights = kernel_weights(kernel, time - np.array(self.times))
-        counts: Array = np.where(weights > epsilon, weights, 0.0) @ self.records[..., 0].sum(axis=2)
+        records = self.records
+        counts: Array = np.where(weights > epsilon, weights, 0.0) @ (records[..., 0, 0] + records[..., 1, 0])
         return counts
 
     def _sum_records(self, weights: Array) -> None:
@@ -132,11 +133,12 @@ class History:
 
     def append(self, time: float, statistics: Array) -> None:
         """Add the finished batch's statistics (K, 2, P) as the newest record."""
-        R = len(self.times)
+        R, records = len(self.times), self.records_with_room
         if self._first + R == len(self._buffer):
             if 2 * R > len(self._buffer):
-                self._buffer = np.concatenate([self._buffer, np.zeros_like(self._buffer)])
-            self._buffer[:R] = self.records_with_room.copy()
+                # Pages that are not written to yet cost nothing.
+                self._buffer = np.zeros((2 * len(self._buffer), *self._buffer.shape[1:]))
+            self._buffer[:R] = records
             self._first = 0
         self._buffer[self._first + R, : self.n_clusters] = statistics
         self.times.append(time)
@@ -210,20 +212,19 @@ class History:
         records, past = rows.reshape(*rows.shape[:2], -1), self.past.reshape(len(self.past), -1)
         kernels.weighted_sums_of(self._weights, records, np.asarray(clusters, np.int64), past)
 
-    def grow(self) -> int:
-        """Add a cluster whose statistics are zero; returns its index."""
-        K = self.n_clusters
-        if K == self._buffer.shape[1]:
-            wider = np.zeros((self._buffer.shape[0], 2 * K, *self._buffer.shape[2:]))
-            wider[:, :K] = self._buffer
+    def grow(self, n: int) -> list[int]:
+        """Add clusters whose statistics are zero; returns their indices."""
+        K, room = self.n_clusters, self._buffer.shape[1]
+        if K + n > room:
+            wider = np.zeros((self._buffer.shape[0], max(2 * room, K + n), *self._buffer.shape[2:]))
+            wider[:, :K] = self._buffer[:, :K]
             self._buffer = wider
-        self.records_with_room[:, K] = 0.0
-        self.past = np.concatenate([self.past, np.zeros_like(self.past[:1])])
-        return K
+        self.records_with_room[:, K : K + n] = 0.0
+        self.past = np.concatenate([self.past, np.zeros((n, *self.past.shape[1:]))])
+        return list(range(K, K + n))
 
-    def drop(self, k: int) -> None:
-        """Remove cluster k; the last cluster takes its index."""
-        last = self.n_clusters - 1
-        self.records_with_room[:, k] = self.records_with_room[:, last]
-        self.past[k] = self.past[last]
-        self.past = self.past[:last].copy()
+    def keep(self, clusters: list[int]) -> None:
+        """Drop all clusters but these, which get the indices 0, 1, ... in this order."""
+        moved = [new for new, old in enumerate(clusters) if new != old]
+        self.records_with_room[:, moved] = self.records_with_room[:, [clusters[new] for new in moved]]
+        self.past = self.past[clusters]

@@ -90,11 +90,12 @@ class Mover(Naming):
 
     def _split(self, clusters: list[int], ratios: list[float], counts: Array, border_length: Array) -> None:
         """Split clusters, given their ratios, their sub-clusters' counts (n, 2) and the border of all labels."""
-        children: list[int] = []
-        for k, ratio, sizes in zip(clusters, ratios, counts, strict=True):
-            entering = self._entering(k, border_length[2 * k : 2 * k + 2])
-            children += self._apply_split(k, ratio, sizes, entering, hide=self.config.patience > 0)
-        self._start_subclusters(children, principal=True)
+        entering = [self._entering(k, border_length[2 * k : 2 * k + 2]) for k in clusters]
+        new = self._apply_splits(clusters, counts)
+        hide = self.config.patience > 0
+        for move in zip(clusters, new, counts, ratios, entering, strict=True):
+            self.name_split(*move, hide)
+        self._start_subclusters(np.column_stack([clusters, new]).ravel(), principal=True)
 
     def _entering(self, k: int, border_length: Array) -> int | None:
         """Which sub-cluster of cluster k has entered the frame since the cluster's first record; None if neither.
@@ -102,38 +103,36 @@ class Mover(Naming):
         When the camera pans, new content is first labelled as part of an existing cluster and later splits off. Such a
         sub-cluster was less than half as large in the first record, while the other was not, and touches the border.
         """
-        records, now = self.state.history.records[:, k, :, 0], self.state.current[k, :, 0]
+        now = self.state.current[k, :, 0]
+        touching = border_length >= 0.5 * np.sqrt(now)
+        if not touching.any():
+            return None
+        records = self.state.history.records[:, k, :, 0]
         known = np.flatnonzero(records.sum(axis=1) >= _MIN_POINTS)
         if not len(known):
             return None
         grown = records[known[0]] < 0.5 * now
-        entering = grown & (border_length >= 0.5 * np.sqrt(now))
+        entering = grown & touching
         return int(np.argmax(entering)) if entering.any() and not grown.all() else None
 
-    def _apply_split(
-        self, k: int, ratio: float, counts: Array, entering: int | None = None, hide: bool = False
-    ) -> tuple[int, int]:
-        """Split cluster k: the larger sub-cluster keeps index and id, the smaller one becomes a new cluster.
+    def _apply_splits(self, clusters: list[int], counts: Array) -> list[int]:
+        """Split clusters, each at most once, given the counts (n, 2) of their sub-clusters.
 
-        Returns the indices of both, whose sub-clusters are to be initialised next.
-
-        A sub-cluster that is ``entering`` the frame is recorded as born, not as a child, and the other one keeps the
-        id whatever its size. With ``hide`` nothing is recorded yet.
+        The larger sub-cluster keeps the index, the smaller one becomes a new cluster. Returns the indices of the new
+        ones. Names are still to be given, and sub-clusters to be initialised.
         """
-        state = self.state
-        small = int(np.argmin(counts))
-        new = self._new_cluster()
+        state, each = self.state, np.arange(len(clusters))
+        small = counts.argmin(axis=1)
+        new = self._new_clusters(len(clusters))
+        state.owner[new] = state.owner[clusters]
         for layer in (state.history.records, state.current[None]):
-            whole = layer[:, k].copy()
-            layer[:, new, 0] = whole[:, small]
-            layer[:, new, 1] = 0.0
-            layer[:, k, 0] = whole[:, 1 - small]
-            layer[:, k, 1] = 0.0
-        state.history.refresh([k, new])
-        state.age[[k, new]] = 0
-        self._moved[[k, new]] = True
-        self.name_split(k, new, small, counts, ratio, entering, hide)
-        return k, new
+            whole = layer[:, clusters]
+            layer[:, new, 0], layer[:, clusters, 0] = whole[:, each, small], whole[:, each, 1 - small]
+            layer[:, clusters, 1] = 0.0
+        state.history.refresh([*clusters, *new])
+        state.age[clusters] = 0
+        self._moved[clusters] = True
+        return new
 
     def cut_out(self, k: int, statistics: Array) -> int:
         """Make a new cluster from the points of cluster k that the user has outlined; returns its id.
@@ -145,7 +144,7 @@ class Mover(Naming):
             Statistics of these points, all from the newest batch.
         """
         state = self.state
-        new = self._new_cluster()
+        (new,) = self._new_clusters(1)
         for layer in (state.history.records[-1], state.current):
             whole = layer[k].sum(axis=0)
             layer[new] = statistics, np.zeros_like(statistics)
@@ -153,17 +152,16 @@ class Mover(Naming):
         self._start_subclusters([k, new], principal=True)
         return int(state.ids[new])
 
-    def _new_cluster(self) -> int:
+    def _new_clusters(self, n: int) -> list[int]:
+        """Add clusters without points; returns their indices."""
         state = self.state
-        new = state.history.grow()
-        state.current = np.concatenate([state.current, np.zeros_like(state.current[:1])])
-        state.ids = np.append(state.ids, self.genealogy.new_id())
-        state.age = np.append(state.age, 0)
-        state.subcluster_age = np.append(state.subcluster_age, 0)
-        state.born = np.append(state.born, state.batch)
-        state.owner = np.append(state.owner, state.ids[-1])
-        state.newcomer = np.append(state.newcomer, False)
-        self._moved = np.append(self._moved, True)
+        new, ids, zeros = state.history.grow(n), [self.genealogy.new_id() for _ in range(n)], np.zeros(n, np.int64)
+        state.current = np.concatenate([state.current, np.zeros((n, *state.current.shape[1:]))])
+        state.ids, state.owner = np.append(state.ids, ids), np.append(state.owner, ids)
+        state.age, state.subcluster_age = np.append(state.age, zeros), np.append(state.subcluster_age, zeros)
+        state.born = np.append(state.born, zeros + state.batch)
+        state.newcomer = np.append(state.newcomer, zeros > 0)
+        self._moved = np.append(self._moved, zeros == 0)
         return new
 
     def _start_subclusters(self, clusters: Sequence[int] | npt.NDArray[np.intp], principal: bool) -> None:
@@ -197,13 +195,12 @@ class Mover(Naming):
         pairs, ratios = self._accepted_merges(S, self.component.log_marginal(S), eligible)
         if not len(pairs):
             return
-        absorbed = []
+        chosen = []
         for n in np.argsort(-ratios, kind="stable"):
-            a, b = pairs[n].tolist()
-            if not (self._moved[a] or self._moved[b]):
-                absorbed.append(self._apply_merge(a, b, float(ratios[n])))
-        for k in sorted(absorbed, reverse=True):
-            self._drop(k)
+            if not self._moved[pairs[n]].any():
+                self._moved[pairs[n]] = True
+                chosen.append(n)
+        self._merge(pairs[chosen], ratios[chosen].tolist())
 
     def _accepted_merges(
         self, S: Array, L: Array, eligible: npt.NDArray[np.bool_]
@@ -231,33 +228,38 @@ class Mover(Naming):
         accepted = np.log(self.rng.random(total)[places]) < ratios
         return pairs[accepted], ratios[accepted]
 
-    def _apply_merge(self, a: int, b: int, ratio: float, adopt: bool = False) -> int:
-        """Merge two clusters: each becomes a sub-cluster of the larger one; returns the index of the absorbed one.
+    def _merge(self, pairs: npt.NDArray[np.int64], ratios: Sequence[float], adopt: bool = False) -> None:
+        """Merge pairs (n, 2) of clusters, each cluster at most once: both become sub-clusters of the larger one.
 
         For ``adopt`` see `name_merged`.
         """
-        state = self.state
-        counts = state.counts
-        large, small = (a, b) if counts[a] >= counts[b] else (b, a)
+        state, counts = self.state, self.state.counts
+        ordered = counts[pairs[:, 0]] >= counts[pairs[:, 1]]
+        large, small = np.where(ordered, pairs.T, pairs.T[::-1])
         for layer in (state.history.records, state.current[None]):
-            layer[:, large, 0] = layer[:, large].sum(axis=1)
-            layer[:, large, 1] = layer[:, small].sum(axis=1)
-        state.history.refresh([large])
+            whole, absorbed = layer[:, large], layer[:, small]
+            layer[:, large, 0] = whole[:, :, 0] + whole[:, :, 1]
+            layer[:, large, 1] = absorbed[:, :, 0] + absorbed[:, :, 1]
+        state.history.refresh(large)
         state.age[large] = state.subcluster_age[large] = 0
-        self._moved[[a, b]] = True
-        self.name_merged(large, small, counts, ratio, adopt)
-        return small
+        for a, b, ratio in zip(large.tolist(), small.tolist(), ratios, strict=True):
+            self.name_merged(a, b, counts, ratio, adopt)
+            counts[a] += counts[b]
+        self._drop(small.tolist())
 
-    def _drop(self, k: int) -> None:
-        """Remove cluster k; the last cluster takes its index."""
+    def _drop(self, clusters: Sequence[int]) -> None:
+        """Remove clusters; the last ones take their indices."""
+        if not clusters:
+            return
         state = self.state
-        state.history.drop(k)
+        stay = list(range(len(state.ids)))
+        for k in sorted(clusters, reverse=True):
+            stay[k] = stay[-1]
+            stay.pop()
+        state.history.keep(stay)
         for name in ("current", "ids", "age", "subcluster_age", "born", "owner", "newcomer"):
-            array = getattr(state, name)
-            array[k] = array[-1]
-            setattr(state, name, array[:-1].copy())
-        self._moved[k] = self._moved[-1]
-        self._moved = self._moved[:-1]
+            setattr(state, name, getattr(state, name)[stay])
+        self._moved = self._moved[stay]
 
     # --- manual moves
 
@@ -267,8 +269,10 @@ class Mover(Naming):
         if counts.min() < 1.0:
             raise ValueError(f"segment {self.state.ids[k]} cannot be split: one of its sub-clusters is empty")
         ratio = split_log_hastings(self.component, self.state.total[[k]], self.config.log_alpha)[0]
-        self._start_subclusters(self._apply_split(k, float(ratio), counts), principal=True)
-        return int(self.state.ids[-1])
+        (new,) = self._apply_splits([k], counts[None])
+        self.name_split(k, new, counts, float(ratio), entering=None, hide=False)
+        self._start_subclusters([k, new], principal=True)
+        return int(self.state.ids[new])
 
     def force_merge(self, a: int, b: int) -> int:
         """Merge announced clusters a and b whatever the Hastings ratio, and all hidden ones go to the survivor.
@@ -279,10 +283,9 @@ class Mover(Naming):
         L = self.component.log_marginal(S)
         pair = np.array([[a, b]])
         ratio = merge_log_hastings(self.component, S, L, pair, self.config.log_alpha, self.config.merge)[0]
-        absorbed = self._apply_merge(a, b, float(ratio), adopt=True)
-        survivor = int(self.state.ids[b if absorbed == a else a])
-        self._drop(absorbed)
-        return survivor
+        first, second = self.state.ids[pair[0]].tolist()
+        self._merge(pair, [float(ratio)], adopt=True)
+        return int(first if first in self.state.ids else second)
 
     # --- deaths
 
@@ -300,9 +303,10 @@ class Mover(Naming):
         if not len(faded):
             return
         owners = set(self.id_of[used].tolist())
-        for k in [k for k in faded[::-1] if int(state.ids[k]) not in owners]:
-            self.name_dead(int(k), float(counts[k]))
-            self._drop(int(k))
+        dead = [k for k in faded[::-1].tolist() if int(state.ids[k]) not in owners]
+        for k in dead:
+            self.name_dead(k, float(counts[k]))
+        self._drop(dead)
 
 
 def split_log_hastings(component: Component, total: Array, log_alpha: float) -> Array:

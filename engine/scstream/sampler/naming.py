@@ -109,16 +109,12 @@ class Naming:
 
     # --- naming after a move
 
-    def name_split(
-        self, k: int, new: int, small: int, counts: Array, ratio: float, entering: int | None, hide: bool
-    ) -> None:
-        """Name the two parts of what was cluster k; ``new`` is the index of the smaller one.
+    def name_split(self, k: int, new: int, counts: Array, ratio: float, entering: int | None, hide: bool) -> None:
+        """Name the two parts of what was cluster k; ``new`` is the index of the smaller one, with the same owner.
 
         Parameters
         ----------
         k, new : int
-        small : int
-            Which sub-cluster the smaller part was.
         counts : array (2,)
             Counts of the sub-clusters.
         ratio : float
@@ -128,7 +124,8 @@ class Naming:
             Whether to leave it to `announce_lasting` to announce the new id.
         """
         state = self.state
-        state.owner[new], state.newcomer[new] = state.owner[k], state.newcomer[k]
+        state.newcomer[new] = state.newcomer[k]
+        small = int(np.argmin(counts))
         part, child = (small, new) if entering is None else (entering, new if entering == small else k)
         if child == k:
             # Only the names are exchanged: random draws go by index, and names must not change the labels.

@@ -12,6 +12,9 @@ from scstream.kernels.basics.layout import PIXEL_D, uint
 from scstream.kernels.basics.linalg import symmetric_eigen
 from scstream.kernels.basics.scalar_math import log1p64
 
+#: Points of a cluster that are scored side by side.
+_CHUNK = 128
+
 
 @kernel(fastmath=FAST)
 def gaussian_scores(XT, A, b, c, dof, first, last, out):
@@ -61,17 +64,76 @@ def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
     out[j, n] is the score of point n under sub-cluster 2 labels[n] + j, as in `gaussian_scores`.
     XT (D, N), A (2 K, D, D), b (2 K, D), c, dof (2 K,), out (2, N) float64, labels (N,) int32.
     """
-    D = XT.shape[0]
+    K = c.shape[0] // 2
+    begin, order = np.zeros(K + 1, np.int64), np.empty(last - first, np.int64)
+    _sort_by_cluster(labels, first, last, begin, order)
+    X, y, q = np.empty((XT.shape[0], _CHUNK)), np.empty(_CHUNK), np.empty(_CHUNK)
+    # Points of one cluster side by side: the loops over them vectorise.
+    for k in range(K):
+        for here in range(begin[k], begin[k + 1], _CHUNK):
+            points = order[here : min(here + _CHUNK, begin[k + 1])]
+            _gather(XT, points, X)
+            for side in range(2):
+                sub = 2 * k + side
+                _score_own(X, len(points), A[sub], b[sub], c[sub], dof[sub], y, q)
+                for m in range(uint(len(points))):
+                    out[side, uint(points[m])] = q[m]
+
+
+@leaf
+def _sort_by_cluster(labels, first, last, begin, order):
+    """List the points [first, last) by their clusters, each cluster's in ascending order.
+
+    Those of cluster k go to order[begin[k]:begin[k + 1]]. labels (N,) int32; begin (K + 1,), zero, and
+    order (last - first,) int64 are outputs.
+    """
+    K = begin.shape[0] - 1
+    # begin[k + 1] counts the points of cluster k, then says where the next of them goes: in the end, behind the last.
     for n in range(first, last):
-        for side in range(2):
-            k = 2 * labels[n] + side
-            q = 0.0
-            for i in range(D):
-                y = b[k, i]
-                for j in range(i + 1):
-                    y += A[k, i, j] * XT[j, n]
-                q += y * y
-            out[side, n] = c[k] - (0.5 * (dof[k] + D) * log1p64(q / dof[k]) if dof[k] > 0 else 0.5 * q)
+        begin[labels[n] + 1] += 1
+    total = np.int64(0)
+    for k in range(1, K + 1):
+        count = begin[k]
+        begin[k] = total
+        total += count
+    for n in range(first, last):
+        k = labels[n] + 1
+        order[begin[k]] = n
+        begin[k] += 1
+
+
+@leaf
+def _gather(XT, points, X):
+    """Copy the columns ``points`` (n,) of XT (D, N) to the first n columns of X (D, _CHUNK)."""
+    for j in range(XT.shape[0]):
+        for m in range(uint(points.shape[0])):
+            X[j, m] = XT[j, uint(points[m])]
+
+
+@leaf
+def _score_own(X, size, A, b, c, dof, y, q):
+    """Scores q[:size] of the points X[:, :size] under one cluster, each summed in the same order whatever the size.
+
+    X (D, _CHUNK), A (D, D), b (D,) float64; y and q (_CHUNK,) are scratch and output.
+    """
+    vectorise()
+    D, size = X.shape[0], uint(size)
+    for m in range(size):
+        q[m] = 0.0
+    for i in range(D):
+        for m in range(size):
+            y[m] = b[i]
+        for j in range(i + 1):
+            for m in range(size):
+                y[m] += A[i, j] * X[j, m]
+        for m in range(size):
+            q[m] += y[m] * y[m]
+    if dof > 0:
+        for m in range(size):
+            q[m] = c - 0.5 * (dof + D) * log1p64(q[m] / dof)
+    else:
+        for m in range(size):
+            q[m] = c - 0.5 * q[m]
 
 
 @kernel
@@ -80,20 +142,21 @@ def gaussian_statistics(X, weight, groups, out):
 
     X (N, D), weight (N,), out (groups, P) float64, groups (N,) int32.
     """
-    D = X.shape[1]
-    for n in range(X.shape[0]):
-        S = out[groups[n]]
+    vectorise()
+    D = uint(X.shape[1])
+    for n in range(uint(X.shape[0])):
         w = weight[n]
         if w == 0.0:
             continue
-        S[0] += w
-        e = 1 + D
+        S, x = out[uint(groups[n])], X[n]
+        S[uint(0)] += w
+        e = uint(1) + D
         for i in range(D):
-            v = w * X[n, i]
-            S[1 + i] += v
-            for j in range(i + 1):
-                S[e] += v * X[n, j]
-                e += 1
+            v = w * x[i]
+            S[uint(1) + i] += v
+            for j in range(i + uint(1)):
+                S[e + j] += v * x[j]
+            e += i + uint(1)
 
 
 @kernel
