@@ -198,7 +198,14 @@ def bench_streams(
         float | None,
         typer.Option(
             callback=in_range("number", low=0.1, high=1e6),
-            help="Limit of processor time for tuning a method, and for each of its runs. Default: 60.",
+            help="Limit of processor time for tuning a method. Default: 60.",
+        ),
+    ] = None,
+    run_seconds: Annotated[
+        float | None,
+        typer.Option(
+            callback=in_range("number", low=0.1, high=1e6),
+            help="Limit of processor time for each run of a method. Default: 300.",
         ),
     ] = None,
     save: Save = None,
@@ -241,7 +248,7 @@ def bench_streams(
 
     given = {name: value for name, value in (("alpha", alpha), ("decay", decay), ("psi", psi)) if value is not None}
     chosen: dict[str, Any] = {"data": data, "stream": stream, "method": method}
-    chosen |= {"batches": batches, "trials": trials, "seconds": seconds, "seeds": seeds}
+    chosen |= {"batches": batches, "trials": trials, "seconds": seconds, "run_seconds": run_seconds, "seeds": seeds}
     if file is None and not spreads:
         _reject(given, "with FILE or --spreads")
         _run_experiments(chosen, part, save, as_json, quick, quiet, debug)
@@ -263,7 +270,7 @@ def _reject(options: Mapping[str, Any], where: str) -> None:
     """Raise if an option was given that would have no effect."""
     for name, value in options.items():
         if value is not None:
-            raise typer.BadParameter(f"it has an effect only {where}", param_hint=f"'--{name}'")
+            raise typer.BadParameter(f"it has an effect only {where}", param_hint=f"'--{name.replace('_', '-')}'")
 
 
 def _run_experiments(
@@ -433,12 +440,13 @@ def _run(
             measure(report, on_status)
 
 
-def _command(name: str, sources: Sequence[str | Path], **options: object) -> str:
+def _command(benchmark: str, sources: Sequence[str | Path], **options: object) -> str:
     """The command that a report names: sources without their folders, and options that are not None, False or empty."""
-    words = ["scstream", "bench", name, *(Path(source).name for source in sources)]
+    words = ["scstream", "bench", benchmark, *(Path(source).name for source in sources)]
     for option, given in options.items():
         for value in given if isinstance(given, list) else [given]:
             if value is not None and value is not False and value != "":
                 text = value.name if isinstance(value, Path) else str(value)
-                words += [f"--{option}"] if value is True else [f"--{option}", text]
+                name = f"--{option.replace('_', '-')}"
+                words += [name] if value is True else [name, text]
     return shlex.join(words)

@@ -265,7 +265,8 @@ def test_scores_are_means_over_batches_and_seeds():
 
 
 def measured(method, ari, cpu_ms, given=False, library="river"):
-    return {"method": method, "ari": ari, "nmi": ari, "cpu_ms": cpu_ms, "K_given": given, "library": library}
+    row = {"method": method, "ari": ari, "nmi": ari, "cpu_ms": cpu_ms, "K_given": given, "library": library}
+    return {**row, "batches": 99}
 
 
 def test_comparison_takes_the_best_method_that_is_not_given_k():
@@ -274,6 +275,8 @@ def test_comparison_takes_the_best_method_that_is_not_given_k():
         measured("MiniBatchKMeans", 0.9, 2.0, given=True),
         measured("DBSTREAM", 0.7, 60.0),
         measured("DenStream", 0.75, 90.0),
+        # Ahead only on the batches that it had time for.
+        {**measured("Birch", 0.95, 900.0), "batches": 9},
     ]
     row = comparison.compare(blobs(), rows)
     assert (row["best_other_ari"], row["best_other_nmi"]) == ("0.750 DenStream", "0.750 DenStream")
@@ -299,7 +302,9 @@ def test_report_has_measured_and_published_rows(small):
 def test_a_method_that_learns_too_little_is_skipped(small, monkeypatch):
     monkeypatch.setattr(experiments, "run", lambda job, seconds: iter([Ready(1.0)]))
     report = Report("streams", "")
-    experiments.measure(report, experiments.Plan(streams=("gauss2d",), methods=("Birch",), seconds=2), lambda _: None)
+    experiments.measure(
+        report, experiments.Plan(streams=("gauss2d",), methods=("Birch",), run_seconds=2), lambda _: None
+    )
     assert report.skipped[-1].name == "Birch on Three blobs"
     assert "less than two batches in 2 s" in report.skipped[-1].reason
 
@@ -343,15 +348,17 @@ def no_work(monkeypatch):
 
 def test_options_make_the_plan(no_work, tmp_path, capsys):
     options = ["--stream", "covtype", "--method", "Birch", "--batches", "7", "--trials", "2", "--data", str(tmp_path)]
-    assert cli.main(["bench", "streams", *options, "--seconds", "3", "--json"]) == 0
+    assert cli.main(["bench", "streams", *options, "--seconds", "3", "--run-seconds", "9", "--json"]) == 0
     # The other parts measure ScStream only.
     [plan] = no_work
     assert (plan.streams, plan.methods, plan.n_batches, plan.n_trials) == (["covtype"], ["Birch"], 7, 2)
+    assert (plan.seconds, plan.run_seconds) == (3.0, 9.0)
     result = json.loads(capsys.readouterr().out)
     assert result["benchmark"] == "streams"
     assert result["command"].startswith(
         f"scstream bench streams --part methods --data {tmp_path.name} --stream covtype"
     )
+    assert "--run-seconds 9" in result["command"]
     assert result["settings"]["data"] == tmp_path.name
 
 
@@ -370,6 +377,7 @@ def test_parts_can_be_chosen(no_work):
         (["--part", "sweeps", "--method", "Birch"], "only with --part methods"),
         (["--alpha", "3"], "only with FILE or --spreads"),
         (["--spreads", "--batches", "9"], "only without FILE and --spreads"),
+        (["--spreads", "--run-seconds", "9"], "'--run-seconds': it has an effect only"),
         (["--batches", "2"], "got 2"),
     ],
 )

@@ -44,7 +44,10 @@ _COST_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: streams and methods by name, and the budgets that are the same for each method."""
+    """What to measure: streams and methods by name, and the budgets that are the same for each method.
+
+    ``seconds`` of processor time limit the tuning of a method, ``run_seconds`` each of its runs.
+    """
 
     streams: Sequence[str] = sources.NAMES
     methods: Sequence[str] = tuple(METHODS)
@@ -52,12 +55,13 @@ class Plan:
     n_batches: int = 100
     n_trials: int = 24
     seconds: float = 60.0
+    run_seconds: float = 300.0
     seeds: int = 3
 
     @classmethod
     def quick(cls) -> Plan:
         """A plan of less than a minute."""
-        return cls(streams=("gauss2d",), n_batches=12, n_trials=3, seconds=1.5, seeds=1)
+        return cls(streams=("gauss2d",), n_batches=12, n_trials=3, seconds=1.5, run_seconds=1.5, seeds=1)
 
     def as_json(self) -> dict[str, Any]:
         """Plain values; the folder by its name only."""
@@ -137,7 +141,7 @@ class _Experiment:
             self._on_status(f"{self._stream.title}: {label}, seed {seed + 1}")
             runs.append(evaluate(self._plan, self._stream, method, parameters, seed))
         if not any(run.steps for run in runs):
-            self._skip(label, f"it learned less than two batches in {self._plan.seconds:g} s of processor time")
+            self._skip(label, f"it learned less than two batches in {self._plan.run_seconds:g} s of processor time")
             return
         row: Row = {"method": label, "K_given": method.given_k, **summarise(runs, self._stream)}
         row |= {"library": method.library, "form": method.form, "parameters": parameters, "trials": n_trials}
@@ -193,7 +197,7 @@ def evaluate(
     """Run a method over the stream in a fresh process, up to the time limit."""
     job = Job(stream.name, plan.data, len(stream.batches), stream.n_clusters, method.name, seed, parameters, variant)
     result = Run()
-    for message in run(job, plan.seconds):
+    for message in run(job, plan.run_seconds):
         raise_failure(message, method.name)
         if isinstance(message, Ready):
             result.memory_before = message.memory
