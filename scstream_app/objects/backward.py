@@ -36,7 +36,7 @@ def track_back(mask: Mask, result: FrameResult, earlier: Iterable[FrameResult]) 
         small = ReducedPicture.of(before.picture)
         pixels = PixelEvidence.of(track, small, Motion.between(frame.grey, small.grey), weights)
         frame = WorkingFrame.of(small, before.ids)
-        track, scores = advance(track, pixels, frame, _reversed(result.events), weights)
+        track, scores = advance(pixels, frame, _reversed(result.events), weights)
         yield before, scores > 0
         result = before
 

@@ -145,10 +145,7 @@ class ObjectTracker:
     def _follow(self, result: FrameResult) -> WorkingFrame:
         prepared = self._prepared(result.picture)
         frame = WorkingFrame.of(prepared.picture, result.ids)
-        moved = {
-            id(one): advance(one.track, pixels, frame, result.events, self._weights)
-            for one, pixels in prepared.evidence
-        }
+        moved = {id(one): advance(pixels, frame, result.events, self._weights) for one, pixels in prepared.evidence}
         for since, version in self._versions.items():
             found = [None if one is None else moved[id(one)] for one in version]
             self._versions[since] = _exclusive(version, found)

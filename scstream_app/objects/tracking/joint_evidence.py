@@ -26,10 +26,10 @@ _THIN_SCORE = 0.5
 
 
 def advance(
-    track: Track, pixels: PixelEvidence, frame: WorkingFrame, events: Iterable[Event], weights: Weights
+    pixels: PixelEvidence, frame: WorkingFrame, events: Iterable[Event], weights: Weights
 ) -> tuple[Track, Shares]:
     """Track an object to the next frame; returns its state there and scores (H, W), positive on the object."""
-    track, region = track.after_events(events), pixels.region
+    track, region = pixels.track.after_events(events), pixels.region
     segments = _segment_evidence(track, pixels, frame, weights).astype(np.float32)
     evidence = np.clip(pixels.joint + segments.take(frame.segments[region]), -_JOINT_LIMIT, _JOINT_LIMIT)
     slope, offset = outline.guided(evidence, frame.grey[region])
@@ -87,4 +87,4 @@ def _full_scores(frame: WorkingFrame, slope: Shares, offset: Shares, region: Reg
     """Scores in the full picture; negative outside the region."""
     full = [np.zeros(frame.size, np.float32), np.full(frame.size, -_JOINT_LIMIT, np.float32)]
     full[0][region], full[1][region] = slope, offset
-    return outline.enlarged(full[0], full[1], frame.luminance)
+    return outline.enlarged(full[0], full[1], frame.brightness)

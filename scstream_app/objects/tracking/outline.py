@@ -26,11 +26,12 @@ def guided(scores: Scores, grey: Picture) -> tuple[Scores, Scores]:
     return _linear_fit(scores, grey.astype(np.float32) / 255.0, _RADIUS, _SMOOTHNESS)
 
 
-def enlarged(slope: Scores, offset: Scores, luminance: Picture) -> Scores:
-    """Filtered scores (H, W) in the full picture, given its luminance (H, W); see `guided`."""
-    scores = _resize(slope, *luminance.shape)
-    scores *= luminance.astype(np.float32) / 255.0
-    scores += _resize(offset, *luminance.shape)
+def enlarged(slope: Scores, offset: Scores, brightness: Scores) -> Scores:
+    """Filtered scores (H, W) in the full picture, given its grey levels (H, W) from 0 to 1; see `guided`."""
+    height, width = brightness.shape
+    scores = _resize(slope, height, width)
+    scores *= brightness
+    scores += _resize(offset, height, width)
     return scores
 
 

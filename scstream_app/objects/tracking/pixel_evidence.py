@@ -32,6 +32,8 @@ class PixelEvidence:
 
     Parameters
     ----------
+    track : Track
+        The object on the frame before, with all of its recent colours.
     warped : array (h, w)
         Probability of the object in the frame before, moved here along the flow.
     region : two slices
@@ -48,6 +50,7 @@ class PixelEvidence:
         The object's thin parts, found again.
     """
 
+    track: Track
     warped: Shares
     region: Region
     lost: bool
@@ -59,6 +62,7 @@ class PixelEvidence:
     @classmethod
     def of(cls, track: Track, picture: ReducedPicture, motion: Motion, weights: Weights) -> PixelEvidence:
         """Find the evidence for an object in the next frame; ``motion`` leads from there to the frame of the track."""
+        track = track.with_newest()
         warped, lost = _warped(track.shares, motion.flow), track.is_lost
         inside = warped > 0.5
         region = (slice(None), slice(None)) if lost else region_around(inside)
@@ -76,7 +80,7 @@ class PixelEvidence:
         thin = track.thin
         if thin is not None and weights.thin_parts:
             thin = thin.advance(inside, picture.luminance, motion.flow)
-        return cls(warped, region, lost, first, moves, joint, thin)
+        return cls(track, warped, region, lost, first, moves, joint, thin)
 
 
 def _warped(shares: Shares, flow: Shares) -> Shares:

@@ -36,6 +36,7 @@ _NEAR = 15
 _CERTAIN = 3.0
 
 Shares = npt.NDArray[np.float32]
+Cells = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class Track:
         Expected number of reduced pixels.
     first, recent : ColourModel
         Colours where the user marked or corrected the object, and in the last frames.
+    newest : (array, array), optional
+        Colour cells of this frame around the object and its probability there, if ``recent`` lacks this frame.
     thin : ThinParts, optional
         Parts that are too thin for the reduced picture.
     confidence : float
@@ -67,6 +70,7 @@ class Track:
     area: float
     first: ColourModel
     recent: ColourModel
+    newest: tuple[Cells, Shares] | None = None
     thin: ThinParts | None = None
     confidence: float = 1.0
 
@@ -74,7 +78,8 @@ class Track:
     def begin(cls, mask: npt.NDArray[np.bool_], frame: WorkingFrame, before: Track | None = None) -> Track:
         """State after the user marked the object on a frame, or corrected it if there is a state ``before``."""
         shares = frame.reduced(mask)
-        colours = _colours(shares, frame, region_around(shares >= 0.5))
+        region = region_around(shares >= 0.5)
+        colours = _colours(frame.codes[region], shares[region])
         first = colours if before is None else before.first.moved_to(colours, _CORRECTION_SHARE)
         marked = dict(zip(frame.names.tolist(), _segment_odds(shares, frame).tolist(), strict=True))
         memory = marked if before is None else {**before.memory, **marked}
@@ -82,7 +87,13 @@ class Track:
         thin = ThinParts.of(mask, frame.luminance, frame.ratio)
         # A corrected object may be partly hidden on this frame.
         area = max(float(shares.sum()), 0.0 if before is None else _HIDDEN_SHARE * before.area)
-        return cls(shares, memory, anchored, area, first, colours, thin, 1.0 if mask.any() else 0.0)
+        return cls(shares, memory, anchored, area, first, colours, None, thin, 1.0 if mask.any() else 0.0)
+
+    def with_newest(self) -> Track:
+        """The same state with this frame among the recent colours: work that can wait until the engine is busy."""
+        if self.newest is None:
+            return self
+        return replace(self, recent=self.recent.moved_to(_colours(*self.newest), _COLOUR_RATE), newest=None)
 
     def after_events(self, events: Iterable[Event]) -> Track:
         """The state after the events of a frame: parts inherit their segment's memory, and new segments have none."""
@@ -130,9 +141,9 @@ class Track:
             known, trusted = memory.get(id, odds), id in self.anchored
             rate = _MEMORY_RATE if trusted or odds < known else _DOUBTED_RATE
             memory[id] = min(known + rate * (odds - known), _MEMORY_LIMIT if trusted else 0.0)
-        recent = self.recent.moved_to(_colours(shares, frame, region), _COLOUR_RATE)
         expected += _AREA_RATE * (area - expected)
-        return Track(shares, memory, self.anchored, expected, self.first, recent, thin, _certainty(scores))
+        newest = frame.codes[region], shares[region]
+        return Track(shares, memory, self.anchored, expected, self.first, self.recent, newest, thin, _certainty(scores))
 
 
 def _certainty(scores: Shares) -> float:
@@ -142,9 +153,8 @@ def _certainty(scores: Shares) -> float:
     return float(np.tanh(np.abs(scores[near]) / _CERTAIN).mean()) if near.any() else 0.0
 
 
-def _colours(shares: Shares, frame: WorkingFrame, region: Region) -> ColourModel:
-    near = shares[region]
-    return ColourModel.of(frame.codes[region], near, 1.0 - near)
+def _colours(cells: Cells, shares: Shares) -> ColourModel:
+    return ColourModel.of(cells, shares, 1.0 - shares)
 
 
 def _segment_odds(

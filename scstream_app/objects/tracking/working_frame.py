@@ -29,6 +29,8 @@ class ReducedPicture:
     ----------
     luminance : array (H, W) uint8
         Of the whole picture.
+    brightness : array (H, W) float32
+        The same from 0 to 1.
     grey : array (h, w) uint8
         Luminance of the reduced picture.
     codes : array (h, w) int32
@@ -36,6 +38,7 @@ class ReducedPicture:
     """
 
     luminance: Picture
+    brightness: npt.NDArray[np.float32]
     grey: Picture
     codes: npt.NDArray[np.int32]
 
@@ -44,7 +47,7 @@ class ReducedPicture:
         """Reduce a picture (H, W, 3)."""
         small = resized(picture, working_size(picture.shape[0], picture.shape[1]))
         luminance, grey = (np.asarray(cv2.cvtColor(one, cv2.COLOR_RGB2GRAY), np.uint8) for one in (picture, small))
-        return cls(luminance, grey, colour_model.codes(small))
+        return cls(luminance, luminance.astype(np.float32) / 255.0, grey, colour_model.codes(small))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class WorkingFrame:
     ----------
     ids : array (H, W) int32
         The segments of the whole picture.
-    luminance, grey, codes : arrays
+    luminance, brightness, grey, codes : arrays
         As in `ReducedPicture`.
     segments : array (h, w) int32
         Segment of every reduced pixel, as a position in ``names``.
@@ -67,6 +70,7 @@ class WorkingFrame:
 
     ids: IdMap
     luminance: Picture
+    brightness: npt.NDArray[np.float32]
     grey: Picture
     codes: npt.NDArray[np.int32]
     segments: npt.NDArray[np.int32]
@@ -85,6 +89,7 @@ class WorkingFrame:
         return cls(
             ids,
             small.luminance,
+            small.brightness,
             small.grey,
             small.codes,
             place.take(reduced),
