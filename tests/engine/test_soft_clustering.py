@@ -40,7 +40,7 @@ def test_points_are_shared_in_proportion_to_their_best_scores(order: str) -> Non
     rng = np.random.default_rng(1)
     scores = np.asarray(rng.normal(0.0, 3.0, (300, 9)), order=order)  # type: ignore[call-overload]
     cluster, share = np.empty((300, 4), np.int32), np.empty((300, 4))
-    kernels.share_points(scores, cluster, share)
+    kernels.share_points(scores, 0, len(scores), cluster, share)
     expected = np.argsort(-scores, axis=1)[:, :4]
     best = np.take_along_axis(scores, expected, axis=1)
     near = best > best[:, :1] - 12.0
@@ -50,7 +50,7 @@ def test_points_are_shared_in_proportion_to_their_best_scores(order: str) -> Non
 
 def test_a_cluster_that_is_far_from_a_point_has_no_share() -> None:
     cluster, share = np.empty((1, 2), np.int32), np.empty((1, 2))
-    kernels.share_points(np.array([[-1000.0, 0.0, -900.0]]), cluster, share)
+    kernels.share_points(np.array([[-1000.0, 0.0, -900.0]]), 0, 1, cluster, share)
     assert cluster[0, 0] == 1
     np.testing.assert_array_equal(share, [[1.0, 0.0]])
 

@@ -102,9 +102,7 @@ class SoftClustering:
         run_ranges(
             len(scores),
             max(256, _SCORES // len(S)),
-            lambda first, last: kernels.share_points(
-                scores[first:last], shares.cluster[first:last], shares.share[first:last]
-            ),
+            lambda first, last: kernels.share_points(scores, first, last, shares.cluster, shares.share),
         )
         self._shared = S, shares
         return shares

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.basics.intrinsics import larger, vectorise
+from scstream.kernels.basics.intrinsics import vectorise
 from scstream.kernels.basics.layout import uint
 
 #: Points whose best scores are searched side by side.
@@ -17,80 +17,67 @@ _NATS = 12.0
 
 
 @kernel
-def share_points(scores, cluster, share):
-    """Share each point between the R clusters with its best scores (N, K) float64, K >= R.
+def share_points(scores, begin, end, cluster, share):
+    """Share each of the points [begin, end) between the R clusters with its best scores, R <= K and R <= 4.
 
     Writes these clusters, best first, to cluster (N, R) int32, 0 where there is none, and their shares, which sum to 1,
-    to share (N, R) float64.
+    to share (N, R) float64. scores (N, K) float64; a part of an array that is stored by columns would not vectorise.
     """
-    N, R = cluster.shape
-    best = np.empty(_CHUNK)
-    near = np.empty(_CHUNK + 1, np.int64)
-    for first in range(0, N, _CHUNK):
-        last = min(first + _CHUNK, N)
-        cluster[first:last] = 0
-        share[first:last] = -np.inf
-        _best_scores(scores, first, last, best)
-        _insert_scores(scores, first, last, best, near, share, cluster)
+    R = cluster.shape[1]
+    best = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK)
+    which = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK)
+    for first in range(begin, end, _CHUNK):
+        last = min(first + _CHUNK, end)
+        _four_best(scores, first, last, *best, *which)
         for n in range(first, last):
-            total = 0.0
-            for r in range(R):
-                # Most points have one cluster: exp is not needed for the other places.
-                share[n, r] = math.exp(share[n, r]) if share[n, r] != -np.inf else 0.0
-                total += share[n, r]
+            i = n - first
+            share[n, 0], cluster[n, 0] = 1.0, np.int32(which[0][i])
+            total = 1.0
+            total += _share(best[0][i], best[1][i], which[1][i], 1, share[n], cluster[n])
+            total += _share(best[0][i], best[2][i], which[2][i], 2, share[n], cluster[n])
+            total += _share(best[0][i], best[3][i], which[3][i], 3, share[n], cluster[n])
             for r in range(R):
                 share[n, r] /= total
 
 
 @leaf
-def _best_scores(scores, first, last, best):
-    """Largest score best (last - first,) float64 of each point in [first, last); scores (N, K) float64."""
+def _four_best(scores, first, last, b0, b1, b2, b3, k0, k1, k2, k3):
+    """Four best scores b (last - first,) of each point in [first, last) and their clusters k, all float64.
+
+    scores (N, K) float64. Of equal scores, the first cluster's is the better one. With fewer clusters, the rest are
+    -inf and 0.
+    """
     vectorise()
     size = uint(last - first)
     for i in range(size):
-        best[i] = -np.inf
-    # Clusters outermost: that is the order of most components' scores in memory.
+        b0[i] = b1[i] = b2[i] = b3[i] = -np.inf
+        k0[i] = k1[i] = k2[i] = k3[i] = 0.0
+    # Clusters outermost: that is the order of most components' scores in memory, and points are handled side by side.
     for k in range(scores.shape[1]):
         for i in range(size):
-            best[i] = larger(best[i], scores[uint(first) + i, k])
+            score, cluster = _exchange(scores[uint(first) + i, k], float(k), b0, k0, i)
+            score, cluster = _exchange(score, cluster, b1, k1, i)
+            score, cluster = _exchange(score, cluster, b2, k2, i)
+            _exchange(score, cluster, b3, k3, i)
 
 
 @leaf
-def _insert_scores(scores, first, last, best, near, share, cluster):
-    """Insert scores, relative to the best ones, and their clusters into the lists of the points in [first, last).
-
-    near (_CHUNK + 1,) int64 is scratch.
-    """
-    last_share = share.shape[1] - 1
-    for k in range(scores.shape[1]):
-        for m in range(_list_near(scores, first, last, k, best, near)):
-            n = uint(near[m])
-            score = scores[n, k] - best[n - uint(first)]
-            if score > share[n, last_share]:
-                _insert(score, k, share[n], cluster[n])
+def _exchange(score, cluster, best, which, i):
+    """Let best[i] and which[i] be the better score and its cluster; returns the other ones."""
+    other, loser = best[i], which[i]
+    better = score > other
+    best[i], which[i] = score if better else other, cluster if better else loser
+    return (other, loser) if better else (score, cluster)
 
 
 @leaf
-def _list_near(scores, first, last, k, best, near):
-    """List the points in [first, last) to which cluster k is near in near (_CHUNK + 1,) int64; returns how many."""
-    m = uint(0)
-    for i in range(uint(last - first)):
-        # Write always and keep near points only: the processor would often mispredict a branch.
-        near[m] = first + np.int64(i)
-        m += uint(1) if scores[uint(first) + i, k] - best[i] > -_NATS else uint(0)
-    return m
-
-
-@leaf
-def _insert(score, k, scores, clusters):
-    """Insert a score and its cluster into descending scores (R,), dropping the last."""
-    r = scores.shape[0] - 1
-    while r > 0 and scores[r - 1] < score:
-        scores[r] = scores[r - 1]
-        clusters[r] = clusters[r - 1]
-        r -= 1
-    scores[r] = score
-    clusters[r] = k
+def _share(best, score, k, r, share, cluster):
+    """Write cluster k to cluster[r] and its share relative to the best one's to share[r]; returns the share."""
+    if r >= share.shape[0]:
+        return 0.0
+    near = score - best > -_NATS
+    share[r], cluster[r] = math.exp(score - best) if near else 0.0, np.int32(k) if near else np.int32(0)
+    return share[r]
 
 
 @kernel
@@ -101,15 +88,16 @@ def entropy_between(cluster, share, weight, out):
     (N, R), weight (N,), out (K, K) float64.
     """
     N, R = cluster.shape
+    own = np.empty(R)
     for n in range(N):
         for i in range(R):
             r = share[n, i]
             if r < 1e-12:
                 continue
+            own[i] = r * math.log(r)
             for j in range(i):
                 s = share[n, j]
                 if s < 1e-12:
                     continue
                 a, b = min(cluster[n, i], cluster[n, j]), max(cluster[n, i], cluster[n, j])
-                lost = (r + s) * math.log(r + s) - r * math.log(r) - s * math.log(s)
-                out[a, b] += weight[n] * lost
+                out[a, b] += weight[n] * ((r + s) * math.log(r + s) - own[i] - own[j])
