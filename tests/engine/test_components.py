@@ -87,6 +87,16 @@ def test_marginal_is_the_textbook_formula(name: str, seed: int, n: int, D: int) 
     np.testing.assert_allclose(component.log_marginal(row(component, X, w)), [expected], rtol=1e-8, atol=1e-7)
 
 
+@pytest.mark.parametrize("name", NAMES)
+@settings(max_examples=40)
+@given(seed=SEEDS, n=st.integers(1, 6), D=st.integers(1, 6))
+def test_twin_scores_are_predictives_for_clusters_of_one_equal_point(name: str, seed: int, n: int, D: int) -> None:
+    component, X, _ = random_case(name, seed, n, D)
+    alone = component.statistics(component.prepare(X), np.ones(n), np.arange(n, dtype=np.int32), n)
+    expected = [log_predictive(component, S[None], x) for S, x in zip(alone, X, strict=True)]
+    np.testing.assert_allclose(component.twin_scores(alone), expected, rtol=1e-8, atol=1e-7)
+
+
 @settings(max_examples=40)
 @given(seed=SEEDS, n=st.integers(0, 20), D=st.integers(1, 6))
 def test_gaussian_predictive_is_a_student_t(seed: int, n: int, D: int) -> None:

@@ -119,6 +119,13 @@ class Component(Parametrised, ABC):
         """Return the log marginal likelihood (n,) of the union of each pair (n, 2) of clusters with statistics S."""
         return self.log_marginal(S[pairs[:, 0]] + S[pairs[:, 1]])
 
+    def twin_scores(self, S: Array) -> Array:
+        """Return the log predictive (N,) of points for clusters with an equal point alone: p(x, x) / p(x).
+
+        S (N, P) are the statistics of each point alone.
+        """
+        return self.log_marginal(2.0 * S) - self.log_marginal(S)
+
     @abstractmethod
     def draw(self, S: Array, rng: np.random.Generator) -> Any:
         """Draw parameters from the posterior of each cluster, in a form that `scores` takes."""

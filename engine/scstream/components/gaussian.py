@@ -186,6 +186,19 @@ class Gaussian(Component):
         kernels.niw_log_marginal(S, *self._prior, out)
         return out
 
+    def twin_scores(self, S: Array) -> Array:
+        # n equal points add n kappa / (n + kappa) (x - m) (x - m)' to nu psi. With q = (x - m)' (nu psi)^-1 (x - m),
+        # the determinant grows by 1 + n kappa / (n + kappa) q: no matrix needs to be decomposed for each point.
+        kappa, m, nu, _ = self._prior
+        prior = self.predictive(np.zeros((1, self.n_statistics)))
+        normal = Whitened(prior.A, prior.b, np.zeros(1), np.zeros(1))
+        scale = kappa * prior.dof[0] / (kappa + 1.0)
+        q = -2.0 / scale * self.scores(normal, np.zeros(1), S[:, 1 : 1 + self._D])[:, 0]
+        at_mean = self.statistics(np.array([m]), np.ones(1), np.zeros(1, np.int32), 1)
+        rest = 0.5 * (nu + 1.0) * np.log1p(kappa / (kappa + 1.0) * q)
+        rest -= 0.5 * (nu + 2.0) * np.log1p(2.0 * kappa / (kappa + 2.0) * q)
+        return np.asarray(super().twin_scores(at_mean) + rest)
+
     def _empty(self, S: Array) -> Whitened:
         M, D = len(S), self._D
         return Whitened(np.zeros((M, D, D)), np.empty((M, D)), np.empty(M), np.zeros(M))

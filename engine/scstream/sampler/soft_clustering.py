@@ -174,8 +174,7 @@ class SoftClustering:
         N, component = len(self.weight), self.component
         each = np.arange(N, dtype=np.int32)
         single = component.statistics(self.points, np.ones(N), each, N)
-        # The log predictive of a point whose cluster holds the same point alone: p(x, x) / p(x).
-        own = component.log_marginal(2.0 * single) - component.log_marginal(single)
+        own = component.twin_scores(single)
         piece, no_weight = np.zeros(N, np.int32), np.zeros(1)
         if among is None:
             distance = np.ones(N)
