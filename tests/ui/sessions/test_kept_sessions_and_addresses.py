@@ -118,6 +118,8 @@ def test_what_was_changed_in_the_model_stays(window: MainWindow, qtbot: QtBot, l
     # Segmentation waits for the edit, however slow the window is.
     worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
     path = begun(window, qtbot, long)
+    # The window may hear of the frame before the worker is told to wait.
+    qtbot.waitUntil(lambda: worker.paused, timeout=LONG)
     worker.noted.disconnect(hold)
     window.document.edit(Edit("lock", (int(window.document.session.ids(0)[0, 0]),)))
     worker.pause(False)
@@ -283,8 +285,9 @@ def test_many_dropped_images_do_not_hinder_what_comes_then(
     dialog.close()
     window.actions_["close"].trigger()
     recent = window.welcome.recent
-    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 1, timeout=LONG)
-    assert recent.item(0).text() == "00000.png and 29 more"
+    # The session is found after the address, and offered above it.
+    qtbot.waitUntil(lambda: recent.isVisible() and recent.count() == 2, timeout=LONG)
+    assert recent.item(0).text() == "00000.png and 29 more\nContinue (all 30 frames)"
 
 
 def test_a_password_is_neither_kept_nor_shown_but_used_again(
