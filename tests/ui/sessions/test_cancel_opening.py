@@ -30,11 +30,6 @@ def clip(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def other(tmp_path: Path) -> Path:
-    return write_video(tmp_path / "other.mp4", moving_square(4))
-
-
-@pytest.fixture
 def compiling(monkeypatch: pytest.MonkeyPatch, window: MainWindow) -> Iterator[Compiling]:
     compiling = Compiling()
     monkeypatch.setattr("scstream.warm_up", compiling)

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QTableView
 from pytestqt.qtbot import QtBot
 
-from helpers.clips import moving_square, write_video
 from helpers.dialogs import answering
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
@@ -22,16 +21,6 @@ pytestmark = pytest.mark.slow
 
 LONG = 60_000
 CTRL = Qt.KeyboardModifier.ControlModifier
-
-
-@pytest.fixture
-def clip(tmp_path: Path) -> Path:
-    return write_video(tmp_path / "clip.mp4", moving_square(6))
-
-
-@pytest.fixture
-def other(tmp_path: Path) -> Path:
-    return write_video(tmp_path / "other.mp4", moving_square(4))
 
 
 def done(window: MainWindow, qtbot: QtBot, frames: int = 6, but: Path | None = None) -> Path:
