@@ -1,4 +1,4 @@
-"""The table of segments: it shows the frame at hand, and keeps its order, selection and place."""
+"""Tests of the table of segments: its rows, scrolling, order and selection."""
 
 from __future__ import annotations
 

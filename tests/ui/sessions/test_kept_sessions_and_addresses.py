@@ -118,7 +118,7 @@ def test_what_was_changed_in_the_model_stays(window: MainWindow, qtbot: QtBot, l
     # Segmentation waits for the edit, however slow the window is.
     worker.noted.connect(hold, Qt.ConnectionType.DirectConnection)
     path = begun(window, qtbot, long)
-    # The window may hear of the frame before the worker is told to wait.
+    # The window can show the frame before `hold` is called.
     qtbot.waitUntil(lambda: worker.paused, timeout=LONG)
     worker.noted.disconnect(hold)
     window.document.edit(Edit("lock", (int(window.document.session.ids(0)[0, 0]),)))
