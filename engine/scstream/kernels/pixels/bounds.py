@@ -56,7 +56,7 @@ def prepare_row_terms(low, high, table, out):
     half = np.float32(0.5)
     m0, r0, r1 = half * (low[0] + high[0]), half * (high[0] - low[0]), half * (high[1] - low[1])
     t = table
-    for k in range(table.shape[1]):
+    for k in range(uint(table.shape[1])):
         n0 = larger(abs(t[15, k] + t[0, k] * m0) - abs(t[0, k]) * r0, np.float32(0.0))
         out[0, k] = n0 * n0
         out[1, k] = t[16, k] + t[1, k] * m0
@@ -84,7 +84,7 @@ def bound_scores(low, high, table, row_terms, upper):
     m3, m4 = half * (low[3] + high[3]), half * (low[4] + high[4])
     r2, r3, r4 = half * (high[2] - low[2]), half * (high[3] - low[3]), half * (high[4] - low[4])
     t, o = table, row_terms
-    for k in range(table.shape[1]):
+    for k in range(uint(table.shape[1])):
         n1 = abs(o[1, k] + t[2, k] * m1) - o[5, k]
         n2 = abs(o[2, k] + t[4, k] * m1 + t[5, k] * m2) - (o[6, k] + o[9, k] * r2)
         n3 = abs(o[3, k] + t[7, k] * m1 + t[8, k] * m2 + t[9, k] * m3) - (o[7, k] + o[10, k] * r2 + o[11, k] * r3)
@@ -95,10 +95,10 @@ def bound_scores(low, high, table, row_terms, upper):
     c, power = table[FORM_C], table[FORM_POWER]
     # Either all clusters are Student t's or none is.
     if table.shape[1] > 0 and power[0] > 0:
-        for k in range(table.shape[1]):
+        for k in range(uint(table.shape[1])):
             upper[k] = _max_score(upper[k], c[k], power[k])
     else:
-        for k in range(table.shape[1]):
+        for k in range(uint(table.shape[1])):
             upper[k] = _max_score(upper[k], c[k], np.float32(0.0))
 
 

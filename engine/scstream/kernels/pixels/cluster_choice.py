@@ -33,8 +33,8 @@ def bound_perturbed_scores(low, high, table, row_terms, noise, start, upper):
     bound_scores(low, high, table, row_terms, upper)
     peaks = noise.tiles[uint(start) % uint(TILE)]
     first, last = uint(start) // uint(TILE), uint(peaks.shape[0]) - uint(1)
-    for k in range(upper.shape[0]):
-        upper[k] += peaks[(first + uint(k)) & last]
+    for k in range(uint(upper.shape[0])):
+        upper[k] += peaks[(first + k) & last]
 
 
 @leaf
