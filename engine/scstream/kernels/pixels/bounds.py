@@ -6,7 +6,7 @@ import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, leaf
 from scstream.kernels.basics.intrinsics import larger, vectorise
-from scstream.kernels.basics.layout import FORM_C, FORM_POWER, uint
+from scstream.kernels.basics.layout import BANDS, FORM_C, FORM_POWER, uint
 from scstream.kernels.pixels.pixel_scores import coefficients
 
 
@@ -111,10 +111,8 @@ def bound_band_scores(bands, form, out):
     vectorise()
     f = coefficients(form)
     m, r = bands[0], bands[1]
-    # The length comes from the array: the compiler would unroll a loop of known length instead of vectorising it.
-    for b in range(uint(out.shape[0])):
+    # A loop of known length: one over the array's length would be vectorised for more bands than there are.
+    for b in range(uint(BANDS)):
         middle = m[0, b], m[1, b], m[2, b], m[3, b], m[4, b]
         reach = r[0, b], r[1, b], r[2, b], r[3, b], r[4, b]
-        out[b] = _min_squared_distance(f, middle, reach)
-    for b in range(uint(out.shape[0])):
-        out[b] = _max_score(out[b], form[FORM_C], form[FORM_POWER])
+        out[b] = _max_score(_min_squared_distance(f, middle, reach), form[FORM_C], form[FORM_POWER])
