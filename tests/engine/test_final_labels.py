@@ -11,8 +11,9 @@ from scipy import ndimage
 from reference import gaussian_row
 from scstream import kernels
 from scstream.components.gaussian import Whitened
+from scstream.kernels.basics.layout import uint
 from scstream.kernels.final_labels.connected_pieces import PARENT, ROW, SIZE, START, STOP, Pieces
-from scstream.kernels.pixels.pixel_scores import score_pixel, score_pixel_quickly
+from scstream.kernels.final_labels.held_labels import score_points
 from scstream.pixels.pieces import find_pieces
 from scstream.pixels.tiles import Tiles, pack
 from scstream.threads import queue_of, run_queue
@@ -63,22 +64,19 @@ def score_all(forms: Forms, points: Array) -> Array:
 
 
 @numba.njit
-def both_scores(points, form, out):  # type: ignore[no-untyped-def]
-    for i in range(len(points)):
-        x = points[i]
-        out[i, 0] = score_pixel(form, x[0], x[1], x[2], x[3], x[4])
-        out[i, 1] = score_pixel_quickly(form, x[0], x[1], x[2], x[3], x[4])
+def scores_of(points, form, out):  # type: ignore[no-untyped-def]
+    score_points(form, uint(0), uint(points.shape[1]), points, out)
 
 
 @pytest.mark.parametrize("dof", [0.0, 1.5, 40.0, 1e5])
-def test_a_quick_score_is_close_to_the_exact_one(dof: float) -> None:
+def test_the_score_of_a_point_is_close_to_that_in_double_precision(dof: float) -> None:
     rng = np.random.default_rng(1)
     points = Tiles(noise((20, 20))).points()
+    columns = np.ascontiguousarray(points.T.astype(np.float32))
     for form in random_forms(points, 30, rng, dof):
-        out = np.empty((len(points), 2), np.float32)
-        both_scores(points.astype(np.float32), form, out)
-        np.testing.assert_allclose(out[:, 1], out[:, 0], rtol=1e-4, atol=1e-4)
-        np.testing.assert_allclose(out[:, 1], score_all(form[None], points)[:, 0], rtol=1e-4, atol=1e-3)
+        out = np.empty(len(points), np.float32)
+        scores_of(columns, form, out)
+        np.testing.assert_allclose(out, score_all(form[None], points)[:, 0], rtol=1e-4, atol=1e-3)
 
 
 # --- names

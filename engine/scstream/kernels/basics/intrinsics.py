@@ -110,6 +110,22 @@ def changes_after(typingctx, values, i):
 
 
 @intrinsic
+def places_of(typingctx, key, values, i):
+    """Bits (int32) of the places n < TILE where values[i + n] == key.
+
+    key is an int32, values a contiguous int32 array, i a uint64 index.
+    """
+
+    def codegen(context, builder, signature, args):
+        row = ir.VectorType(ir.IntType(32), TILE)
+        array = context.make_array(signature.args[1])(context, builder, args[1])
+        is_key = builder.icmp_signed("==", _load(builder, array, args[2], row), _repeat(builder, args[0], row))
+        return builder.zext(builder.bitcast(is_key, ir.IntType(TILE)), ir.IntType(32))
+
+    return types.int32(key, values, i), codegen
+
+
+@intrinsic
 def sums_where_equal(typingctx, keys, values, i, stride, spare, one, other):
     """Sums (int32, int32) of the values of the pixels in a window of WINDOW x WINDOW whose keys equal either key.
 

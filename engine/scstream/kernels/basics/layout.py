@@ -23,8 +23,6 @@ ROW_TERMS = 15
 SAMPLING_NATS = 17.0
 #: Clusters, the largest of a tile in the last sweep, that contend for the tile first in the next sweep.
 LIKELY = 6
-#: In a tile, the pixels of a cluster with at most this many pixels are handled one by one.
-FEW = 32
 
 #: Type of indices: a signed index costs a test for negative values, and loops over it do not vectorise.
 uint = np.uint64

@@ -198,7 +198,7 @@ def _write(place, winner, out):
 
 @leaf
 def score_points(form, begin, end, points, out):
-    """Scores out[begin:end] of points[:, begin:end] under one whitened form, equal to `score_pixel_quickly`.
+    """Scores out[begin:end] of points[:, begin:end] under one whitened form, to a few ulp.
 
     form (FORM,), points (5, n) and out (n,) float32. Up to LANES - 1 entries behind the end are overwritten.
     """

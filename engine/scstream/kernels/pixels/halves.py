@@ -8,8 +8,8 @@ from scstream.kernels._jit import FAST, leaf
 from scstream.kernels.basics.intrinsics import vectorise
 from scstream.kernels.basics.layout import PIXEL_P, PIXELS, TILE, uint
 from scstream.kernels.basics.noise import cluster_noise_row
-from scstream.kernels.pixels.moments import add_pixel, add_row, group_moments
-from scstream.kernels.pixels.pixel_scores import score_pixel, score_tile
+from scstream.kernels.pixels.moments import add_row, group_moments
+from scstream.kernels.pixels.pixel_scores import score_tile
 
 
 @leaf
@@ -81,23 +81,3 @@ def _choose_halves(first, second, margin, label, k, begin, end, out):
         other = np.int32(other + mine * j)
         out[p] = np.int32(2 * k) + j if mine == 1 else old
     return np.int32(own - other), other
-
-
-@leaf(fastmath=FAST)
-def assign_halves_of_listed(px, subs, n, weight, workspace, out, moments):
-    """Assign the first n listed pixels, one by one, to the sub-clusters of their clusters, and add their statistics.
-
-    Arguments as in `assign_halves`, but moments (K or more, 2, 21) float64 of all clusters; the pixels are
-    ``workspace.few``.
-    """
-    few, margin, label, rest = workspace.few, workspace.margin, workspace.label, workspace.rest
-    for i in range(n):
-        p = few[i]
-        k = label[p]
-        x0, x1, x2, x3, x4 = px[0, p], px[1, p], px[2, p], px[3, p], px[4, p]
-        first = score_pixel(subs[2 * k], x0, x1, x2, x3, x4)
-        second = score_pixel(subs[2 * k + 1], x0, x1, x2, x3, x4)
-        j = 1 if second - first > margin[p] else 0
-        out[p] = 2 * k + j
-        add_pixel(x0, x1, x2, x3, x4, weight, moments[k, j])
-        add_pixel(x0, x1, x2, x3, x4, weight, rest)

@@ -5,79 +5,38 @@ from __future__ import annotations
 import numpy as np
 
 from scstream.kernels._jit import leaf
-from scstream.kernels.basics.intrinsics import vectorise
-from scstream.kernels.basics.layout import FEW, LIKELY, PIXELS, TILE
+from scstream.kernels.basics.intrinsics import count_bits, places_of
+from scstream.kernels.basics.layout import LIKELY, PIXELS, TILE, uint
 
 
 @leaf
-def count_labels(label, order, count, last, size):
-    """Count the pixels of each label in size[0], and note the last row with each label in ``last``.
+def count_labels(label, order, count, size, begin, end):
+    """Count the pixels of the clusters order[:count] in a tile, and note the rows that they are in.
 
-    label (PIXELS,) int32 holds clusters among order[:count] or size.shape[1] - 1, pixels outside the picture;
-    size (2, K + 1) and last (K + 1,) int64. A row with a single label counts as PIXELS pixels, which puts its cluster
-    beyond FEW. Even and odd pixels are counted apart, so that one count need not wait for the other.
+    label (PIXELS,) and order (K,) int32; writes size (K,), the pixel begin (K,) that a cluster's first row starts with
+    and the one end (K,) after its last row, all int64. begin >= end if there are none.
     """
-    vectorise()
-    none = size.shape[1] - 1
-    size[0, none] = size[1, none] = 0
-    for i in range(count):
-        size[0, order[i]] = size[1, order[i]] = 0
-    for r in range(TILE):
-        base = r * TILE
-        if _is_uniform(label, base):
-            size[0, label[base]] += PIXELS
-            last[label[base]] = r
-            continue
-        for p in range(base, base + TILE, 2):
-            size[0, label[p]] += 1
-            size[1, label[p + 1]] += 1
-            last[label[p]] = r
-            last[label[p + 1]] = r
-    for i in range(count):
-        size[0, order[i]] += size[1, order[i]]
-
-
-@leaf
-def list_pixels_of_small(label, none, first, size, few):
-    """List the pixels of clusters with at most FEW pixels, and note the first row with each label; returns how many.
-
-    label (PIXELS,) int32, ``none`` the label of pixels outside the picture, size (2, K + 1) as `count_labels` writes
-    it; writes first (K + 1,) and few (PIXELS + 1,) int64.
-    """
-    n = 0
-    for r in range(TILE - 1, -1, -1):
-        base = r * TILE
-        if _is_uniform(label, base):
-            first[label[base]] = r
-            continue
-        for p in range(base, base + TILE):
-            k = label[p]
-            first[k] = r
-            few[n] = p
-            n += 1 if size[0, k] <= FEW and k != none else 0
-    return n
-
-
-@leaf
-def _is_uniform(label, begin):
-    """Whether the row of a tile that starts at pixel ``begin`` has one label only; label (PIXELS,) int32."""
-    vectorise()
-    differs = np.int32(0)
-    for p in range(begin, begin + TILE):
-        differs |= label[p] ^ label[begin]
-    return differs == 0
+    for i in range(uint(count)):
+        k = order[i]
+        n, first, last = np.int64(0), np.int64(PIXELS), np.int64(0)
+        for row in range(0, PIXELS, TILE):
+            places = places_of(k, label, uint(row))
+            n += np.int64(count_bits(places))
+            last = np.int64(row + TILE) if places != 0 else last
+            first = np.int64(row) if places != 0 and row < first else first
+        size[k], begin[k], end[k] = n, first, last
 
 
 @leaf
 def sort_largest_first(order, count, size):
     """Keep those of order[:count] that have pixels: the largest, then the others in ascending order; returns how many.
 
-    Sums over clusters then do not depend on the order in which they contended. order (K,) int32, size (2, K + 1) int64.
+    Sums over clusters then do not depend on the order in which they contended. order (K,) int32, size (K,) int64.
     """
     n = 0
     for i in range(count):
         k = order[i]
-        if size[0, k] == 0:
+        if size[k] == 0:
             continue
         j = n
         while j > 0 and (order[j - 1] > k):
@@ -87,7 +46,7 @@ def sort_largest_first(order, count, size):
         n += 1
     top = 0
     for i in range(1, n):
-        if size[0, order[i]] > size[0, order[top]]:
+        if size[order[i]] > size[order[top]]:
             top = i
     k = order[top]
     for i in range(top, 0, -1):
@@ -100,14 +59,14 @@ def sort_largest_first(order, count, size):
 def store_likely(order, count, size, likely):
     """Write the LIKELY largest clusters of order[:count] to likely (LIKELY,) int32, in descending order, then -1.
 
-    order (K,) int32, size (2, K + 1) int64.
+    order (K,) int32, size (K,) int64.
     """
     for j in range(LIKELY):
         likely[j] = -1
     for i in range(count):
         k = order[i]
         j = LIKELY
-        while j > 0 and (likely[j - 1] < 0 or size[0, likely[j - 1]] < size[0, k]):
+        while j > 0 and (likely[j - 1] < 0 or size[likely[j - 1]] < size[k]):
             if j < LIKELY:
                 likely[j] = likely[j - 1]
             j -= 1

@@ -8,7 +8,6 @@ from scstream.kernels._jit import FAST, kernel, leaf
 from scstream.kernels.basics.intrinsics import vectorise
 from scstream.kernels.basics.layout import (
     ALL_PIXELS,
-    FEW,
     PIXEL_D,
     PIXEL_P,
     PIXELS,
@@ -24,13 +23,8 @@ from scstream.kernels.basics.queue import next_piece
 from scstream.kernels.basics.scalar_math import exp32
 from scstream.kernels.pixels.bounds import bound_scores, prepare_row_terms
 from scstream.kernels.pixels.cluster_choice import assign_clusters, bound_perturbed_scores, smallest
-from scstream.kernels.pixels.halves import assign_halves, assign_halves_of_listed, draw_margins
-from scstream.kernels.pixels.label_counts import (
-    count_labels,
-    list_pixels_of_small,
-    sort_largest_first,
-    store_likely,
-)
+from scstream.kernels.pixels.halves import assign_halves, draw_margins
+from scstream.kernels.pixels.label_counts import count_labels, sort_largest_first, store_likely
 from scstream.kernels.pixels.moments import add_row, clear_row
 from scstream.kernels.pixels.pixel_scores import score_tile
 from scstream.kernels.pixels.workspace import allocate_workspace
@@ -96,7 +90,7 @@ def _label_rows(
     """
     vectorise()
     order, label, centre = workspace.order, workspace.label, workspace.centre
-    first_row_of, last_row_of, size = workspace.first_row_of, workspace.last_row_of, workspace.size
+    size, begin, end = workspace.size, workspace.begin, workspace.end
     K = forms.shape[0]
     across = (columns + TILE - 1) // TILE
     for tile_row in range(first_row, last_row):
@@ -119,7 +113,7 @@ def _label_rows(
                 fill_overhang(tile_row, tile_column, rows, columns, label, K)
             for p in range(PIXELS):
                 out[p] = -1
-            count_labels(label, order, count, last_row_of, size)
+            count_labels(label, order, count, size, begin, end)
             count = sort_largest_first(order, count, size)
             for i in range(count):
                 if not touched[order[i]]:
@@ -127,17 +121,13 @@ def _label_rows(
                     clear_row(moments[order[i], 0])
                     clear_row(moments[order[i], 1])
             store_likely(order, count, size, likely[t])
-            n_few = list_pixels_of_small(label, K, first_row_of, size, workspace.few)
             for d in range(PIXEL_D):
                 centre[d] = np.float32(0.5) * (low[t, d] + high[t, d])
             clear_row(workspace.rest)
-            assign_halves_of_listed(px, subs, n_few, weight, workspace, out, moments)
             for i in range(count - 1, -1, -1):
                 k = order[i]
-                if size[0, k] > FEW:
-                    whole = totals[t] if i == 0 else totals[t, :0]
-                    begin, end = first_row_of[k] * TILE, (last_row_of[k] + 1) * TILE
-                    assign_halves(px, subs, k, begin, end, whole, weight, workspace, out, moments[k])
+                whole = totals[t] if i == 0 else totals[t, :0]
+                assign_halves(px, subs, k, begin[k], end[k], whole, weight, workspace, out, moments[k])
             if hanging:
                 fill_overhang(tile_row, tile_column, rows, columns, out, ZERO)
 

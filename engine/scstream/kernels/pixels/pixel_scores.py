@@ -118,31 +118,3 @@ def _student_scores(form, begin, end, out):
     else:
         for p in range(uint(begin), uint(end)):
             out[p] = muladd(-power, log1p32(out[p]), top)
-
-
-@leaf
-def score_pixel(form, x0, x1, x2, x3, x4):
-    """Score (float32) of one pixel x = (x0, ..., x4) under one whitened form (FORM,); see `score_tile`."""
-    q = _pixel_distance(form, x0, x1, x2, x3, x4)
-    return form[FORM_C] - (form[FORM_POWER] * log1p32(q) if form[FORM_POWER] > 0 else q)
-
-
-@leaf
-def score_pixel_quickly(form, x0, x1, x2, x3, x4):
-    """As `score_pixel`, but to a few ulp only, with a shorter logarithm near the cluster's mean."""
-    q = _pixel_distance(form, x0, x1, x2, x3, x4)
-    if form[FORM_POWER] > 0:
-        q = form[FORM_POWER] * (log1p_tiny(q) if q < np.float32(LOG1P_TINY_MAX) else log1p32(q))
-    return form[FORM_C] - q
-
-
-@inlined
-def _pixel_distance(form, x0, x1, x2, x3, x4):
-    """q = |A x + b|^2 (float32) of one pixel."""
-    f = coefficients(form)
-    y0 = muladd(f[0], x0, f[15])
-    y1 = muladd(f[1], x0, muladd(f[2], x1, f[16]))
-    y2 = muladd(f[5], x2, muladd(f[3], x0, muladd(f[4], x1, f[17])))
-    y3 = muladd(f[9], x3, muladd(f[8], x2, muladd(f[6], x0, muladd(f[7], x1, f[18]))))
-    y4 = muladd(f[14], x4, muladd(f[13], x3, muladd(f[12], x2, muladd(f[10], x0, muladd(f[11], x1, f[19])))))
-    return muladd(y4, y4, muladd(y3, y3, muladd(y2, y2, muladd(y1, y1, y0 * y0))))

@@ -21,10 +21,8 @@ class Workspace(NamedTuple):
         Upper bounds of the clusters' scores in the tile.
     order : array (K,) int32
         Clusters that contended for the tile.
-    first_row_of, last_row_of : array (K + 1,) int64
-        First and last row of the tile that holds each label; label K marks pixels outside the picture.
-    size : array (2, K + 1) int64
-        Pixels per label; see `count_labels`.
+    size, begin, end : array (K,) int64
+        Pixels of each cluster in the tile, and between which pixels they are; see `count_labels`.
     column_terms : array (4, TILE) float32
         Terms of the whitened coordinates that all rows of a tile share; see `prepare_column_terms`.
     line : array (TILE,) float32
@@ -43,8 +41,6 @@ class Workspace(NamedTuple):
         Cluster of each pixel.
     centre : array (5,) float32
         Centre of the tile's bounding box.
-    few : array (PIXELS + 1,) int64
-        Pixels of clusters with at most FEW pixels in the tile.
     part, rest : array (21,) float64
         Statistics of one group, and of all groups summed so far.
     """
@@ -52,9 +48,9 @@ class Workspace(NamedTuple):
     row_terms: Any
     upper: Any
     order: Any
-    first_row_of: Any
-    last_row_of: Any
     size: Any
+    begin: Any
+    end: Any
     column_terms: Any
     line: Any
     bounds: Any
@@ -65,7 +61,6 @@ class Workspace(NamedTuple):
     second: Any
     label: Any
     centre: Any
-    few: Any
     part: Any
     rest: Any
 
@@ -77,9 +72,9 @@ def allocate_workspace(K):
         row_terms=np.empty((ROW_TERMS, K), np.float32),
         upper=np.empty(K, np.float32),
         order=np.empty(K, np.int32),
-        first_row_of=np.empty(K + 1, np.int64),
-        last_row_of=np.empty(K + 1, np.int64),
-        size=np.empty((2, K + 1), np.int64),
+        size=np.empty(K, np.int64),
+        begin=np.empty(K, np.int64),
+        end=np.empty(K, np.int64),
         column_terms=np.empty((4, TILE), np.float32),
         line=np.empty(TILE, np.float32),
         bounds=np.empty(BANDS, np.float32),
@@ -90,7 +85,6 @@ def allocate_workspace(K):
         second=np.empty(PIXELS, np.float32),
         label=np.empty(PIXELS, np.int32),
         centre=np.empty(PIXEL_D, np.float32),
-        few=np.empty(PIXELS + 1, np.int64),
         part=np.empty(PIXEL_P, np.float64),
         rest=np.empty(PIXEL_P, np.float64),
     )
