@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,6 +12,18 @@ from scstream_app.terminal.interruption import Terminated, cancel_on_interrupt, 
 posix = pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="Windows has no such signal")
 
 
+@pytest.fixture
+def no_nohup() -> Iterator[None]:
+    """Hear SIGHUP, also where the tests were started with nohup."""
+    if not hasattr(signal, "SIGHUP"):
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
+@pytest.mark.usefixtures("no_nohup")
 @pytest.mark.parametrize(
     ("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), pytest.param("SIGHUP", 129, marks=posix)]
 )
