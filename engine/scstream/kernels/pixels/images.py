@@ -60,28 +60,32 @@ def shrink(queue, frame, out):
     """
     height, width = frame.shape[0], frame.shape[1]
     rows, columns = out.shape[0], out.shape[1]
-    sums = np.empty(3 * width, np.int32)
+    sums = np.empty(3 * width, np.uint32)
+    edges = np.empty(columns + 1, np.uint64)
+    for j in range(columns + 1):
+        edges[j] = 3 * (j * width // columns)
     piece = next_piece(queue)
     while piece >= 0:
         for i in range(queue.edges[piece], queue.edges[piece + 1]):
-            top = i * height // rows
-            bottom = max((i + 1) * height // rows, top + 1)
+            top, bottom = i * height // rows, (i + 1) * height // rows
             sums[:] = 0
             for y in range(top, bottom):
                 line = frame[y].reshape(-1)
-                for e in range(3 * width):
-                    sums[e] += line[e]
+                for e in range(uint(sums.shape[0])):
+                    sums[e] = np.uint32(sums[e] + line[e])
             for j in range(columns):
-                left = j * width // columns
-                right = max((j + 1) * width // columns, left + 1)
-                n = (bottom - top) * (right - left)
+                left, right = edges[j], edges[j + 1]
+                n = (bottom - top) * np.int64(right - left) // 3
                 # As (total + n // 2) // n. The extra 0.5 keeps rounding errors of the product away from whole numbers.
                 share, half = 1.0 / n, n // 2 + 0.5
-                for channel in range(3):
-                    total = 0
-                    for x in range(left, right):
-                        total += sums[3 * x + channel]
-                    out[i, j, channel] = np.uint8((total + half) * share)
+                red = green = blue = np.uint32(0)
+                for x in range(left, right, uint(3)):
+                    red = np.uint32(red + sums[x])
+                    green = np.uint32(green + sums[x + uint(1)])
+                    blue = np.uint32(blue + sums[x + uint(2)])
+                out[i, j, 0] = np.uint8((red + half) * share)
+                out[i, j, 1] = np.uint8((green + half) * share)
+                out[i, j, 2] = np.uint8((blue + half) * share)
         piece = next_piece(queue)
 
 
