@@ -88,10 +88,11 @@ class State:
 
     def summed(self, values: Array) -> Array:
         """Return values (K, ...) of the clusters, summed (M, ...) over those with the same owner."""
-        if not self.hidden.any():
+        hidden = self.hidden
+        if not hidden.any():
             return values
-        sums = np.zeros((len(self.announced), *values.shape[1:]))
-        np.add.at(sums, self.place, values)
+        sums = values[self.announced]
+        np.add.at(sums, self.place[hidden], values[hidden])
         return sums
 
     def lock(self, ids: Iterable[int]) -> None:
