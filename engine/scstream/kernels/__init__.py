@@ -34,6 +34,7 @@ Folders::
     final_labels    motion, held_labels: motion between frames, labels that last
                     refined_borders: borders moved to where the brightness changes
                     connected_pieces, absorbed_pieces: pieces of one label, specks that neighbours absorb
+                    changed_statistics: statistics of the pixels that all this has relabelled
 
 Imports between folders and files go one way; pyproject.toml lists the layers.
 """
@@ -68,8 +69,9 @@ from scstream.kernels.components.gaussian import (
 from scstream.kernels.components.niw import niw_draw, niw_log_marginal, niw_predictive
 from scstream.kernels.components.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, absorb_pieces
+from scstream.kernels.final_labels.changed_statistics import sum_changes
 from scstream.kernels.final_labels.connected_pieces import RUN, Pieces, count_steps, find_runs, list_small_pieces
-from scstream.kernels.final_labels.held_labels import find_places, hold_labels, sum_changes, sum_motion
+from scstream.kernels.final_labels.held_labels import find_places, hold_labels, sum_motion
 from scstream.kernels.final_labels.motion import BLOCK, halve, match_coarse, match_fine, median_motion, shrink_luminance
 from scstream.kernels.final_labels.refined_borders import refine_borders, weigh_pixels
 from scstream.kernels.pixels.images import enlarge, shrink, translate_labels, untile

@@ -9,7 +9,6 @@ from scstream.kernels.basics.intrinsics import muladd, vectorise
 from scstream.kernels.basics.layout import FORM_C, FORM_POWER, PIXEL_D, PIXELS, TILE, uint
 from scstream.kernels.basics.queue import next_piece
 from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, log1p32, log1p_tiny
-from scstream.kernels.pixels.moments import add_pixel
 from scstream.kernels.pixels.pixel_scores import coefficients
 
 #: Pixels of a row that share one displacement.
@@ -70,10 +69,8 @@ def hold_labels(
     left, right, share = np.empty(spans, np.int32), np.empty(spans, np.int32), np.empty(spans, np.float32)
     for s in range(spans):
         left[s], right[s], share[s] = _between(s * SPAN + SPAN // 2, spacing, motion.shape[1])
-    # All rows of tiles have the same column coordinates.
     column = np.empty(width, np.float32)
-    for x in range(width):
-        column[x] = pixels[x // TILE, 1, x % TILE]
+    write_column_coordinates(pixels, column)
     line, moves = np.empty((2, motion.shape[1]), np.float32), np.empty((2, spans), np.int32)
     place, had, now, was, winner = np.empty((5, width + LANES), np.int32)
     points, bonuses = np.zeros((PIXEL_D, width + LANES), np.float32), np.zeros(width + LANES, np.float32)
@@ -86,7 +83,7 @@ def hold_labels(
                 y, moves, previous, table, group_of, group, small, old.shape[1], bare[y], place, had, now, was
             )
             tiles = pixels[(y // TILE) * across : (y // TILE + 1) * across].reshape(-1)
-            _take_points(tiles, (y % TILE) * TILE, column, place[:n], points)
+            take_points(tiles, (y % TILE) * TILE, column, place[:n], points)
             _find_bonuses(place[:n], was, small, new[small[y]], old.reshape(-1), bonus_of, bonuses)
             _choose(forms, had, now, n, points, bonuses, winner)
             _write(place[:n], winner, out[y])
@@ -139,7 +136,14 @@ def _list_contested(y, moves, previous, table, group_of, group, small, across, b
 
 
 @leaf
-def _take_points(tiles, inner, column, place, points):
+def write_column_coordinates(pixels, out):
+    """Column coordinates out (W,) of the pixels (tiles, 5, PIXELS) of a row; they are the same in all rows."""
+    for x in range(out.shape[0]):
+        out[x] = pixels[x // TILE, 1, x % TILE]
+
+
+@leaf
+def take_points(tiles, inner, column, place, points):
     """Copy the pixels at the columns place (n,) of a row to points (5, n or more).
 
     tiles are the flattened pixels of a row of tiles, ``inner`` is where the row begins in each tile.
@@ -272,24 +276,3 @@ def sum_motion(motion, spacing, previous, n_labels):
                     row[1] -= dx
                     row[2] += 1
     return out
-
-
-@kernel
-def sum_changes(queue, pixels, bare, labels, out):
-    """Change of the statistics out (pieces, K, 21) of each label from the labels ``bare`` to ``labels`` (H, W).
-
-    out is zero on entry; pixels (tiles, 5, PIXELS) and the queue's rows of the frame as in `hold_labels`.
-    """
-    width = labels.shape[1]
-    across = (width + TILE - 1) // TILE
-    piece = next_piece(queue)
-    while piece >= 0:
-        total = out[piece]
-        for y in range(queue.edges[piece], queue.edges[piece + 1]):
-            for x in range(width):
-                if labels[y, x] != bare[y, x]:
-                    px = pixels[(y // TILE) * across + x // TILE]
-                    p = (y % TILE) * TILE + x % TILE
-                    add_pixel(px[0, p], px[1, p], px[2, p], px[3, p], px[4, p], 1.0, total[labels[y, x]])
-                    add_pixel(px[0, p], px[1, p], px[2, p], px[3, p], px[4, p], -1.0, total[bare[y, x]])
-        piece = next_piece(queue)

@@ -121,22 +121,6 @@ def _shift_to_origin(count, first, second, centre, weight, out):
 
 
 @leaf
-def add_pixel(x0, x1, x2, x3, x4, weight, out):
-    """out += weight (1, x, lower triangle of x x') of one pixel x = (x0, ..., x4) float32; out (21,) float64."""
-    vectorise()
-    w = np.float64(weight)
-    d0, d1, d2, d3, d4 = np.float64(x0), np.float64(x1), np.float64(x2), np.float64(x3), np.float64(x4)
-    w0, w1, w2, w3, w4 = w * d0, w * d1, w * d2, w * d3, w * d4
-    out[0], out[1], out[2] = out[0] + w, out[1] + w0, out[2] + w1
-    out[3], out[4], out[5] = out[3] + w2, out[4] + w3, out[5] + w4
-    out[6], out[7], out[8] = out[6] + w0 * d0, out[7] + w1 * d0, out[8] + w1 * d1
-    out[9], out[10], out[11] = out[9] + w2 * d0, out[10] + w2 * d1, out[11] + w2 * d2
-    out[12], out[13], out[14] = out[12] + w3 * d0, out[13] + w3 * d1, out[14] + w3 * d2
-    out[15], out[16], out[17] = out[15] + w3 * d3, out[16] + w4 * d0, out[17] + w4 * d1
-    out[18], out[19], out[20] = out[18] + w4 * d2, out[19] + w4 * d3, out[20] + w4 * d4
-
-
-@leaf
 def add_row(part, out):
     """out += part, two rows of statistics (P,) float64."""
     vectorise()
