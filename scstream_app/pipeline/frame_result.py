@@ -41,8 +41,8 @@ class ObjectMasks:
     @property
     def areas(self) -> tuple[int, ...]:
         """Number of pixels of each object."""
-        counts = np.bincount(self.numbers.ravel(), minlength=len(self.confidences) + 1)
-        return tuple(counts[1 : len(self.confidences) + 1].tolist())
+        # np.bincount would first convert all numbers to 64 bits.
+        return tuple(int(np.count_nonzero(self.mask(place))) for place in range(len(self.confidences)))
 
     def mask(self, place: int) -> npt.NDArray[np.bool_]:
         """Mask (H, W) of the object at ``place``."""

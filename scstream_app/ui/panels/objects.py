@@ -281,10 +281,11 @@ class ObjectsPanel(QWidget):
 
     def _values_on_frame(self) -> list[tuple[str, str]]:
         """Return the texts of area and confidence of each object on the frame shown."""
-        # Counting pixels takes a while: not while the panel is hidden.
-        masks = None if self._stale else self._document.display.masks()
+        objects = self._document.objects
+        # Finding masks and counting pixels takes a while: not without objects, and not while the panel is hidden.
+        masks = self._document.display.masks() if objects and not self._stale else None
         if masks is None:
-            return [("", "")] * len(self._document.objects)
+            return [("", "")] * len(objects)
         pairs = zip(masks.areas, masks.confidences, strict=True)
         return [(str(area), "" if math.isnan(value) else f"{100.0 * value:.0f} %") for area, value in pairs]
 
