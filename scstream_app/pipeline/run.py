@@ -243,8 +243,9 @@ class _Stage:
         try:
             edits = self._apply_edits(frame.index, wanted)
             rgb = resized(frame.rgb, self.size)
-            self.on_picture(rgb)
+            # Before the tracker of objects starts on its thread and competes for the interpreter's lock.
             colours = self._colours(rgb)
+            self.on_picture(rgb)
             restarted = (
                 self._restart_requested(edits)
                 or self._size_changed(frame)
