@@ -214,7 +214,9 @@ def _edited(version: _Version, place: int, edit: ObjectEdit, frame: WorkingFrame
         mask = region if edit.gives else np.zeros_like(region)
     else:
         mask = before.mask | region if edit.gives else before.mask & ~region
-    changed[place] = _Tracked(Track.begin(mask, frame, None if before is None else before.track), mask)
+    # What consists of given segments is tracked like a mask; segments that are added or removed stay so.
+    decided = {} if edit.replaces else dict.fromkeys(edit.ids, edit.gives)
+    changed[place] = _Tracked(Track.begin(mask, frame, None if before is None else before.track, decided), mask)
     for other, one in enumerate(version):
         if other != place and one is not None and edit.gives and (one.mask & region).any():
             rest = one.mask & ~region

@@ -19,6 +19,8 @@ from scstream_app.objects.tracking.working_frame import Region, WorkingFrame
 _JOINT_LIMIT = 6.0
 #: Evidence of a segment against the object is reduced by this times the share of the object that it contains.
 _STRADDLING = 1.5
+#: Evidence of a segment that the user has added or removed, in nats: more than that of all sources for its pixels.
+_DECIDED = 8.0
 #: Largest growth of the expected area per frame, and largest correction for a jump of the area, in nats.
 _LARGEST_GROWTH, _AREA_LIMIT = 1.25, 0.7
 #: Score of thin parts.
@@ -57,11 +59,20 @@ def _segment_evidence(
     odds = weights.segment_first_colours * means(pixels.first_colours)
     odds += weights.segment_motion * means(pixels.motion) + weights.genealogy * remembered
     if pixels.lost:
-        return odds
+        return _as_decided(odds, track, frame)
     inside = np.bincount(segments, pixels.warped[pixels.region].ravel(), count)
     # Pixels outside the region count as well: there, the moved mask is empty.
     odds += weights.segment_warped * log_odds(inside / frame.sizes, WARPED_LIMIT)
-    return _without_straddlers(odds, inside)
+    return _as_decided(_without_straddlers(odds, inside), track, frame)
+
+
+def _as_decided(odds: npt.NDArray[np.float64], track: Track, frame: WorkingFrame) -> npt.NDArray[np.float64]:
+    """Log odds (k,) of segments, where those that the user has added or removed stay what the user made them."""
+    for id, belongs in track.decided.items():
+        place = int(np.searchsorted(frame.names, id))
+        if place < len(odds) and frame.names[place] == id:
+            odds[place] = _DECIDED if belongs else -_DECIDED
+    return odds
 
 
 def _without_straddlers(odds: npt.NDArray[np.float64], inside: npt.NDArray[np.generic]) -> npt.NDArray[np.float64]:

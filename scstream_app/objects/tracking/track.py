@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import cv2
 import numpy as np
@@ -62,6 +62,8 @@ class Track:
         Parts that are too thin for the reduced picture.
     confidence : float
         How clear the evidence is on the object and near its outline, from 0 to 1; 0 if the object is lost.
+    decided : mapping
+        Segments that the user has added to the object (True) or removed from it (False), and their parts.
     """
 
     shares: Shares
@@ -73,10 +75,21 @@ class Track:
     newest: tuple[Cells, Shares] | None = None
     thin: ThinParts | None = None
     confidence: float = 1.0
+    decided: Mapping[int, bool] = field(default_factory=dict)
 
     @classmethod
-    def begin(cls, mask: npt.NDArray[np.bool_], frame: WorkingFrame, before: Track | None = None) -> Track:
-        """State after the user marked the object on a frame, or corrected it if there is a state ``before``."""
+    def begin(
+        cls,
+        mask: npt.NDArray[np.bool_],
+        frame: WorkingFrame,
+        before: Track | None = None,
+        decided: Mapping[int, bool] | None = None,
+    ) -> Track:
+        """State after the user marked the object on a frame, or corrected it if there is a state ``before``.
+
+        ``decided`` holds the segments that the user has added (True) or removed (False) there. What was decided about
+        others before holds as long as the mask does not contradict it.
+        """
         shares = frame.reduced(mask)
         region = region_around(shares >= 0.5)
         colours = _colours(frame.codes[region], shares[region])
@@ -87,7 +100,9 @@ class Track:
         thin = ThinParts.of(mask, frame.luminance, frame.ratio)
         # A corrected object may be partly hidden on this frame.
         area = max(float(shares.sum()), 0.0 if before is None else _HIDDEN_SHARE * before.area)
-        return cls(shares, memory, anchored, area, first, colours, None, thin, 1.0 if mask.any() else 0.0)
+        known = {**({} if before is None else before.decided), **(decided or {})}
+        known = {id: belongs for id, belongs in known.items() if id not in marked or (marked[id] > 0.0) == belongs}
+        return cls(shares, memory, anchored, area, first, colours, None, thin, 1.0 if mask.any() else 0.0, known)
 
     def with_newest(self) -> Track:
         """The same state with this frame among the recent colours: work that can wait until the engine is busy."""
@@ -97,18 +112,21 @@ class Track:
 
     def after_events(self, events: Iterable[Event]) -> Track:
         """The state after the events of a frame: parts inherit their segment's memory, and new segments have none."""
-        memory, anchored = dict(self.memory), set(self.anchored)
+        memory, anchored, decided = dict(self.memory), set(self.anchored), dict(self.decided)
         for event in events:
             first, last = event.ids[0], event.ids[-1]
             if event.kind is Kind.SPLIT and first in memory:
                 memory[last] = memory[first]
                 if first in anchored:
                     anchored.add(last)
+                if first in decided:
+                    decided[last] = decided[first]
             elif event.kind is not Kind.SPLIT:
                 # A new segment has no memory, and that of one that ended is no longer needed.
                 memory.pop(last, None)
                 anchored.discard(last)
-        return replace(self, memory=memory, anchored=frozenset(anchored))
+                decided.pop(last, None)
+        return replace(self, memory=memory, anchored=frozenset(anchored), decided=decided)
 
     @property
     def is_lost(self) -> bool:
@@ -142,8 +160,15 @@ class Track:
             rate = _MEMORY_RATE if trusted or odds < known else _DOUBTED_RATE
             memory[id] = min(known + rate * (odds - known), _MEMORY_LIMIT if trusted else 0.0)
         expected += _AREA_RATE * (area - expected)
-        newest = frame.codes[region], shares[region]
-        return Track(shares, memory, self.anchored, expected, self.first, self.recent, newest, thin, _certainty(scores))
+        return replace(
+            self,
+            shares=shares,
+            memory=memory,
+            area=expected,
+            newest=(frame.codes[region], shares[region]),
+            thin=thin,
+            confidence=_certainty(scores),
+        )
 
 
 def _certainty(scores: Shares) -> float:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from scstream import Event, metrics
+from scstream.sampler.genealogy import Kind
 from scstream_app.errors import InvalidData
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
 from scstream_app.objects.tracker import ObjectTracker, track_objects
@@ -128,6 +130,63 @@ def test_added_and_removed_segments_count_from_their_frame_on() -> None:
     assert np.array_equal(found[4].mask(0) & right, right)
     assert metrics.jaccard(found[7].mask(0), left | right) > GOOD
     assert metrics.jaccard(found[11].mask(0), right) > GOOD
+
+
+def pair(n: int, *edits: ObjectEdit) -> tuple[list[FrameResult], list[ObjectMasks]]:
+    """Two segments of one colour that move together, side by side, tracked from a painted mask of both."""
+    results = [result(k, [(square(30, 10 + 2 * k), RED), (square(30, 34 + 2 * k), RED)]) for k in range(n)]
+    return results, tracked([object_of(painted(0, results[0].ids > 0), *edits)], results)
+
+
+def share_of(segment: int, results: Sequence[FrameResult], found: Sequence[ObjectMasks]) -> list[float]:
+    """Share of a segment's pixels in the object, on each frame."""
+    return [float(masks.mask(0)[one.ids == segment].mean()) for one, masks in zip(results, found, strict=True)]
+
+
+def test_a_removed_segment_does_not_come_back() -> None:
+    """Its motion and colours are still those of the object, but the user has said that it does not belong."""
+    results, found = pair(20, ObjectEdit("removed", 5, frozenset({2})))
+    second = share_of(2, results, found)
+    assert min(second[:5]) > GOOD
+    assert max(second[5:]) < 0.1
+    assert min(share_of(1, results, found)) > 0.8
+
+
+def test_an_added_segment_stays() -> None:
+    """Nothing but the user's word makes a part of the still background belong to a moving object."""
+    post = square(70, 120)
+    results = [result(k, [(square(30, 10 + 2 * k), RED), (post, (110, 110, 110))]) for k in range(20)]
+    found = tracked([object_of(painted(0, square(30, 10)), ObjectEdit("added", 5, frozenset({2})))], results)
+    added = share_of(2, results, found)
+    assert max(added[:5]) < 0.1
+    assert min(added[5:]) > GOOD
+
+
+def test_parts_of_a_removed_segment_stay_outside() -> None:
+    results, _ = pair(16)
+    divided = []
+    for one in results:
+        ids = one.ids.copy()
+        ids[:42][ids[:42] == 2] = 3 if one.index >= 8 else 2
+        split = (Event(Kind.SPLIT, 8.0, 8, (2, 3), 1.0, (300.0, 270.0)),) if one.index == 8 else ()
+        divided.append(replace(one, ids=ids, events=split))
+    edits = painted(0, results[0].ids > 0), ObjectEdit("removed", 5, frozenset({2}))
+    found = tracked([object_of(*edits)], divided)
+    assert max(share_of(3, divided[8:], found[8:])) < 0.1
+
+
+def test_painting_a_removed_segment_takes_it_back() -> None:
+    results, _ = pair(16)
+    edits = ObjectEdit("removed", 4, frozenset({2})), painted(8, results[8].ids > 0)
+    second = share_of(2, *pair(16, *edits))
+    assert max(second[4:8]) < 0.1
+    assert min(second[8:]) > GOOD
+
+
+def test_painting_elsewhere_leaves_a_removed_segment_outside() -> None:
+    results, _ = pair(16)
+    edits = ObjectEdit("removed", 4, frozenset({2})), painted(8, results[8].ids == 1)
+    assert max(share_of(2, *pair(16, *edits))[4:]) < 0.1
 
 
 def test_an_edit_with_an_end_leaves_nothing_behind() -> None:
