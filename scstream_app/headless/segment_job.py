@@ -28,12 +28,13 @@ from scstream_app.headless.stored_objects import store_objects
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.live_start import shorten_first_frame
 from scstream_app.pipeline.run import Notice, segment_frames
 from scstream_app.render.image_types import Picture
 from scstream_app.session import Names, Session, SourceFacts, write_run
 from scstream_app.session import resume as prepare_resumption
 from scstream_app.settings import Settings
-from scstream_app.sources import Source
+from scstream_app.sources import LiveSource, Source
 from scstream_app.sources.images.options import command_advice
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Run:
             "frames_in_session": len(session),
             "out": str(self.out),
             "formats": list(self.options.formats),
+            "dropped": self.source.dropped,
         }
         if not self.progress.frames and len(session):
             report["segments_last"] = session.record(int(session.frames[-1])).rows
@@ -123,7 +125,11 @@ def prepare(
     formats = (*options.formats, "object") if prompts and "object" not in options.formats else options.formats
     progress = RunProgress(source.width, source.height)
     options = replace(options, formats=formats)
-    run = Run(source, out, settings, options, settings.segmenter(), progress, start, stop, tuple(prompts), overwrite)
+    segmenter = settings.segmenter()
+    # Standard input waits for its reader: it loses no frames.
+    if isinstance(source, LiveSource):
+        shorten_first_frame(segmenter)
+    run = Run(source, out, settings, options, segmenter, progress, start, stop, tuple(prompts), overwrite)
     check_formats(formats, bool(prompts), "give one with --object")
     _check_prompts(run)
     names = dict.fromkeys(prompt.name for prompt in prompts)

@@ -16,7 +16,7 @@ from scstream_app.sources.images import (
     TiffStack,
 )
 from scstream_app.sources.live_clip import LiveClip
-from scstream_app.sources.live_source import CameraStalled
+from scstream_app.sources.live_source import CameraStalled, LiveSource
 from scstream_app.sources.live_stream import LiveStream
 from scstream_app.sources.standard_input import STDIN, RawVideo, StandardInput
 from scstream_app.sources.video import Video, VideoFile, VideoUrl
@@ -40,6 +40,7 @@ __all__ = [
     "ImageOptions",
     "ImageSequence",
     "LiveClip",
+    "LiveSource",
     "LiveStream",
     "RawVideo",
     "Source",

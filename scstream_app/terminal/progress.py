@@ -109,6 +109,8 @@ def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], re
     )
     if report["fps"] is not None:
         line += f"; {report['fps']:.1f} frames/s ({report['ms_engine_median']:.1f} ms per frame in the engine)"
+    if report["dropped"]:
+        line += f".\nDropped {counted(report['dropped'], 'frame')} that came while earlier ones were segmented"
     print(f"{line}.\nWritten to {out}: {', '.join([Path(report['session']).name, *formats])}")
 
 

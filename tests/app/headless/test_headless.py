@@ -6,6 +6,7 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from scstream_app.objects import ObjectEdit
 from scstream_app.session import MarkedObject, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import DamagedFrame, open_source
+from scstream_app.terminal.progress import report_run
 
 Values = npt.NDArray[Any]
 
@@ -324,6 +326,27 @@ def test_formats_that_can_do_without_pictures_take_them_if_the_source_is_there(t
             assert list(headless.export(session, tmp_path / "out", ExportOptions(("ome_zarr",)))) == [0, 1]
         assert (tmp_path / "out" / "clip.ome.zarr" / "0").exists() == there
         assert (tmp_path / "out" / "clip.ome.zarr" / "labels" / "segments" / "0").exists()
+
+
+def test_frames_of_a_live_source_do_not_wait_for_the_first_one(tmp_path: Path) -> None:
+    path, sweeps = write_video(tmp_path / "clip.mp4", moving_square(2)), []
+    for address in (str(path), f"live:{path}"):
+        with open_source(address) as source:
+            run = headless.prepare(source, tmp_path / "out", Settings(), ExportOptions())
+            sweeps.append(run.segmenter.parameters.max_init_sweeps)
+    assert sweeps == [200, 8]
+
+
+def test_dropped_frames_of_a_live_source_are_reported(tmp_path: Path) -> None:
+    class Hasty(FakeSource):
+        dropped = 5
+
+    run = segment(Hasty(moving_square(3), live=True), tmp_path)
+    assert run.report()["dropped"] == 5
+    out = io.StringIO()
+    with redirect_stdout(out):
+        report_run(run, as_json=False, quiet=False)
+    assert "\nDropped 5 frames that came while earlier ones were segmented." in out.getvalue()
 
 
 def test_pictures_of_a_live_source_are_gone(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from scstream_app.addresses import hide_secrets
 from scstream_app.errors import StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.live_start import shorten_first_frame
 from scstream_app.pipeline.pending_edits import ModelState, PendingEdits
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
 from scstream_app.pipeline.run import EndOfRun, Notice, segment_frames
@@ -41,9 +42,6 @@ if TYPE_CHECKING:
     from scstream import Preview, VideoSegmenter
 
 _STOP_MILLISECONDS = 30_000
-#: Maximum number of sweeps over the first frame of a live source and of each of its scenes. They take 30 to 90 ms at
-#: 480p; the next ten frames split the segments that are still too large.
-_LIVE_SWEEPS = 8
 #: Seconds between checks whether a pause is over.
 _PAUSE_CHECK = 0.02
 
@@ -413,8 +411,8 @@ class SegmentationWorker(BackgroundWorker[Task]):
 def _live_segmenter(source: Source, task: Task) -> VideoSegmenter:
     size = (source.height, source.width)
     segmenter = task.settings.segmenter() if task.model is None else transfer_model(task.model, 0, size)
-    max_init_sweeps = min(segmenter.parameters.max_init_sweeps, _LIVE_SWEEPS)
-    segmenter.set_params(threads=task.settings.threads, max_init_sweeps=max_init_sweeps)
+    segmenter.set_params(threads=task.settings.threads)
+    shorten_first_frame(segmenter)
     return segmenter
 
 
