@@ -57,7 +57,8 @@ def _tracked_scores(maps: LabelMaps, truths: LabelMaps, skip_ends: bool, void: i
     """Scores of the tracked objects of a session, if it has any and the truth has masks."""
     if not isinstance(maps, SessionMaps) or truths.segments or not maps.objects.frames:
         return {}
-    return {"tracked": _object_scores(Comparison(maps.objects, truths, skip_ends), void)}
+    comparison = Comparison(maps.objects, truths, skip_ends)
+    return {"tracked": {"frames_without_prediction": comparison.missing, **_object_scores(comparison, void)}}
 
 
 # --- objects ----------------------------------------------------------------------------------------------

@@ -97,10 +97,23 @@ def test_evaluate_scores_the_tracked_objects_of_a_session(clip: Path, capsys: py
     assert run("evaluate", clip.parent / "out" / "object", clip.parent / "truth", "--json") == 0
     masks = json.loads(capsys.readouterr().out)
     assert tracked["j_mean"] == masks["j_mean"] > 0.8
+    assert tracked["frames_without_prediction"] == 0
     # Every frame is perfect, so there is nothing to rank.
     assert "confidence_rank_correlation" not in tracked
     assert run("evaluate", clip.parent / "out" / "clip.scstream", clip.parent / "truth") == 0
     assert "tracked j mean" in capsys.readouterr().out
+
+
+def test_evaluate_says_on_how_many_frames_objects_were_not_tracked(
+    clip: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = clip.parent / "out" / "clip.scstream"
+    assert segment(clip, "--object", clip.parent / "truth" / "00000.png", "--formats", "object", "--quiet") == 0
+    for index in (2, 3):
+        (session / "object_masks" / f"{index:06d}.mask").unlink()
+    assert run("evaluate", session, clip.parent / "truth") == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert ["tracked", "frames", "without", "prediction", "2"] in rows
 
 
 def test_evaluate_ranks_frames_by_confidence(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
