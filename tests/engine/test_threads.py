@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from scstream import kernels
+from scstream.helper_threads import Helpers
 from scstream.kernels.basics.queue import next_piece
 from scstream.threads import queue_of, run, run_queue
-from scstream.threads.helpers import Helpers
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

@@ -1,4 +1,4 @@
-"""Divide work into pieces, and let several threads take them."""
+"""Run independent pieces of work on several threads; compiled kernels release the interpreter's lock."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from scstream.helper_threads import helpers_of_caller
 from scstream.kernels import Queue
 from scstream.phases import share
-from scstream.threads.helpers import helpers_of_caller
 
 #: Pictures of at most this number of pixels are worked on by one thread: waking others takes as long as they save.
 _SERIAL_PIXELS = 20_000
