@@ -12,8 +12,8 @@ import numpy as np
 
 from scstream import kernels
 
-#: How long a helper stays awake after its work, in seconds: longer than most serial parts of a step take.
-_AWAKE = 0.0003
+#: How long a helper stays awake after its work, in seconds: longer than most serial parts of a step.
+_AWAKE = 0.0007
 #: How long a caller sleeps at a time, in seconds, while it waits for a helper that takes longer than that.
 _NAP = 0.0001
 #: Looks that are timed to find out how many fit into a time, and how often that is repeated.
