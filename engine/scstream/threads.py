@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -11,7 +12,6 @@ from functools import cache, lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from scstream.helper_threads import helpers_of_caller
 from scstream.kernels import Queue
 from scstream.phases import share
 
@@ -34,6 +34,11 @@ def threads_for(pixels: int, threads: int) -> int:
     (4, 1)
     """
     return threads if pixels > _SERIAL_PIXELS else 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(threads, thread_name_prefix="scstream")
 
 
 def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
@@ -71,7 +76,17 @@ def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
     if pieces < 2:
         work()
         return
-    share(lambda: helpers_of_caller(threads).share(min(threads, pieces) - 1, work))
+    share(lambda: _share_between(min(threads, pieces), threads, work))
+
+
+def _share_between(n: int, threads: int, work: Callable[[], None]) -> None:
+    """Call work on n threads of the pool for ``threads``, including the calling one."""
+    helpers = [_pool(threads).submit(work) for _ in range(n - 1)]
+    work()
+    for helper in helpers:
+        # A helper that has not started has nothing left to do.
+        if not helper.cancel():
+            helper.result()
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import numpy.typing as npt
 
 from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
 from scstream.pixels.tiles import Tiles
-from scstream.threads import run
 from scstream.video import VideoSegmenter
 
 
@@ -44,7 +43,6 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
         ScStream(component, max_init_sweeps=12, revise=1).partial_fit(X).partial_fit(X).predict(X)
 
     steps: list[tuple[str, Callable[[], object]]] = [
-        ("starting threads", lambda: run(2, lambda piece: None, 2)),
         ("cutting frames into tiles", lambda: Tiles(frame).points()),
         ("labelling pixels", lambda: segmenter.segment(frame)),
         ("following segments", follow),

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from scstream import kernels
-from scstream.helper_threads import Helpers
 from scstream.kernels.basics.queue import next_piece
 from scstream.threads import queue_of, run, run_queue
 
@@ -67,80 +66,3 @@ def test_no_piece_is_taken_twice() -> None:
 
     run_queue(4, queue, take)
     assert sorted(piece for mine in taken for piece in mine) == list(range(3000))
-
-
-def test_a_wait_ends_when_another_thread_changes_the_counter() -> None:
-    counter = np.zeros(1, np.int64)
-    other = threading.Timer(0.01, lambda: counter.__setitem__(0, 1))
-    other.start()
-    try:
-        assert any(kernels.wait_for_change(counter, 0, 10_000) for _ in range(10_000))
-    finally:
-        other.join()
-    assert not kernels.wait_for_change(counter, 1, 10)
-
-
-def test_helpers_take_part_in_many_works_in_a_row() -> None:
-    """Both threads must meet in every work, whether the helper is still awake or has to be woken."""
-    for _ in range(3):
-        helpers = Helpers(2)
-        for _ in range(100):
-            helpers.share(1, threading.Barrier(2, timeout=10.0).wait)
-
-
-def test_a_caller_waits_for_a_helper_that_has_begun() -> None:
-    begun, left, ended = threading.Event(), threading.Event(), []
-
-    def work() -> None:
-        if threading.current_thread() is threading.main_thread():
-            begun.wait(10.0)
-            left.set()
-        else:
-            begun.set()
-            left.wait(10.0)
-            ended.append(True)
-
-    Helpers(2).share(1, work)
-    assert ended == [True]
-
-
-def test_an_error_of_the_caller_does_not_leave_a_helper_behind() -> None:
-    begun, left, ended = threading.Event(), threading.Event(), []
-
-    def work() -> None:
-        if threading.current_thread() is threading.main_thread():
-            begun.wait(10.0)
-            left.set()
-            raise RuntimeError("caller")
-        begun.set()
-        left.wait(10.0)
-        ended.append(True)
-
-    helpers = Helpers(2)
-    with pytest.raises(RuntimeError, match="caller"):
-        helpers.share(1, work)
-    assert ended == [True]
-    helpers.share(1, lambda: None)
-
-
-def test_work_can_share_work() -> None:
-    done: list[int] = []
-    run(2, lambda outer: run(2, lambda inner: done.append(10 * outer + inner), 3), 4)
-    assert sorted(done) == [10 * outer + inner for outer in range(4) for inner in range(3)]
-
-
-def test_two_callers_share_a_pool() -> None:
-    totals = np.zeros((2, 200), np.int64)
-
-    def call(caller: int) -> None:
-        for turn in range(200):
-            parts: list[int] = []
-            run(2, parts.append, 20)
-            totals[caller, turn] = sum(parts)
-
-    callers = [threading.Thread(target=call, args=(caller,)) for caller in range(2)]
-    for caller in callers:
-        caller.start()
-    for caller in callers:
-        caller.join()
-    assert (totals == sum(range(20))).all()

@@ -21,7 +21,7 @@ sub-clusters: those of cluster k are 2 k and 2 k + 1.
 Folders::
 
     _jit            decorators: compile, and cache with a stamp of the whole package
-    basics          layout, queue, waiting: sizes of tiles and forms, pieces of work, threads that stay awake
+    basics          layout, queue: sizes of tiles and forms, pieces of work
                     intrinsics, scalar_math, linalg, noise: LLVM operations, exp and log, small matrices, random numbers
     components      niw, niw_merge, gaussian, diagonal: points under Gaussians
                     dirichlet, counts: points that are counts
@@ -45,7 +45,6 @@ from scstream.kernels.basics.intrinsics import WINDOW
 from scstream.kernels.basics.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.basics.noise import Noise, key_from
 from scstream.kernels.basics.queue import Queue
-from scstream.kernels.basics.waiting import wait_for_change
 from scstream.kernels.components.counts import (
     code_pairs,
     count_nonzeros,
@@ -95,6 +94,5 @@ __all__ = [
     "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
     "refine_borders", "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
     "split_candidates", "store_halves", "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores",
-    "tile_uncertainty", "translate_labels", "untile", "wait_for_change", "weigh_pixels", "weighted_sum",
-    "weighted_sums_of",
+    "tile_uncertainty", "translate_labels", "untile", "weigh_pixels", "weighted_sum", "weighted_sums_of",
 ]  # fmt: skip
