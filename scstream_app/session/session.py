@@ -37,7 +37,7 @@ from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.branch_point import WaitingMarks
 from scstream_app.session.storage.files import AppendFile, InvalidData
 from scstream_app.session.storage.lock import Lock
-from scstream_app.session.storage.manifest import FrameChecksum, Manifest, SourceFacts
+from scstream_app.session.storage.manifest import FrameChecksum, Manifest, SourceFacts, check_session_folder
 from scstream_app.session.storage.mark_files import MarkFiles
 from scstream_app.session.storage.marks import Names
 from scstream_app.session.storage.records import FrameRecord
@@ -128,9 +128,7 @@ class Session(SessionReader):
         """Open a session; incomplete data of a killed process is ignored, and removed if ``writable``."""
         path = Path(path)
         with reporting_errors(f"Cannot open '{path}'"):
-            if not path.is_dir():
-                raise InvalidData("it is not a folder" if path.exists() else "there is no such folder")
-            files.check_file(path / "manifest.json")
+            check_session_folder(path)
             lock = Lock(path / "lock") if writable else None
             try:
                 damaged = result_merges.rename_unreadable(path) if writable else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -220,11 +221,21 @@ class Manifest:
     @classmethod
     def read(cls, path: Path) -> Self:
         """Read and check the file."""
+        check_session_folder(path.parent)
         return cls.from_dict(files.parse(files.read(path, _LIMIT), path.name))
 
     def write(self, path: Path) -> None:
         """Replace the file atomically."""
         files.replace(path, files.dump(self.as_dict()), durable=True)
+
+
+def check_session_folder(folder: Path) -> None:
+    """Raise InvalidData if a path is not the folder of a session, or if the session has lost its manifest."""
+    if not os.path.lexists(folder):
+        raise InvalidData("there is no such folder")
+    if not any(os.path.lexists(folder / name) for name in ("manifest.json", "frames.jsonl")):
+        raise InvalidData("it is not a session. A session is a folder NAME.scstream, which contains manifest.json")
+    files.check_file(folder / "manifest.json")
 
 
 def _check_schema(values: Any) -> None:

@@ -150,3 +150,25 @@ def test_no_session_is_said(tmp_path, capsys, command):
     error = capsys.readouterr().err
     assert error.startswith("scstream: Cannot open")
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["pictures", "pictures.scstream", "notes.txt"])
+@pytest.mark.parametrize(
+    "command", [["resume"], ["export", "--formats", "ids", "--out", "x"], ["info"]], ids=lambda words: words[0]
+)
+def test_a_folder_or_file_that_is_not_a_session_is_named_so(tmp_path, capsys, command, name):
+    (tmp_path / "notes.txt").write_text("x")
+    for folder in ("pictures", "pictures.scstream"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "pictures.scstream" / "00000.png").touch()
+    assert cli.main([command[0], str(tmp_path / name), *command[1:]]) == 1
+    error = capsys.readouterr().err
+    assert "it is not a session. A session is a folder NAME.scstream" in error
+    assert error.count("\n") == 1
+
+
+def test_a_session_that_has_lost_its_manifest_is_still_named_a_session(clip, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--formats", "ids", "--quiet") == 0
+    (tmp_path / "out" / "clip.scstream" / "manifest.json").unlink()
+    assert cli.main(["info", str(tmp_path / "out" / "clip.scstream")]) == 1
+    assert "manifest.json is missing" in capsys.readouterr().err

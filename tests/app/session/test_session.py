@@ -417,7 +417,8 @@ def test_the_name_of_a_session_must_end_in_scstream(tmp_path: Path) -> None:
 
 def test_opening_anything_else_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
-    for name, why in (("none", "no such folder"), ("file", "not a folder"), ("", r"manifest\.json is missing")):
+    no_session = r"it is not a session\. A session is a folder NAME\.scstream"
+    for name, why in (("none", "no such folder"), ("file", no_session), ("", no_session)):
         for writable in (False, True):
             with pytest.raises(SessionError, match=rf"Cannot open .*: .*{why}"):
                 Session.open(tmp_path / name, writable)

@@ -343,3 +343,14 @@ def test_addresses_come_back_however_many_there_are(tmp_path: Path) -> None:
     for address in ("/b", "/a"):
         kept().forget(address)
     assert kept().recent() == []
+
+
+def test_a_folder_that_is_not_a_session_is_named_so(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_images(tmp_path / "pictures", moving_square(2))
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *given: str(tmp_path / "pictures"))
+    window.actions_["open_session"].trigger()
+    qtbot.waitUntil(window.message.isVisible, timeout=LONG)
+    assert "it is not a session. A session is a folder NAME.scstream" in window.message.text
+    assert not window.document.is_open
