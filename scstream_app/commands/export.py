@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from scstream_app import headless
-from scstream_app.commands.shared import open_session, read_prompts, write_files
+from scstream_app.commands.shared import open_session, open_session_source, read_prompts, write_files
 from scstream_app.option_values import LARGEST_SCALE
 from scstream_app.plural import counted
 from scstream_app.terminal.command_options import (
@@ -84,7 +84,6 @@ def export(
     Objects and corrections given here are stored in the session.
     """
     from scstream_app.export import ExportOptions
-    from scstream_app.sources import open_source
 
     start, stop = parse_frames(frames)
     options = validated(
@@ -93,8 +92,7 @@ def export(
     given = bool(objects) or corrections is not None
     with exit_on_error(debug), open_session(session, writable=given) as opened:
         with cancel_on_interrupt() as cancel, progress_display(quiet) as display, ExitStack() as stack:
-            address = opened.moved_address(source) if source else headless.local_source(opened) if given else None
-            frames_of = stack.enter_context(open_source(address)) if address is not None else None
+            frames_of = stack.enter_context(open_session_source(opened, source)) if source or given else None
             if frames_of is not None and given:
                 known = [one.name for one in headless.session_objects(opened)]
                 headless.add_prompts(opened, read_prompts(frames_of, objects, corrections, known), frames_of)

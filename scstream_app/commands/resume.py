@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scstream_app import headless
-from scstream_app.commands.shared import open_session, write_files
+from scstream_app.commands.shared import open_session, open_session_source, write_files
 from scstream_app.terminal.command_options import Debug, Json, Quiet, SourceOption, Threads, examples
 from scstream_app.terminal.console import exit_on_error
 from scstream_app.terminal.interruption import cancel_on_interrupt
@@ -32,12 +32,10 @@ def resume(
 
     Files in the formats of the original command are written beside the session.
     """
-    from scstream_app.sources import open_source
-
     with exit_on_error(debug), open_session(session, writable=True) as opened:
         manifest = opened.manifest
         with explain_interruption(lambda: opened), cancel_on_interrupt() as cancel, progress_display(quiet) as display:
-            with open_source(opened.moved_address(source) if source else headless.local_source(opened)) as frames:
+            with open_session_source(opened, source) as frames:
                 callbacks = start_progress(display, cancel, frames, manifest.start, manifest.stop)
                 run, steps = headless.resume(opened, frames, threads, callbacks)
                 show_progress(display, steps, already=len(opened))

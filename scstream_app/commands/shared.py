@@ -28,6 +28,13 @@ def open_session(path: Path, writable: bool = False) -> Session:
     return session
 
 
+def open_session_source(session: Session, given: str | None) -> Source:
+    """Open the source of a session: at the address of --source, or else the session's own, if it is on this machine."""
+    from scstream_app.sources import open_source
+
+    return open_source(session.moved_address(given)) if given else headless.open_local_source(session)
+
+
 def read_prompts(
     source: Source, objects: Sequence[str] | None, corrections: Path | None, known: Sequence[str] = ()
 ) -> list[headless.Prompt]:

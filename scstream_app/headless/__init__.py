@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scstream_app.headless.run_progress import RunCallbacks, RunProgress, expected_frames
     from scstream_app.headless.segment_job import Run, prepare, resume, segment
     from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
-    from scstream_app.headless.session_sources import local_source
+    from scstream_app.headless.session_sources import open_local_source
     from scstream_app.headless.stored_objects import add_prompts, session_objects
     from scstream_app.objects.mask_files import read_masks
 
@@ -23,8 +23,8 @@ __all__ = [
     "expected_frames",
     "export",
     "find_session",
-    "local_source",
     "make_job",
+    "open_local_source",
     "prepare",
     "raise_failures",
     "read_corrections",
@@ -49,7 +49,7 @@ _HOME = {
     **dict.fromkeys(("Run", "prepare", "resume", "segment"), "headless.segment_job"),
     **dict.fromkeys(("find_session", "resume_command", "session_name", "sessions_in"), "headless.session_names"),
     **dict.fromkeys(("add_prompts", "session_objects"), "headless.stored_objects"),
-    "local_source": "headless.session_sources",
+    "open_local_source": "headless.session_sources",
     "read_masks": "objects.mask_files",
 }
 

@@ -12,7 +12,7 @@ import numpy as np
 from scstream_app.errors import ExportError, StudioError
 from scstream_app.export import Exporter, ExportOptions, check_space, lists_files, needs_picture, uses_picture
 from scstream_app.headless.job_setup import check_formats, make_job
-from scstream_app.headless.session_sources import local_source
+from scstream_app.headless.session_sources import open_local_source
 from scstream_app.headless.stored_objects import session_objects
 from scstream_app.session import ObjectResults, Session, check_source
 from scstream_app.sources import STDIN, Source, open_source
@@ -31,8 +31,8 @@ def export(
     """Write the frames of a session in the chosen formats; yields the index of every frame written.
 
     ``source`` is opened from the session if it is None and a format needs the picture; if it is at a network address,
-    only with ``may_connect``: see `local_source`. If a format fails, the others continue, and its error is raised at
-    the end. If the export is cancelled or the generator closed early, files of an earlier export stay unchanged.
+    only with ``may_connect``: see `open_local_source`. If a format fails, the others continue, and its error is raised
+    at the end. If the export is cancelled or the generator closed early, files of an earlier export stay unchanged.
     """
     frames = session.frames
     chosen = frames[(frames >= start) & (frames < (np.inf if stop is None else stop))]
@@ -78,7 +78,7 @@ def _file_names(session: Session, options: ExportOptions, source: Source | None)
     try:
         with ExitStack() as stack:
             # Only images on this machine have file names.
-            source = source or stack.enter_context(open_source(local_source(session)))
+            source = source or stack.enter_context(open_local_source(session))
             return source.file_names if source.length == facts.length else ()
     except StudioError:
         return ()
@@ -112,8 +112,8 @@ def _pictures(
         opened = source
         if opened is None and (needed or (wanted and not facts.live)):
             try:
-                address = session.source_address if may_connect else local_source(session)
-                opened = stack.enter_context(open_source(address))
+                found = open_source(session.source_address) if may_connect else open_local_source(session)
+                opened = stack.enter_context(found)
             except StudioError:
                 if needed:
                     raise

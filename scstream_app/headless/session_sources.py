@@ -1,10 +1,13 @@
-"""Address of a session's source, which is opened unasked only if it is on this machine."""
+"""Source of a session, which is opened unasked only if it is on this machine."""
 
 from __future__ import annotations
 
-from scstream_app.addresses import is_remote, public_address
-from scstream_app.errors import SessionError
+import os
+
+from scstream_app.addresses import is_remote, public_address, split_reading
+from scstream_app.errors import SessionError, SourceError
 from scstream_app.session import Session
+from scstream_app.sources import Source, open_source
 
 
 def local_source(session: Session) -> str:
@@ -24,3 +27,15 @@ def local_source(session: Session) -> str:
         f"The source of '{session.path}' is '{public_address(address)}'. A camera or a network address must be given: "
         "--source ADDRESS, with its password if it needs one."
     )
+
+
+def open_local_source(session: Session) -> Source:
+    """Open the session's source, see `local_source`; if its files are gone, the error names the option --source."""
+    address = local_source(session)
+    try:
+        return open_source(address)
+    except SourceError as error:
+        # The pictures of a recording are inside its session.
+        if session.recorded or os.path.exists(split_reading(address)[0].partition("\n")[0]):
+            raise
+        raise SourceError(f"{error} If the source of '{session.path}' was moved, add --source PATH.") from error

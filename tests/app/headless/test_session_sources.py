@@ -12,7 +12,7 @@ from helpers.fake_source import FakeSource
 from helpers.session_clips import QUICK, clip, recording
 from scstream_app import cli, headless, sources
 from scstream_app.export import ExportOptions
-from scstream_app.headless import export_job
+from scstream_app.headless import export_job, session_sources
 from scstream_app.session import Session
 
 ADDRESSES = [
@@ -48,7 +48,7 @@ def test_a_network_address_or_camera_is_opened_only_if_it_is_given(
     address: str, interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = session_of(interrupted, tmp_path / "a.scstream", address)
-    for module in (sources, export_job):
+    for module in (sources, export_job, session_sources):
         monkeypatch.setattr(module, "open_source", lambda text: pytest.fail(f"{text} was opened"))
     out = ["--out", str(tmp_path / "out")]
     for words in (
@@ -66,7 +66,7 @@ def test_the_names_of_images_are_not_asked_of_a_network_address(
     interrupted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = session_of(interrupted, tmp_path / "a.scstream", ADDRESSES[0])
-    monkeypatch.setattr(export_job, "open_source", lambda text: pytest.fail(f"{text} was opened"))
+    monkeypatch.setattr(session_sources, "open_source", lambda text: pytest.fail(f"{text} was opened"))
     with Session.open(path) as session:
         list(headless.export(session, tmp_path / "out", ExportOptions(("coco",))))
     assert "00000.png" in (tmp_path / "out" / "coco.json").read_text()
@@ -102,3 +102,23 @@ def test_a_live_source_is_not_opened_again(tmp_path: Path, capsys: pytest.Captur
     Session.create(tmp_path / "a.scstream", source, QUICK).close()
     assert cli.main(["resume", str(tmp_path / "a.scstream"), "--quiet"]) == 1
     assert "is live, its earlier frames are gone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["resume"], ["export", "--formats", "mp4"], ["export", "--formats", "object", "--object", "1,1"]],
+    ids=["resume", "export of pictures", "object"],
+)
+def test_the_error_of_a_moved_source_names_the_option(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    frames = write_images(tmp_path / "frames", moving_square(3))
+    assert cli.main(["segment", str(frames), "--out", str(tmp_path / "out"), "--formats", "ids", "--quiet"]) == 0
+    moved = frames.rename(tmp_path / "moved")
+    session, out = str(tmp_path / "out" / "frames.scstream"), ["--out", str(tmp_path / "e")]
+    given = [words[0], session, *words[1:], *([] if words[0] == "resume" else out), "--quiet"]
+    assert cli.main(given) == 1
+    error = capsys.readouterr().err
+    assert f"Cannot open '{frames}': there is no such file or folder." in error
+    assert f"If the source of '{session}' was moved, add --source PATH." in error
+    assert cli.main([*given, "--source", str(moved)]) == 0
