@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from scstream_app import headless
-from scstream_app.commands.shared import open_session, open_session_source, read_prompts, write_files
+from scstream_app.commands.shared import change_objects, open_session, open_session_source, write_files
 from scstream_app.option_values import LARGEST_SCALE
 from scstream_app.plural import counted
 from scstream_app.terminal.command_options import (
@@ -18,13 +18,14 @@ from scstream_app.terminal.command_options import (
     Existing,
     Frames,
     Json,
-    Objects,
     Out,
     PaletteOption,
     Pattern,
     Quiet,
+    RemovedObjects,
     SoftEdges,
     SourceOption,
+    StoredObjects,
     View,
     examples,
     formats_option,
@@ -45,6 +46,7 @@ app = command_app()
     epilog=examples(
         "scstream export results/clip.scstream --formats coco,gif --out shared",
         "scstream export results/clip.scstream --formats object --out corrected --corrections masks",
+        "scstream export results/clip.scstream --formats object --out again --remove-object dog",
     )
 )
 def export(
@@ -72,8 +74,9 @@ def export(
         ),
     ] = Existing.REPLACE,
     soft_edges: SoftEdges = False,
-    objects: Objects = None,
+    objects: StoredObjects = None,
     corrections: Corrections = None,
+    removed: RemovedObjects = None,
     source: SourceOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -81,7 +84,7 @@ def export(
 ) -> None:
     """Export the frames of a session. The source is needed for formats that show its pictures, and to track objects.
 
-    Objects and corrections given here are stored in the session.
+    --object, --corrections and --remove-object change the session for good, for the window and later exports too.
     """
     from scstream_app.export import ExportOptions
 
@@ -89,15 +92,18 @@ def export(
     options = validated(
         ExportOptions(parse_formats(formats), scale, pattern, existing.value, view, palette, soft_edges=soft_edges)
     )
-    given = bool(objects) or corrections is not None
-    with exit_on_error(debug), open_session(session, writable=given) as opened:
+    added = bool(objects) or corrections is not None
+    changed = added or bool(removed)
+    with exit_on_error(debug), open_session(session, writable=changed) as opened:
         with cancel_on_interrupt() as cancel, progress_display(quiet) as display, ExitStack() as stack:
-            frames_of = stack.enter_context(open_session_source(opened, source)) if source or given else None
-            if frames_of is not None and given:
-                known = [one.name for one in headless.session_objects(opened)]
-                headless.add_prompts(opened, read_prompts(frames_of, objects, corrections, known), frames_of)
+            frames_of = stack.enter_context(open_session_source(opened, source)) if source or added else None
+            if changed:
+                change_objects(opened, frames_of, objects, corrections, removed)
             done = write_files(display, opened, out, options, start, stop, cancel, frames_of)
         if as_json:
             print_json({"frames": done, "out": str(out), "formats": list(options.formats), "session": str(opened.path)})
         elif not quiet:
             print(f"{counted(done, 'frame')} written to {out}: {', '.join(options.formats)}")
+            if changed:
+                names = ", ".join(one.name for one in headless.session_objects(opened))
+                print(f"Session changed: {opened.path}, objects: {names or 'none'}")

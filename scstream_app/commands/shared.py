@@ -46,6 +46,23 @@ def read_prompts(
     return prompts
 
 
+def change_objects(
+    session: Session,
+    source: Source | None,
+    objects: Sequence[str] | None,
+    corrections: Path | None,
+    removed: Sequence[str] | None,
+) -> None:
+    """Remove objects from a session, then add the objects and corrections that the options name.
+
+    ``source`` is only needed for objects and corrections. The session is not changed if one of them is invalid.
+    """
+    kept = headless.objects_without(session, removed or ())
+    names = [one.name for one in kept]
+    prompts = [] if source is None else read_prompts(source, objects, corrections, names)
+    headless.store_prompts(session, kept, prompts, source)
+
+
 def write_files(
     display: ProgressDisplay,
     session: Session,

@@ -1,4 +1,4 @@
-"""Objects of a session: stored ones, those of an older session's mask, and corrections added later."""
+"""Objects of a session: stored ones, those of an older session's mask, and those added, corrected or removed later."""
 
 from __future__ import annotations
 
@@ -35,9 +35,28 @@ def store_objects(session: Session) -> None:
         session.objects = objects
 
 
-def add_prompts(session: Session, prompts: Sequence[Prompt], source: Source) -> None:
-    """Add objects and corrections to a session, which must be open for writing."""
-    objects, frames = session_objects(session), session.frames.tolist()
+def objects_without(session: Session, names: Sequence[str]) -> tuple[MarkedObject, ...]:
+    """The objects of a session except those with these names, in capitals or small letters."""
+    objects = session_objects(session)
+    known = {one.name.casefold() for one in objects}
+    for name in names:
+        if name.casefold() not in known:
+            its = ", ".join(f"'{one.name}'" for one in objects)
+            raise SessionError(
+                f"Cannot remove '{name}': '{session.path}' has no such object{f'; it has {its}' if its else ''}."
+            )
+    removed = {name.casefold() for name in names}
+    return tuple(one for one in objects if one.name.casefold() not in removed)
+
+
+def store_prompts(
+    session: Session, objects: tuple[MarkedObject, ...], prompts: Sequence[Prompt], source: Source | None
+) -> None:
+    """Store ``objects`` with these additions and corrections in a session, which must be open for writing.
+
+    ``source`` is needed for boxes. If a prompt is invalid, the session is not changed.
+    """
+    frames = session.frames.tolist()
     for prompt in sorted(prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame):
         index = frames[0] if prompt.frame is None else prompt.frame
         if index not in frames:

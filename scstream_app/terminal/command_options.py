@@ -104,13 +104,28 @@ Frames = Annotated[str, typer.Option(metavar="A:B", help="Process only frames A 
 Pattern = Annotated[
     str, typer.Option(metavar="TEXT", help="File names of images, without suffix. Fields: {frame}, {time}, {name}.")
 ]
-Objects = Annotated[
-    list[str] | None,
-    typer.Option(
+
+
+def _object_option(after: str) -> Any:
+    """The option --object; ``after`` says what else the command does with the objects."""
+    return typer.Option(
         "--object",
         metavar="[NAME=]SPEC",
         help="An object in the first frame, which is tracked to the end: a mask file, a box x,y,width,height, or a "
-        "point x,y. Repeat it for several objects. segment also writes their masks (format object).",
+        f"point x,y. Repeat it for several objects. {after}",
+    )
+
+
+Objects = Annotated[list[str] | None, _object_option("Also writes their masks (format object).")]
+StoredObjects = Annotated[
+    list[str] | None, _object_option("Stored in the session; written only by the formats of --formats.")
+]
+RemovedObjects = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--remove-object",
+        metavar="NAME",
+        help="Remove this object from the session for good, before objects are added. Repeat it for several objects.",
     ),
 ]
 Corrections = Annotated[

@@ -13,6 +13,7 @@ import pytest
 
 from helpers.clips import moving_square
 from scstream_app import cli
+from scstream_app.session import Session
 
 
 @pytest.fixture
@@ -150,3 +151,75 @@ def test_wrong_objects_end_before_anything_is_written(
     assert segment(clip, *words, "--quiet") == 1
     assert message in capsys.readouterr().err
     assert not (clip.parent / "out").exists()
+
+
+def objects_of(session: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Names of the objects in a session."""
+    capsys.readouterr()
+    assert run("info", session, "--json") == 0
+    names = json.loads(capsys.readouterr().out)["objects"]
+    assert isinstance(names, list)
+    return names
+
+
+def test_an_export_adds_objects_to_the_session_and_removes_them(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session, out = clip.parent / "out" / "clip.scstream", clip.parent / "e"
+    assert segment(clip, "--object", "square=6,20", "--formats", "ids", "--quiet") == 0
+    assert run("export", session, "--formats", "object", "--out", out, "--object", "corner=60,2") == 0
+    assert f"Session changed: {session}, objects: square, corner" in capsys.readouterr().out
+    assert objects_of(session, capsys) == ["square", "corner"]
+    assert run("export", session, "--formats", "csv", "--out", out, "--remove-object", "Square") == 0
+    assert f"Session changed: {session}, objects: corner" in capsys.readouterr().out
+    assert objects_of(session, capsys) == ["corner"]
+    with (out / "objects.csv").open() as file:
+        assert {row["object"] for row in csv.DictReader(file)} == {"corner"}
+
+
+def test_an_export_without_objects_says_nothing_of_a_change(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert segment(clip, "--formats", "ids", "--quiet") == 0
+    assert run("export", clip.parent / "out", "--formats", "ids", "--out", clip.parent / "e") == 0
+    assert "changed" not in capsys.readouterr().out
+
+
+def test_objects_are_removed_without_the_source_and_may_be_begun_anew(
+    clip: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = clip.parent / "out" / "clip.scstream"
+    assert segment(clip, "--object", "dog=6,20", "--object", "cat=60,2", "--formats", "ids", "--quiet") == 0
+    moved = clip.rename(clip.parent / "moved")
+    words = ["export", session, "--formats", "csv", "--out", clip.parent / "e", "--quiet", "--remove-object", "dog"]
+    assert run(*words, "--remove-object", "cat") == 0
+    assert objects_of(session, capsys) == []
+    assert run(*words[:-2], "--object", "dog=60,2", "--source", moved) == 0
+    assert run(*words, "--object", "dog=6,20", "--source", moved) == 0
+    assert [(edit.kind, edit.frame) for edit in Session.open(session).objects[0].edits] == [("made", 0)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--remove-object", "cat"], "has no such object; it has 'dog'"),
+        (["--remove-object", "dog", "--object", "999,1"], "outside the frames"),
+        (["--remove-object", "dog", "--corrections", "nowhere"], "no object to correct"),
+    ],
+)
+def test_a_session_is_not_changed_by_invalid_options(
+    clip: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = clip.parent / "out" / "clip.scstream"
+    assert segment(clip, "--object", "dog=6,20", "--formats", "ids", "--quiet") == 0
+    assert run("export", session, "--formats", "object", "--out", clip.parent / "e", *words) == 1
+    assert message in capsys.readouterr().err
+    assert objects_of(session, capsys) == ["dog"]
+    assert not (clip.parent / "e").exists()
+
+
+def test_the_help_of_export_promises_no_masks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "300")
+    assert run("export", "--help") == 0
+    text = capsys.readouterr().out
+    assert "segment also writes" not in text
+    assert "Stored in the session; written only by the formats of --formats" in text
+    assert "change the session for good" in text

@@ -29,6 +29,7 @@ def complete(line: str, shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
         ("scstream se", "segment", "resume"),
         ("scstream bench st", "streams", "video"),
         ("scstream segment --fo", "--formats", "--out"),
+        ("scstream export s --remo", "--remove-object", "--formats"),
         ("scstream segment clip.mp4 --formats ov", "overlay", "ids"),
         ("scstream segment clip.mp4 --formats ids,ov", "ids,overlay", "coco"),
         ("scstream export s --formats ids,i", "", "ids,ids"),
