@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from scstream_app.terminal.command_options import Debug, Json, examples, in_range
+from scstream_app.terminal.command_options import Debug, Frames, Json, examples, in_range, parse_frames
 from scstream_app.terminal.console import exit_on_error, print_json
 from scstream_app.terminal.lazy_group import command_app
 
@@ -20,13 +20,15 @@ app = command_app()
     epilog=examples(
         "scstream evaluate results/object Annotations/480p/kite-surf",
         "scstream evaluate results/clip.scstream labels --source clip.mp4 --void 0",
+        "scstream evaluate results/clip.scstream masks --frames 100:200",
     )
 )
 def evaluate(
     predictions: Annotated[Path, typer.Argument(help="A folder of masks or of id images, an .npz file, or a session.")],
     truth: Annotated[Path, typer.Argument(help="The ground truth, in the same form; frames are matched by number.")],
+    frames: Frames = ":",
     skip_ends: Annotated[
-        bool, typer.Option("--skip-ends", help="Ignore the first and the last frame of the truth, as DAVIS does.")
+        bool, typer.Option("--skip-ends", help="Ignore the first and the last frame of the whole truth, as DAVIS does.")
     ] = False,
     source: Annotated[
         str | None,
@@ -50,8 +52,9 @@ def evaluate(
     """
     from scstream_app.evaluation import scores
 
+    start, stop = parse_frames(frames)
     with exit_on_error(debug):
-        found = scores.evaluate(predictions, truth, skip_ends, source, void)
+        found = scores.evaluate(predictions, truth, skip_ends, source, void, start, stop)
         if as_json:
             print_json(found)
             return

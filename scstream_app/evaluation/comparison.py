@@ -31,13 +31,20 @@ class Comparison:
 
     Attributes
     ----------
-    frames : numbers of the true frames, ascending; without the first and the last one if ``skip_ends``.
+    frames : numbers of the true frames from ``start`` to ``stop`` - 1, ascending; if ``skip_ends``, without the first
+        and the last frame of the whole truth.
     predicted : numbers of those that have a prediction.
     source : address of the video that was segmented; None if it is not given.
     """
 
     def __init__(
-        self, predictions: LabelMaps, truth: LabelMaps, skip_ends: bool = False, source: str | None = None
+        self,
+        predictions: LabelMaps,
+        truth: LabelMaps,
+        skip_ends: bool = False,
+        source: str | None = None,
+        start: int = 0,
+        stop: int | None = None,
     ) -> None:
         self.predictions, self.truth, self.source = predictions, truth, source
         frames = truth.frames
@@ -46,7 +53,12 @@ class Comparison:
                 "Nothing to compare: --skip-ends ignores the first and the last frame, and the ground truth has only "
                 f"{len(frames)} frames."
             )
-        self.frames = frames[1:-1] if skip_ends else frames
+        frames = frames[1:-1] if skip_ends else frames
+        self.frames = [frame for frame in frames if start <= frame and (stop is None or frame < stop)]
+        if not self.frames:
+            raise EvaluationError(
+                f"Nothing to compare: '{truth.name}' has no such frame{_range_text(frames)}. Change --frames."
+            )
         known = set(predictions.frames)
         self.predicted = [frame for frame in self.frames if frame in known]
         if not self.predicted:
@@ -116,6 +128,10 @@ class Comparison:
                 number = next(wanted, None)
             if number is not None:
                 raise EvaluationError(f"Cannot read frame {number} of '{source.name}'.")
+
+
+def _range_text(frames: list[int]) -> str:
+    return f"; it holds frames {frames[0]} to {frames[-1]}" if frames else ": it is empty"
 
 
 def _size(picture: npt.NDArray[np.generic]) -> str:

@@ -14,7 +14,7 @@ from scstream import metrics
 from scstream_app.errors import EvaluationError
 from scstream_app.evaluation.comparison import Comparison
 from scstream_app.evaluation.flow import flow_both_ways
-from scstream_app.evaluation.label_maps import LabelMaps, SessionMaps, open_maps
+from scstream_app.evaluation.label_maps import SessionMaps, open_maps
 from scstream_app.render.label_images import VOID
 
 #: The background of objects, and the id of pixels without a segment.
@@ -22,7 +22,13 @@ _NO_OBJECT, _NO_SEGMENT = 0, -1
 
 
 def evaluate(
-    predictions: Path, truth: Path, skip_ends: bool = False, source: str | None = None, void: int | None = None
+    predictions: Path,
+    truth: Path,
+    skip_ends: bool = False,
+    source: str | None = None,
+    void: int | None = None,
+    start: int = 0,
+    stop: int | None = None,
 ) -> dict[str, Any]:
     """All scores that the inputs allow, as `scstream evaluate --json` prints them.
 
@@ -38,9 +44,11 @@ def evaluate(
     void : int or None
         Label of true pixels that are not judged. For segments it also means that the other labels are regions of a
         dense ground truth, instead of objects before a background 0.
+    start, stop : int
+        Compare frames start to stop - 1 only.
     """
     maps, truths = open_maps(predictions), open_maps(truth)
-    comparison = Comparison(maps, truths, skip_ends, source)
+    comparison = Comparison(maps, truths, skip_ends, source, start, stop)
     segments = comparison.predictions.segments
     if source is not None and not segments:
         raise EvaluationError(f"--source adds scores of segments, but '{predictions}' contains masks of objects.")
@@ -49,16 +57,19 @@ def evaluate(
         "frames_without_prediction": comparison.missing,
         "kind": "segments" if segments else "objects",
         **(_segment_scores(comparison, void) if segments else _object_scores(comparison, void)),
-        **_tracked_scores(maps, truths, skip_ends, void),
+        **_tracked_scores(comparison, void, skip_ends, start, stop),
     }
 
 
-def _tracked_scores(maps: LabelMaps, truths: LabelMaps, skip_ends: bool, void: int | None) -> dict[str, Any]:
-    """Scores of the tracked objects of a session, if it has any and the truth has masks."""
-    if not isinstance(maps, SessionMaps) or truths.segments or not maps.objects.frames:
+def _tracked_scores(
+    comparison: Comparison, void: int | None, skip_ends: bool, start: int, stop: int | None
+) -> dict[str, Any]:
+    """Scores of the objects of a session, if any are tracked on the compared frames and the truth has masks."""
+    maps, truths = comparison.predictions, comparison.truth
+    if not isinstance(maps, SessionMaps) or truths.segments or not set(maps.objects.frames) & set(comparison.frames):
         return {}
-    comparison = Comparison(maps.objects, truths, skip_ends)
-    return {"tracked": {"frames_without_prediction": comparison.missing, **_object_scores(comparison, void)}}
+    tracked = Comparison(maps.objects, truths, skip_ends, None, start, stop)
+    return {"tracked": {"frames_without_prediction": tracked.missing, **_object_scores(tracked, void)}}
 
 
 # --- objects ----------------------------------------------------------------------------------------------

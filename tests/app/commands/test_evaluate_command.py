@@ -4,6 +4,7 @@ import json
 import re
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from helpers.clips import moving_square, square_mask
@@ -42,3 +43,49 @@ def test_evaluate_with_the_video_and_dense_labels(clip, tmp_path, capsys):
     assert scores["purity"] > 0.9
     assert cli.main([*given, "--source", str(tmp_path / "absent.mp4")]) == 1
     assert "absent.mp4" in capsys.readouterr().err
+
+
+@pytest.fixture
+def truth(tmp_path):
+    """True masks of the clip's square."""
+    folder = tmp_path / "truth"
+    folder.mkdir()
+    for n, frame in enumerate(moving_square(6)):
+        square_mask(tmp_path, frame).rename(folder / f"{n:05d}.png")
+    return folder
+
+
+def test_evaluate_a_range_of_frames(clip, truth, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--object", str(truth / "00000.png"), "--formats", "ids", "--quiet") == 0
+    for predictions in ("clip.scstream", "object", "ids"):
+        given = ["evaluate", str(tmp_path / "out" / predictions), str(truth), "--json"]
+        capsys.readouterr()
+        for frames, count in (("2:5", 3), ("4:", 2), (":99", 6)):
+            assert cli.main([*given, "--frames", frames]) == 0
+            assert json.loads(capsys.readouterr().out)["frames"] == count
+
+
+def test_tracked_objects_are_left_out_of_a_range_in_which_there_are_none(clip, truth, tmp_path, capsys):
+    assert segment(clip, tmp_path / "out", "--object", str(truth / "00000.png"), "--formats", "ids", "--quiet") == 0
+    session = tmp_path / "out" / "clip.scstream"
+    for index in (4, 5):
+        (session / "object_masks" / f"{index:06d}.mask").unlink()
+    given = ["evaluate", str(session), str(truth), "--json"]
+    capsys.readouterr()
+    assert cli.main([*given, "--frames", "3:5"]) == 0
+    assert json.loads(capsys.readouterr().out)["tracked"]["frames_without_prediction"] == 1
+    assert cli.main([*given, "--frames", "4:6"]) == 0
+    assert "tracked" not in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("frames", "code", "message"),
+    [
+        ("5:5", 2, "in A:B, B must be greater than A; got '5:5'"),
+        ("5", 2, "must be A:B, such as 0:100, 50: or :20; got '5'"),
+        ("20:30", 1, "has no such frame; it holds frames 0 to 5"),
+    ],
+)
+def test_ranges_that_hold_no_frame(truth, capsys, frames, code, message):
+    assert cli.main(["evaluate", str(truth), str(truth), "--frames", frames]) == code
+    assert message in capsys.readouterr().err

@@ -209,6 +209,25 @@ def test_frames_can_be_too_few_for_leaving_out_the_ends(tmp_path: Path) -> None:
         evaluate(truth, truth, skip_ends=True)
 
 
+def test_a_range_of_frames_gives_the_scores_of_these_frames(tmp_path: Path) -> None:
+    truth = save(tmp_path / "truth", [255 * disc(30, 30, 14).astype(np.uint8)] * 6, first=2)
+    mine = save(tmp_path / "mine", [255 * disc(30, 30 + n, 14).astype(np.uint8) for n in range(6)], first=2)
+    part = save(tmp_path / "part", [255 * disc(30, 30 + n, 14).astype(np.uint8) for n in range(1, 4)], first=3)
+    some = save(tmp_path / "some", [255 * disc(30, 30, 14).astype(np.uint8)] * 3, first=3)
+    assert evaluate(mine, truth, start=3, stop=6) == evaluate(part, some)
+    assert evaluate(mine, truth, start=4, stop=99)["frames"] == 4
+    # The ends are those of the whole truth, frames 2 and 7.
+    assert evaluate(mine, truth, skip_ends=True, start=0, stop=5)["frames"] == 2
+
+
+@pytest.mark.parametrize("skip_ends", [False, True])
+def test_a_range_without_a_true_frame_is_rejected(tmp_path: Path, skip_ends: bool) -> None:
+    truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)] * 5, first=1)
+    message = "it holds frames 2 to 4" if skip_ends else "it holds frames 1 to 5"
+    with pytest.raises(EvaluationError, match=rf"truth' has no such frame; {message}\. Change --frames"):
+        evaluate(truth, truth, skip_ends=skip_ends, start=20, stop=30)
+
+
 def test_pictures_are_of_no_use_for_masks(tmp_path: Path) -> None:
     truth = save(tmp_path / "truth", [np.full((4, 6), 255, np.uint8)])
     with pytest.raises(EvaluationError, match=r"--source adds scores of segments, but .* contains masks"):
