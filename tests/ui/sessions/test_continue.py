@@ -78,6 +78,26 @@ def test_the_welcome_page_offers_to_continue(recent: MainWindow, qtbot: QtBot, s
     assert document.session.path == session
 
 
+def test_a_finished_clip_is_opened_not_continued(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
+    window.open_address(str(clip))
+    qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)
+    path = window.document.session.path
+    qtbot.keyClick(window, Qt.Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    entries = window.welcome.recent
+    qtbot.waitUntil(lambda: texts(entries) == ["walk\nOpen (5 frames)", "Segment again"], timeout=LONG)
+    click(entries, 0, qtbot)
+    qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 5, timeout=LONG)
+    assert window.document.session.path == path
+
+
+def test_a_run_that_ended_at_the_out_point_is_opened_too(recent: MainWindow, qtbot: QtBot, session: Path) -> None:
+    with Session.open(session, writable=True) as stored:
+        stored.finish()
+    recent.welcome.refresh()
+    entries = recent.welcome.recent
+    qtbot.waitUntil(lambda: texts(entries) == ["walk\nOpen (3 frames)", "Segment again"], timeout=LONG)
+
+
 def test_the_welcome_page_offers_to_segment_again(recent: MainWindow, qtbot: QtBot, session: Path, clip: Path) -> None:
     entries = recent.welcome.recent
     qtbot.waitUntil(lambda: entries.count() == 2, timeout=LONG)

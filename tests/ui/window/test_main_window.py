@@ -134,7 +134,7 @@ def test_the_file_menu_opens_what_was_opened_lately_and_forgets_it(
     qtbot.waitUntil(lambda: window.document.state is State.DONE and len(window.document.summary) == 3, timeout=LONG)
     menu, session = submenu(window, qtbot, "Open Recent"), window.document.session.path
     older = f"clip.mp4 ({tmp_path.name})"
-    newer = [f"clip.mp4 (b && c): {offer}" for offer in ("continue (all 3 frames)", "segment again")]
+    newer = [f"clip.mp4 (b && c): {offer}" for offer in ("open (3 frames)", "segment again")]
     qtbot.waitUntil(lambda: texts(menu) == [*newer, older, "Clear"], timeout=LONG)
     assert [action.toolTip() for action in menu.actions()[:3]] == [str(session), str(same), str(clip)]
     choose(qtbot, menu, older)

@@ -1,4 +1,4 @@
-"""Sessions of recently opened clips: offers to continue where the segmentation of a clip was left."""
+"""Sessions of recently opened clips: offers to open those that are complete and to continue others."""
 
 from __future__ import annotations
 
@@ -30,26 +30,29 @@ class Continuation:
         Number of frames that are segmented.
     length : int or None
         Number of frames of the clip; None if unknown.
+    complete : bool
+        Whether the run reached its end.
     """
 
     path: str
     frames: int
     length: int | None
+    complete: bool = False
 
     def describe(self) -> str:
         """Short text for lists.
 
         >>> Continuation("a.scstream", 120, 300).describe()
         'continue (frame 120 of 300)'
-        >>> Continuation("a.scstream", 300, 300).describe()
-        'continue (all 300 frames)'
+        >>> Continuation("a.scstream", 300, 300, complete=True).describe()
+        'open (300 frames)'
         >>> Continuation("a.scstream", 1, None).describe()
         'continue (1 frame)'
         """
+        if self.complete or self.frames == self.length:
+            return f"open ({counted(self.frames, 'frame')})"
         if self.length is None or self.frames > self.length:
             return f"continue ({counted(self.frames, 'frame')})"
-        if self.frames == self.length > 1:
-            return f"continue (all {self.length} frames)"
         return f"continue (frame {self.frames} of {self.length})"
 
 
@@ -99,13 +102,14 @@ def find_continuations(library: Library, addresses: Sequence[str]) -> dict[str, 
     for path in {*library.sessions(), *(Path(address) for address in addresses if address.endswith(SUFFIX))}:
         # A session may be damaged, or deleted meanwhile.
         with suppress(StudioError, OSError):
-            source = Manifest.read(path / "manifest.json").source
+            manifest = Manifest.read(path / "manifest.json")
+            source = manifest.source
             address = clips.get(_key(source.address))
             if address is None or source.live:
                 continue
             written, frames = (path / "frames.jsonl").stat().st_mtime, count_frames(path)
             if frames and (address not in newest or written > newest[address][0]):
-                newest[address] = written, Continuation(str(path), frames, source.length)
+                newest[address] = written, Continuation(str(path), frames, source.length, manifest.complete)
     return {address: continuation for address, (_, continuation) in newest.items()}
 
 
