@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from scstream_app.addresses import public_address
-from scstream_app.session.library import file_stem
+from scstream_app.session.library import file_stem, plain_name
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.dialogs.folders import own_folder, usable, writable
 
@@ -21,7 +21,8 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
     """The folder of the last export if it was of the same clip; else a folder named after the clip.
 
     The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first of these
-    that is writable and does not belong to the program.
+    that is writable and does not belong to the program. It never lies beside a folder of images: that is often one of
+    many, among which the export would look like another clip.
 
     Parameters
     ----------
@@ -32,12 +33,11 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
         return Path(last)
     places = [Path(last).parent] if last else []
     facts, session = document.facts, document.session
-    # For a list of images, use the first.
-    address = Path(facts.address.partition("\n")[0]) if facts is not None else Path()
-    if facts is not None and os.path.exists(address):
-        places.append(address.absolute().parent)
+    address = "" if facts is None else facts.address
+    if os.path.isfile(address):
+        places.append(Path(address).absolute().parent)
     place = next((place for place in places if usable(place)), own_folder())
-    name = session.path.stem if session is not None and session.recorded else address.stem
+    name = session.path.stem if session is not None and session.recorded else plain_name(address)
     return place / f"{file_stem(name)}_segments"
 
 

@@ -13,6 +13,7 @@ import av
 import cv2
 import numpy as np
 import pytest
+from PIL import Image
 from PySide6.QtCore import QPoint, QSettings, QStandardPaths, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage
 from PySide6.QtWidgets import (
@@ -33,14 +34,19 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from helpers.clips import write_images
 from helpers.export_scenes import leftovers, story
 from helpers.exports import COUNTS, added_module
 from scstream_app import headless
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
 from scstream_app.render import palette
+from scstream_app.session import Session
+from scstream_app.settings import Settings
+from scstream_app.sources import open_source
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.qt.dialogs import folders
 from scstream_app.ui.qt.widgets import DARK_CHECK, LIGHT_CHECK
@@ -496,6 +502,63 @@ def test_what_was_ticked_but_not_exported_is_not_remembered(bare: Made, qtbot: Q
 # --- folders
 
 
+@pytest.fixture
+def film(tmp_path: Path) -> Path:
+    """Session of a single file of pictures, frames.tif."""
+    results, place = story((48, 64)), tmp_path / "films"
+    place.mkdir()
+    first, *others = (Image.fromarray(result.picture) for result in results)
+    first.save(place / "frames.tif", save_all=True, append_images=others)
+    path = tmp_path / "film.scstream"
+    with open_source(str(place / "frames.tif")) as source, Session.create(path, source, Settings()) as session:
+        for result in results:
+            session.append(result)
+        session.finish()
+    return path
+
+
+@pytest.fixture
+def film_document(document: Document, film: Path, qtbot: QtBot) -> Document:
+    with qtbot.waitSignal(document.display.shown_changed):
+        document.open_session(film)
+    qtbot.waitUntil(lambda: document.state is State.DONE)
+    return document
+
+
+@pytest.fixture
+def film_dialog(film_document: Document, qtbot: QtBot) -> Callable[..., ExportDialog]:
+    """Opens the dialog for the film."""
+
+    def made(kept: QSettings | None = None) -> ExportDialog:
+        dialog = ExportDialog(film_document, kept=kept)
+        qtbot.addWidget(dialog)
+        return dialog
+
+    return made
+
+
+def test_a_folder_beside_a_film_is_proposed(film_dialog: Made, tmp_path: Path) -> None:
+    assert film_dialog().folder == tmp_path / "films" / "frames_segments"
+
+
+def test_no_folder_among_the_users_images_is_proposed(
+    document: Document, own: dict[str, Path], qtbot: QtBot, tmp_path: Path, bare: Made, story_document: Document
+) -> None:
+    assert bare().folder == own["Movies"] / "frames_segments"
+    images = write_images(tmp_path / "walk.1", [result.picture for result in story((48, 64))])
+    several = "\n".join(map(str, sorted(images.iterdir())))
+    for number, address in enumerate((str(images / "%05d.png"), several, str(images))):
+        path = tmp_path / f"{number}.scstream"
+        with open_source(address) as source, Session.create(path, source, Settings()) as session:
+            for result in story((48, 64)):
+                session.append(result)
+            session.finish()
+        with qtbot.waitSignal(document.display.shown_changed):
+            document.open_session(path)
+        qtbot.waitUntil(lambda: document.state is State.DONE)
+        assert bare().folder == own["Movies"] / "walk.1_segments"
+
+
 def test_the_last_folder_is_proposed_for_the_same_clip_and_its_place_for_others(
     story_document: Document, bare: Made, qtbot: QtBot, tmp_path: Path, open_results: Callable[..., Document]
 ) -> None:
@@ -513,15 +576,14 @@ def test_the_last_folder_is_proposed_for_the_same_clip_and_its_place_for_others(
 
 
 def test_a_last_folder_that_is_no_more_is_not_proposed(
-    bare: Made, story_document: Document, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    film_dialog: Made, film_document: Document, tmp_path: Path
 ) -> None:
     kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
     gone = tmp_path / "stick"
     gone.write_text("a file")
     kept.setValue("export/folder", str(gone / "out"))
-    kept.setValue("export/clip", story_document.session.source_address)
-    beside = Path(story_document.facts.address).parent
-    assert bare(kept=kept).folder == beside / "frames_segments"
+    kept.setValue("export/clip", film_document.session.source_address)
+    assert film_dialog(kept=kept).folder == tmp_path / "films" / "frames_segments"
 
 
 @pytest.fixture
@@ -538,23 +600,23 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
 
 
 def test_nothing_is_proposed_among_the_programs_own_clips(
-    bare: Made, story_document: Document, own: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+    film_dialog: Made, own: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folders, "SAMPLES", Path(story_document.facts.address).parent)
-    assert bare().folder == own["Movies"] / "frames_segments"
+    monkeypatch.setattr(folders, "SAMPLES", tmp_path / "films")
+    assert film_dialog().folder == own["Movies"] / "frames_segments"
     own["Movies"].rmdir()
-    assert bare().folder == own["Documents"] / "frames_segments"
+    assert film_dialog().folder == own["Documents"] / "frames_segments"
     own["Documents"].rmdir()
-    assert bare().folder == own["Movies"].parent / "frames_segments"
+    assert film_dialog().folder == own["Movies"].parent / "frames_segments"
 
 
 def test_nothing_is_proposed_where_nothing_can_be_written(
-    bare: Made, story_document: Document, own: dict[str, Path], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    film_dialog: Made, own: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside, may = Path(story_document.facts.address).parent, os.access
+    beside, may = tmp_path / "films", os.access
     # For the superuser, who runs tests in containers, no folder is read-only.
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != beside and may(path, mode))
-    dialog = bare()
+    dialog = film_dialog()
     assert dialog.folder == own["Movies"] / "frames_segments"
     control(dialog, QLineEdit, "Folder").setText(str(beside / "out"))
     assert shown_text(dialog) == f"The folder '{beside / 'out'}' is not writable. Choose another folder."
