@@ -9,7 +9,6 @@ from typing import get_args
 from PySide6.QtCore import QRectF, QSettings, Qt, Signal, Slot
 from PySide6.QtGui import QPainter, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
-    QButtonGroup,
     QCheckBox,
     QComboBox,
     QFormLayout,
@@ -17,7 +16,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QRadioButton,
     QSizePolicy,
     QSpinBox,
     QWidget,
@@ -29,6 +27,7 @@ from scstream_app.render.palette import PALETTES
 from scstream_app.render.views import VIEWS
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export.export_folder import clip_key, expand_folder, proposed_folder
+from scstream_app.ui.export.frame_choice import FrameChoice
 from scstream_app.ui.qt.dialogs.folder_dialog import ask_folder
 from scstream_app.ui.qt.widgets import paint_checkers
 
@@ -66,8 +65,8 @@ class ExportForm(QWidget):
 
     def __init__(self, document: Document, in_out: tuple[int, int] | None, kept: QSettings | None) -> None:
         super().__init__()
-        self._document, self._in_out, self._kept = document, in_out, kept
-        self._make_frames()
+        self._document, self._kept = document, kept
+        self._frames = FrameChoice(document, in_out)
         self._scale, self._opacity = _percent(1, 800), _percent(0, 100)
         self._opacity.setToolTip("Strength of the segments' colours over the picture")
         self._size = QLabel()
@@ -87,23 +86,6 @@ class ExportForm(QWidget):
         self._restore()
         self._connect()
 
-    def _make_frames(self) -> None:
-        frames = self._document.summary.frames
-        self._all = QRadioButton(f"All {len(frames)}" if len(frames) else "All")
-        marked = "In to out" if self._in_out is None else f"In to out ({self._in_out[0]} to {self._in_out[1]})"
-        self._range = QRadioButton(marked)
-        self._range.setEnabled(self._in_out is not None)
-        self._range.setToolTip("" if self._in_out else "Set the in and out points on the timeline first (I and O)")
-        index = self._document.display.index
-        self._current = QRadioButton("Current" if index is None else f"Current ({index})")
-        segmented = index is not None and self._document.summary.place(index) is not None
-        self._current.setEnabled(segmented)
-        self._current.setToolTip("" if segmented else "The frame shown is not segmented")
-        self._which = QButtonGroup(self)
-        for button in (self._all, self._range, self._current):
-            self._which.addButton(button)
-        (self._all if self._in_out is None else self._range).setChecked(True)
-
     def _views(self) -> dict[str, str]:
         """Titles of the views that movies can show: sessions hold no uncertainty, and some views need an object."""
         missing = {"uncertainty"} if self._document.objects else {"uncertainty", "mask"}
@@ -115,7 +97,7 @@ class ExportForm(QWidget):
     def _arrange(self) -> None:
         form = QFormLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
-        form.addRow("Frames", _row(self._all, self._range, self._current))
+        form.addRow("Frames", self._frames)
         form.addRow("Size", _row(self._scale, self._size))
         form.addRow("File names", _row(self._pattern, self._example))
         form.addRow("Movies show", self._view)
@@ -141,7 +123,7 @@ class ExportForm(QWidget):
             box.currentIndexChanged.connect(self.redraw)
         self._opacity.valueChanged.connect(self.redraw)
         self._scale.valueChanged.connect(self.changed)
-        self._which.buttonToggled.connect(self.changed)
+        self._frames.changed.connect(self.changed)
         self._soft_edges.toggled.connect(self.changed)
         for line in (self._pattern, self._folder):
             line.textChanged.connect(self.changed)
@@ -245,12 +227,7 @@ class ExportForm(QWidget):
     @property
     def frames(self) -> tuple[int, int]:
         """The first and the last frame to export."""
-        frames, index = self._document.summary.frames, self._document.display.index
-        if self._current.isChecked() and index is not None:
-            return index, index
-        if self._range.isChecked() and self._in_out is not None:
-            return self._in_out
-        return (frames[0], frames[-1]) if len(frames) else (0, -1)
+        return self._frames.frames
 
     def show_summary(self, example: str, movies: bool, transparent: bool) -> None:
         """Show an example of a file name and the output size; enable the choices that concern a chosen format.

@@ -42,13 +42,14 @@ class ExportTask:
 
 
 def make_task(document: Document, folder: Path, options: ExportOptions, frames: tuple[int, int]) -> ExportTask | None:
-    """The task that exports frames first to last (inclusive); None if there is nothing to export."""
+    """The task that exports the segmented frames from first to last (inclusive); None if there are none."""
     first, last = frames
     segmented = np.array(document.summary.frames)
-    count = int(((segmented >= first) & (segmented <= last)).sum())
-    if document.session is None or not count:
+    inside = segmented[(segmented >= first) & (segmented <= last)]
+    if document.session is None or not len(inside):
         return None
-    return ExportTask(document.session, folder, options, first, last, count)
+    # Frames that are segmented meanwhile are left out, as the count says.
+    return ExportTask(document.session, folder, options, first, int(inside[-1]), len(inside))
 
 
 def make_job(document: Document, options: ExportOptions) -> Job:
