@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QColor, QPalette, QWheelEvent
+from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QGraphicsView, QLabel, QTabWidget
 from pytestqt.qtbot import QtBot
@@ -301,6 +302,26 @@ def test_plots_follow_the_palette(panel: StatisticsPanel) -> None:
         assert picture.pixelColor(3, 3) == QColor(10, 20, 30)
     finally:
         QApplication.setPalette(before)
+
+
+def test_labels_of_lives_do_not_overlap(panel: StatisticsPanel, story_document: Document, qtbot: QtBot) -> None:
+    for id in range(10, 60):
+        story_document.summary.lives[id] = Life(id, 0)
+    panel.resize(400, 260)
+    turn_to(panel, "Lifetimes")
+    story_document.display.select([31, 32, 33])
+    axis = panel.lives.plot.getAxis("left")
+
+    def labels() -> dict[str, tuple[float, float]]:
+        """Upper and lower end of each label in pixels."""
+        picture = QImage(400, 260, QImage.Format.Format_RGB32)
+        with QPainter(picture) as painter:
+            return {text: (box.top(), box.bottom()) for box, _, text in axis.generateDrawSpecs(painter)[2]}
+
+    qtbot.waitUntil(lambda: "segment 31" in labels())
+    ends = sorted(labels().values())
+    assert len(ends) > 4
+    assert all(below <= above for (_, below), (above, _) in pairwise(ends))
 
 
 def test_events_reach_the_lives(story_document: Document) -> None:

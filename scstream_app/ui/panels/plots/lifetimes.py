@@ -96,7 +96,7 @@ class LifetimesPlot(StatisticsPage):
         self._label()
 
     def _label(self) -> None:
-        """Label as many rows as fit, selected segments first."""
+        """Label as many rows as fit without overlap, selected segments first."""
         box = self.plot.getViewBox()
         low, high = box.viewRange()[1]
         pixels = box.height() / max(high - low, 1e-9)
@@ -105,8 +105,11 @@ class LifetimesPlot(StatisticsPage):
         labels = [names.get(id, f"segment {id}") for id in self.ids]
         short = [label if len(label) <= 13 else f"{label[:12]}…" for label in labels]
         chosen = [n for n, id in enumerate(self.ids) if id in self._document.display.selection]
-        others = [n for n in range(0, len(short), step) if all(abs(n - row) >= step for row in chosen)]
-        self.plot.getAxis("left").setTicks([[(n, short[n]) for n in (*chosen, *others)]])
+        labelled: list[int] = []
+        for n in (*chosen, *range(0, len(short), step)):
+            if all(abs(n - row) >= step for row in labelled):
+                labelled.append(n)
+        self.plot.getAxis("left").setTicks([[(n, short[n]) for n in labelled]])
 
     def paint(self) -> None:
         """Apply the application's palette."""
