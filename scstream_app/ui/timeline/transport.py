@@ -107,7 +107,8 @@ class Transport(QWidget):
         layout.addWidget(self._frame)
         layout.addSpacing(4)
         layout.addWidget(self._last)
-        NarrowRow(self, (self._last, self._time, word, self._speed))
+        # The word says least: the number beside it has a tooltip and an accessible name.
+        NarrowRow(self, (word, self._last, self._time, self._speed))
 
     def _make_button(self, name: str, tip: str, act: Callable[[], object]) -> QToolButton:
         button = QToolButton(self)

@@ -137,8 +137,10 @@ def test_the_playback_bar_leaves_out_texts_when_it_is_narrow(opened: MainWindow,
     def texts() -> set[str]:
         return {label.text() for label in bar.findChildren(QLabel) if label.isVisible() and label.text()}
 
-    opened.resize(1280, 800)
-    qtbot.waitUntil(lambda: "of 0 – 4" in texts())
+    for room in (QSize(1280, 800), *ROOMS[:2]):
+        opened.resize(room)
+        qtbot.waitUntil(lambda: "of 0 – 4" in texts())
+        assert any(text.startswith("00:00.000 / ") for text in texts())
     opened.resize(opened.minimumSizeHint())
     qtbot.waitUntil(lambda: "of 0 – 4" not in texts())
     assert frame.isVisible()
