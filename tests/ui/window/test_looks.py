@@ -313,9 +313,18 @@ def test_a_narrow_column_shows_a_colour_without_its_number(story_document: Docum
 
 def test_all_plots_over_time_fit_into_a_low_dock(story_document: Document, qtbot: QtBot) -> None:
     panel = StatisticsPanel(story_document)
-    shown(panel, qtbot, 400, 330)
+    # The size of the panel in a window of 1024 x 670.
+    shown(panel, qtbot, 385, 268)
     view = panel.time.findChild(pg.GraphicsLayoutWidget)
     assert view.height() <= view.parentWidget().height()
+    (title,) = [item for item in view.scene().items() if isinstance(item, pg.LabelItem) and item.text == "frame"]
+    text = title.item.sceneBoundingRect()
+    assert view.sceneRect().contains(text)
+    lowest = panel.time.plots["uncertainty"]
+    # On the line of the frame numbers, right of them.
+    numbers = lowest.getAxis("bottom").sceneBoundingRect()
+    assert numbers.top() < text.center().y() < numbers.bottom()
+    assert text.left() >= numbers.right()
     titles = {title.item.toPlainText().splitlines()[0] for title in panel.time.titles.values()}
     assert titles >= {"log posterior", "churn %"}
 

@@ -26,7 +26,7 @@ EMPTY: Rows = np.empty(0, STATISTICS)
 BLUE, ORANGE, GREEN, PURPLE = (0, 114, 178), (230, 159, 0), (0, 158, 115), (204, 121, 167)
 RED, SKY = (213, 94, 0), (86, 180, 233)
 #: Minimum height of a plot over time in pixels: five of them fit into the dock on a small screen.
-LOWEST = 42
+LOWEST = 39
 
 #: Brightness of thin lines on a dark background, in per cent.
 _LIGHTER = 145

@@ -54,8 +54,10 @@ _TOP = "write"
 #: Percentile of the milliseconds that sets the axis, since single frames can take a hundred times as long; and the
 #: number of frames it is estimated from.
 _TYPICAL, _SAMPLE = 98.0, 4096
-#: Width of the vertical axes, and height of the frame axis below the lowest plot, in pixels.
-_LEFT, _BELOW = 44, 36
+#: Width of the vertical axes in pixels.
+_LEFT = 44
+#: Room around the numbers of the frame axis in pixels.
+_TICKS = 8
 #: Distance between two plots in pixels.
 _GAP = 4
 #: Size of titles relative to other text.
@@ -74,16 +76,22 @@ class TimePlots(StatisticsPage):
         self._series: dict[str, MinMaxPyramid] = {}
         self._of: RunSummary | None = None
         self._first = self._filled_up = 0
+        # Height of the row with the numbers of the frame axis.
+        self._below = self.fontMetrics().height() + _TICKS
         self._whole = True
         self._view = pg.GraphicsLayoutWidget()
         self._view.setAccessibleName("Statistics over time")
         self._view.ci.setSpacing(_GAP)
-        self._view.ci.setContentsMargins(2, 6, 4, 0)
+        self._view.ci.setContentsMargins(2, _GAP, 4, 0)
         self.plots: dict[str, Any] = {}
         self.titles: dict[str, Any] = {}
         self._title_texts: dict[str, tuple[str, str, str]] = {}
         for name in _TITLES:
             self._add_plot(name)
+        # Beside the numbers: in a low dock there is no room for a line below them.
+        self._frame_title = pg.LabelItem(justify="left")
+        self._view.addItem(self._frame_title, row=len(_TITLES), col=1)
+        self._view.ci.layout.setRowFixedHeight(len(_TITLES), self._below)
         self.curves = {name: add_curve(self.plots[name], colour) for name, colour in _COLOURS.items()}
         # Draw the tallest first; the others cover its lower part.
         for stage, colour in reversed(_STAGES.items()):
@@ -104,13 +112,18 @@ class TimePlots(StatisticsPage):
         row = len(self.plots)
         lowest = row == len(_TITLES) - 1
         plot = self._view.addPlot(
-            row=row, col=0, axisItems={"left": ShortAxis("left"), "bottom": FrameAxis()}, enableMenu=False
+            row=row,
+            col=0,
+            rowspan=2 if lowest else 1,
+            axisItems={"left": ShortAxis("left"), "bottom": FrameAxis()},
+            enableMenu=False,
         )
         plot.getAxis("left").setWidth(_LEFT)
         plot.getAxis("left").enableAutoSIPrefix(False)
         # One frame axis for all plots: axes take half of the painting time.
         plot.showAxis("bottom", lowest)
-        plot.getAxis("bottom").setHeight(_BELOW if lowest else 0)
+        plot.getAxis("bottom").showLabel(False)
+        plot.getAxis("bottom").setHeight(_GAP + self._below if lowest else 0)
         plot.setMouseEnabled(x=True, y=False)
         plot.hideButtons()
         plot.disableAutoRange(axis="x")
@@ -119,15 +132,14 @@ class TimePlots(StatisticsPage):
         self._view.addItem(title, row=row, col=1)
         if row:
             plot.setXLink(self.plots["segments"])
-        # Otherwise the frame axis would reduce the height of the lowest plot.
-        self._view.ci.layout.setRowMinimumHeight(row, LOWEST - _GAP + (_BELOW if lowest else 0))
+        self._view.ci.layout.setRowMinimumHeight(row, LOWEST - _GAP)
         plot.getViewBox().sigRangeChangedManually.connect(self._on_zoomed)
         plot.autoBtn.clicked.connect(self.reset)
         self.plots[name], self.titles[name] = plot, title
 
     def _make_scroll(self) -> QScrollArea:
         """Scroll area: in a low dock the plots scroll instead of shrinking."""
-        self._view.setMinimumHeight(len(self.plots) * LOWEST + _BELOW)
+        self._view.setMinimumHeight(len(self.plots) * LOWEST + self._below + _GAP)
         scroll = QScrollArea()
         scroll.setWidget(self._view)
         scroll.setWidgetResizable(True)
@@ -247,13 +259,15 @@ class TimePlots(StatisticsPage):
         if facts is not None:
             parts.append(f"<span style='color:{html(RED)}'>╌╌</span> real time ({1000.0 / facts.rate:.1f} ms)")
         self._legend.setText(" &nbsp; ".join(parts))
-        size = f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
-        colour = QGuiApplication.palette().color(QPalette.ColorRole.Text)
+        size, colour = self._small(), _text_colour()
         for name, title in self.titles.items():
-            text = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour.name()
+            text = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour
             if text != self._title_texts.get(name):
                 self._title_texts[name] = text
                 title.setText(text[0], size=size, color=colour)
+
+    def _small(self) -> str:
+        return f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
 
     def _value(self, name: str) -> str:
         """Value of a plot on the current frame, in few characters."""
@@ -273,6 +287,7 @@ class TimePlots(StatisticsPage):
         return f"{value:.0f}" if name == "segments" or value >= 100.0 else f"{value:.1f}"
 
     def paint(self) -> None:
+        self._frame_title.setText("frame", size=self._small(), color=_text_colour())
         paint_axes(self._view, self.plots.values())
         for name, colour in _COLOURS.items():
             self.curves[name].setPen(line_pen(colour))
@@ -286,6 +301,10 @@ class TimePlots(StatisticsPage):
             if x is not None:
                 self._document.display.show(round(x.x()))
                 return
+
+
+def _text_colour() -> str:
+    return QGuiApplication.palette().color(QPalette.ColorRole.Text).name()
 
 
 def _frames(summary: RunSummary, places: npt.NDArray[np.int64]) -> Array:
