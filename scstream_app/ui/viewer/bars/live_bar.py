@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from time import monotonic
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from scstream_app.plural import counted
 from scstream_app.ui.document.document import Document
@@ -18,6 +19,7 @@ from scstream_app.ui.document.playback.frame_times import timecode
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.appearance.indicator import Indicator
 from scstream_app.ui.qt.layout.narrow_row import NarrowRow
+from scstream_app.ui.qt.layout.second_line import SecondLine
 from scstream_app.ui.qt.readout import Readout
 from scstream_app.ui.viewer.viewer import Viewer
 
@@ -25,8 +27,8 @@ _REFRESH_MILLISECONDS = 250
 #: Seconds over which rate and latency are measured.
 _SPAN = 2.0
 _NAME_WIDTH = 220
-#: Width from which there is room for the time, which the transport shows too.
-_ROOMY = 860
+#: Width for the state and between widgets in pixels.
+_STATE_WIDTH, _SPACING = 120, 14
 _GREEN, _ORANGE, _RED, _GREY = (QColor(name) for name in ("#3fa45b", "#e08b28", "#d93636", "#8b9096"))
 _DIM = QColor(16, 16, 20, 165)
 _STATE_TEXTS = {
@@ -72,6 +74,8 @@ class LatencyMeter:
 
 class LiveBar(QWidget):
     """Bar with state, rate, latency and record button of a live source; hidden for other sources.
+
+    In a narrow window the numbers are on a second line.
 
     Latency is the time from the camera's delivery of a frame until the viewer has painted it.
     """
@@ -145,24 +149,23 @@ class LiveBar(QWidget):
         return button
 
     def _lay_out(self) -> None:
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, 4, 8, 4)
-        row.setSpacing(14)
+        numbers = _Numbers((self._time, self._rate, self._latency, self._dropped, self._size), self)
+        NarrowRow(numbers, (self._size, self._dropped))
+        row = QHBoxLayout()
+        row.setSpacing(_SPACING)
         row.addWidget(self._dot)
         row.addWidget(self._name)
         row.addWidget(self._state, 1)
-        for label in (self._time, self._rate, self._latency, self._dropped, self._size):
-            row.addWidget(label)
+        row.addWidget(numbers)
         row.addWidget(self._targets)
         row.addWidget(self._record)
-        NarrowRow(self, (self._size, self._dropped))
         self._state.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Leave the room of a narrow bar to the state."""
-        super().resizeEvent(event)
-        self._time.setVisible(event.size().width() >= _ROOMY)
+        lines = QVBoxLayout(self)
+        lines.setContentsMargins(8, 4, 8, 4)
+        lines.setSpacing(2)
+        lines.addLayout(row)
+        SecondLine(self, lines, row, numbers, _STATE_WIDTH)
 
     # --- user input
 
@@ -294,6 +297,24 @@ class LiveBar(QWidget):
     def dimmed(self) -> bool:
         """Whether the picture is dimmed because it is out of date."""
         return self._overlay.isVisible()
+
+
+class _Numbers(QWidget):
+    """Labels side by side; the size hint has room for all, also while some are hidden."""
+
+    def __init__(self, labels: Sequence[Readout], parent: QWidget) -> None:
+        super().__init__(parent)
+        self._labels = labels
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(_SPACING)
+        for label in labels:
+            layout.addWidget(label)
+        layout.addStretch(1)
+
+    def sizeHint(self) -> QSize:
+        widths = sum(label.minimumWidth() for label in self._labels)
+        return QSize(widths + _SPACING * len(self._labels), super().sizeHint().height())
 
 
 class DimOverlay(QWidget):

@@ -7,8 +7,8 @@ from threading import Event
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QSettings, Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QToolButton
+from PySide6.QtCore import QEvent, QPoint, QRect, QSettings, Qt
+from PySide6.QtWidgets import QComboBox, QLabel, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
@@ -74,6 +74,39 @@ def test_a_camera_is_shown_and_nothing_is_written(scene: Scene) -> None:
     assert not window.actions_["export"].isEnabled()
     assert window.actions_["hide"].statusTip() == "Select segments to hide them"
     scene.wait(lambda: window.live_bar.latency.split()[1].isdecimal())
+
+
+def numbers(bar: QWidget) -> dict[str, QRect]:
+    """Accessible names and places of the visible numbers in the live bar."""
+    names = ("Time", "Frame rate", "Latency", "Dropped frames", "Processing size")
+    labels = [label for label in bar.findChildren(QLabel) if label.isVisible() and label.accessibleName() in names]
+    return {label.accessibleName(): QRect(label.mapTo(bar, QPoint()), label.size()) for label in labels}
+
+
+def test_a_narrow_bar_has_all_numbers_on_a_second_line(scene: Scene) -> None:
+    window, bar = scene.window, scene.window.live_bar
+    record = bar.findChild(QToolButton, "record")
+
+    def second_line() -> bool:
+        return all(place.top() >= record.geometry().bottom() for place in numbers(bar).values())
+
+    for size, narrow in (((1800, 900), False), ((1024, 670), True), ((1800, 900), False), ((1024, 700), True)):
+        window.resize(*size)
+        scene.wait(lambda narrow=narrow: len(numbers(bar)) == 5 and second_line() == narrow)
+        assert all(bar.rect().contains(place) for place in numbers(bar).values())
+        assert bar.rect().contains(record.geometry())
+    scene.show(1)
+    scene.wait(lambda: bar.time != "")
+
+
+def test_the_narrowest_bar_leaves_out_numbers(scene: Scene) -> None:
+    window, bar = scene.window, scene.window.live_bar
+    window.resize(window.minimumSizeHint())
+    scene.wait(lambda: "Processing size" not in numbers(bar))
+    assert {"Time", "Frame rate", "Latency"} <= set(numbers(bar))
+    assert all(bar.rect().contains(place) for place in numbers(bar).values())
+    window.resize(1024, 700)
+    scene.wait(lambda: len(numbers(bar)) == 5)
 
 
 def test_a_first_frame_is_not_waited_for(qtbot: QtBot, window: MainWindow, rig: CameraRig) -> None:
