@@ -276,8 +276,11 @@ class ScStream(ClusterMixin, BaseEstimator):
         # Fewer points than a covariance has dimensions do not tell what clusters look like.
         tiny = sampler.state.history.largest_count < min(self.n_features_in_ + 2, rows.total)
         if rows.total > 0.0 and (faded or tiny):
-            candidates = [sampler.component] if faded else self._candidates(rows)
-            self._sampler, batch = start_stream(config, candidates, rows, time, sampler.state.batch + 1)
+            number = sampler.state.batch + 1
+            if faded:
+                self._sampler, batch = start_stream(config, [sampler.component], rows, time, number)
+            else:
+                self._sampler, batch = self._start_stream(config, rows, time, number)
             self._sampler.register_births(sampler)
             return batch
         batch = rows.points(sampler.component)
@@ -297,13 +300,17 @@ class ScStream(ClusterMixin, BaseEstimator):
             raise
 
     def _begin(self, config: Parameters, rows: Rows, time: float) -> tuple[Sampler, Points]:
-        sampler, batch = start_stream(config, self._candidates(rows), rows, time)
+        sampler, batch = self._start_stream(config, rows, time)
         sampler.register_births()
         return sampler, batch
 
-    def _candidates(self, rows: Rows) -> list[Component]:
-        """Bound components to choose from on a first batch."""
+    def _start_stream(self, config: Parameters, rows: Rows, time: float, number: int = 0) -> tuple[Sampler, Points]:
+        """Start with a component that is bound to the batch."""
         unbound = self.component or Gaussian()
+        return start_stream(config, self._candidates(unbound, rows), rows, time, number, unbound.variations)
+
+    def _candidates(self, unbound: Component, rows: Rows) -> list[Component]:
+        """Bound components to choose from on a first batch."""
         candidates = rows.candidates(unbound)
         for component in candidates:
             if type(component) is not type(unbound):
@@ -473,7 +480,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         ``threads`` is not saved: it depends on the machine. Nor is ``labels_`` if it is a dask array.
         """
         sampler = self._fitted()
-        extra: dict[str, Any] = {"from_data": self._from_data(sampler.component)}
+        extra: dict[str, Any] = self._from_data(sampler.component)
         if hasattr(self, "feature_names_in_"):
             extra["feature_names"] = list(self.feature_names_in_)
         labels = getattr(self, "labels_", None)
@@ -481,24 +488,30 @@ class ScStream(ClusterMixin, BaseEstimator):
             labels = None
         persistence.save(path, sampler, self._config(), self.n_features_in_, extra, labels)
 
-    def _from_data(self, bound: Component) -> list[str]:
-        """Hyperparameters that `fit` takes from the first batch, because they are None in ``component``."""
+    def _from_data(self, bound: Component) -> dict[str, Any]:
+        """What `fit` takes from the first batch: hyperparameters that are None, and numbers that it has adjusted."""
         component = self.component or Gaussian()
         if type(component) is not type(bound):
-            return []
-        return [name for name, value in component.get_params().items() if value is None]
+            return {"from_data": []}
+        given, found = component.get_params(), bound.hyperparameters()
+        numbers = {name: value for name, value in given.items() if isinstance(value, int | float)}
+        return {
+            "from_data": [name for name, value in given.items() if value is None],
+            "adjusted": {name: value for name, value in numbers.items() if (found[name] != value).all()},
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a model that `save` has written.
 
-        Hyperparameters that were None when the model was saved are None again: `fit` takes them from the first batch.
+        Hyperparameters that `fit` takes from the first batch, or adjusts to it, are as they were set before.
         A custom component must have been defined before: import its module first.
         """
         sampler, meta, labels, _ = persistence.load(path)
         if "video" in meta:
             raise ModelFileError(f"Cannot load '{path}': it is a video model, use VideoSegmenter.load")
-        component = deepcopy(sampler.component).set_params(**dict.fromkeys(meta.get("from_data", ())))
+        component = deepcopy(sampler.component)
+        component.set_params(**dict.fromkeys(meta.get("from_data", ())), **meta.get("adjusted", {}))
         model = cls(component, **vars(sampler.config))
         model.n_features_in_ = meta["n_features"]
         if meta.get("feature_names") is not None:

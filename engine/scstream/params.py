@@ -35,6 +35,10 @@ class Parametrised:
         vars(self).update(vars(other))
         return self
 
+    def changed(self, **params: Any) -> Self:
+        """Return a new object with other values of some parameters."""
+        return type(self)(**{**self.get_params(), **params})
+
     def __repr__(self) -> str:
         try:
             defaults = default_params(type(self))

@@ -31,8 +31,8 @@ from scstream.sampler.sweep import State
 
 FORMAT = "scstream-model"
 #: Earlier versions are still read. Version 1 has statistics relative to zero, and the component "gaussian" for pixels;
-#: version 2 has no hidden clusters and no final labels.
-VERSION = 3
+#: version 2 has no hidden clusters and no final labels; version 3 has no resolution of Gaussian clusters.
+VERSION = 4
 
 Pathish = str | os.PathLike[str]
 Meta = dict[str, Any]
@@ -219,6 +219,8 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
 def _component(meta: Meta, arrays: Arrays) -> Component:
     component_class = BY_NAME[meta["component"]]
     prior = _section(arrays, "prior.")
+    if meta["version"] < 4 and issubclass(component_class, Gaussian | DiagonalGaussian):
+        prior.setdefault("resolution", np.zeros(()))
     missing = default_params(component_class).keys() - prior.keys()
     if missing:
         raise ValueError(f"the prior lacks {sorted(missing)}")
@@ -345,7 +347,10 @@ def _check_from_data(meta: Meta, component: Component) -> None:
     names = meta.get("from_data", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise ValueError("'from_data' must be a list of strings")
-    check_names(names, default_params(type(component)))
+    adjusted = meta.get("adjusted", {})
+    if not isinstance(adjusted, dict) or not all(type(value) in (int, float) for value in adjusted.values()):
+        raise ValueError("'adjusted' must be a mapping to numbers")
+    check_names([*names, *adjusted], default_params(type(component)))
 
 
 def _check_links(

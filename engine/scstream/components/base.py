@@ -94,6 +94,10 @@ class Component(Parametrised, ABC):
         """
         return [self.bind(X, weight)]
 
+    def variations(self, bound: Self) -> list[Self]:
+        """Return more components to choose from, in order, once ``bound`` is the best one of the `candidates`."""
+        return []
+
     @abstractmethod
     def hyperparameters(self) -> dict[str, Array]:
         """Return all arguments of ``__init__`` as arrays of numbers, for saving; defined after `bind`."""

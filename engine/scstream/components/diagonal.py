@@ -13,7 +13,7 @@ from scipy.special import gammaln
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels
-from scstream.components.gaussian import SCALES, weighted_mean_variance
+from scstream.components.first_batch import bound_resolution, rounding_variance, scale_priors, weighted_moments
 from scstream.threads import run_ranges
 
 #: Points scored at a time by one thread.
@@ -38,13 +38,16 @@ class DiagonalGaussian(Component):
     Parameters
     ----------
     kappa : float, default=1.0
-        Weight of the prior mean, in points.
+        Weight of the prior mean, in points; with ``psi=None`` times the scale of psi, so that means may lie anywhere
+        in the first batch.
     m : array (D,), default=None
         Prior mean. None: the first batch's mean.
     nu : float, default=3.0
         Weight of the prior variances, in points.
     psi : array (D,) or float, default=None
         Prior variances of a cluster. None: the first batch's variances, scaled as for `Gaussian`.
+    resolution : array (D,) or float, default=None
+        Step between the values that each feature can have, as for `Gaussian`.
 
     Notes
     -----
@@ -70,17 +73,18 @@ class DiagonalGaussian(Component):
         m: npt.ArrayLike | None = None,
         nu: float = 3.0,
         psi: npt.ArrayLike | None = None,
+        resolution: npt.ArrayLike | None = None,
     ) -> None:
         self.kappa = kappa
         self.m = m
         self.nu = nu
         self.psi = psi
+        self.resolution = resolution
 
     def bind(self, X: Array, weight: Array) -> Self:
-        D = X.shape[1]
-        mean, variance = weighted_mean_variance(X, weight)
-        m = mean if self.m is None else numeric("m", self.m)
-        psi = variance if self.psi is None else numeric("psi", self.psi)
+        D, moments = X.shape[1], weighted_moments(X, weight)
+        m = moments.mean if self.m is None else numeric("m", self.m)
+        psi = moments.variance if self.psi is None else numeric("psi", self.psi)
         if psi.ndim == 0:
             psi = np.full(D, psi)
         kappa, nu = scalar("kappa", self.kappa), scalar("nu", self.nu)
@@ -92,17 +96,19 @@ class DiagonalGaussian(Component):
             raise ValueError(f"m must be {D} numbers of at most {MAX_VALUE:g}, one per feature, got {self.m!r}")
         if psi.shape != (D,) or not np.isfinite(psi).all() or (psi <= 0).any():
             raise ValueError(f"psi must be {D} positive variances, got {self.psi!r}")
-        return type(self)(kappa, m, nu, psi)
+        resolution = bound_resolution(self.resolution, X, weight, self.psi is None)
+        return self.changed(kappa=kappa, m=m, nu=nu, psi=psi, resolution=resolution)
 
     def candidates(self, X: Array, weight: Array) -> list[Self]:
         bound = self.bind(X, weight)
-        if self.psi is not None:
-            return [bound]
-        psi = np.asarray(bound.psi)
-        return [type(bound)(bound.kappa, bound.m, bound.nu, scale * psi) for scale in SCALES]
+        return [bound] if self.psi is not None else scale_priors(bound, weighted_moments(X, weight).varies)
 
     def hyperparameters(self) -> dict[str, Array]:
-        return {name: np.asarray(getattr(self, name), np.float64) for name in ("kappa", "m", "nu", "psi")}
+        return {name: np.asarray(value, np.float64) for name, value in self.get_params().items()}
+
+    @cached_property
+    def _rounding(self) -> Array | None:
+        return rounding_variance(self.resolution)
 
     @cached_property
     def origin(self) -> Array:
@@ -123,6 +129,8 @@ class DiagonalGaussian(Component):
     def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
         out = np.zeros((n_groups, self.n_statistics))
         kernels.diagonal_statistics(points, weight, groups, out)
+        if self._rounding is not None:
+            out[:, 1 + points.shape[1] :] += out[:, :1] * self._rounding
         return out
 
     def _posterior(self, S: Array) -> tuple[Array, Array, Array, Array]:
@@ -206,7 +214,7 @@ class DiagonalGaussian(Component):
         spread = variance + np.square(mean - np.asarray(self.m))
         # The prior variance of a cluster's mean is psi / kappa.
         kappa = min(float(self.kappa), float(np.mean(psi / np.maximum(spread, psi))))
-        return type(self)(kappa, self.m, self.nu, self.psi)
+        return self.changed(kappa=kappa)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, variance = self._moments(S)

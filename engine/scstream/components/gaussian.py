@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache, cached_property, partial, reduce
+from functools import cache, cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,19 +13,16 @@ import numpy.typing as npt
 from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels, LikelyMerges, log_rising
+from scstream.components.first_batch import bound_resolution, rounding_variance, scale_priors, weighted_moments
 from scstream.threads import run_ranges
 
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
 _ROWS = 4096
 _SCORES = 2**15
-#: Points whose moments are computed at a time: as many as `sampler.points.CHUNK`, so that chunks have their own sums.
-_MOMENT_ROWS = 2**14
 #: Clusters compared with all others at a time by one thread.
 _CLUSTERS = 128
-#: Shares of the first batch's variances that are tried as a cluster's prior variances, from large to small.
-SCALES = tuple(0.25**n for n in range(7))
-#: Prior variance if no feature varies in the first batch.
-_UNKNOWN_VARIANCE = 1e-6
+#: Additional weights of the prior covariance that are tried, in points for each feature, from small to large.
+_WEIGHTS = tuple(4.0**n for n in range(5))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +41,21 @@ class Gaussian(Component):
     Parameters
     ----------
     kappa : float, default=1.0
-        Weight of the prior mean, in points.
+        Weight of the prior mean, in points; with ``psi=None`` times the scale of psi, so that means may lie anywhere
+        in the first batch.
     m : array (D,), default=None
         Prior mean. None: the first batch's mean.
     nu : float, default=None
-        Weight of the prior covariance, in points, more than D - 1. None: D + 3.
+        Weight of the prior covariance, in points, more than D - 1. None: D + 3; if ``psi`` is None too, that or
+        D + 3 plus 1, 4, 16, 64 or 256 times D, chosen like the scale of ``psi``.
     psi : array (D, D) or float, default=None
         Prior covariance of a cluster (the inverse-Wishart scale is ``nu * psi``). A number stands for that multiple of
-        the identity. None: the first batch's variances on the diagonal, times 1, 1/4, 1/16, ... or 1/4096: the scale
+        the identity. None: the first batch's variances on the diagonal, times 1, 1/4, 1/16, ...: the scale
         under which the first batch has the highest evidence, an estimate of the log marginal likelihood of all points.
+    resolution : array (D,) or float, default=None
+        Step between the values that each feature can have, such as 1 for whole numbers; 0: any value is possible. A
+        point counts as if it were spread evenly over a step, so that no cluster shrinks to a single value. None: the
+        step that the first batch shows, or 0 if ``psi`` is given.
 
     Notes
     -----
@@ -95,33 +97,37 @@ class Gaussian(Component):
         m: npt.ArrayLike | None = None,
         nu: float | None = None,
         psi: npt.ArrayLike | None = None,
+        resolution: npt.ArrayLike | None = None,
     ) -> None:
         self.kappa = kappa
         self.m = m
         self.nu = nu
         self.psi = psi
+        self.resolution = resolution
 
     def bind(self, X: Array, weight: Array) -> Self:
-        D = X.shape[1]
-        mean, variance = weighted_mean_variance(X, weight)
-        psi = np.diag(variance) if self.psi is None else numeric("psi", self.psi)
+        D, moments = X.shape[1], weighted_moments(X, weight)
+        psi = np.diag(moments.variance) if self.psi is None else numeric("psi", self.psi)
         if psi.ndim == 0:
             psi = psi * np.eye(D)
-        bound = type(self)(
+        bound = self.changed(
             kappa=scalar("kappa", self.kappa),
-            m=mean if self.m is None else numeric("m", self.m),
+            m=moments.mean if self.m is None else numeric("m", self.m),
             nu=float(D + 3) if self.nu is None else scalar("nu", self.nu),
             psi=psi,
+            resolution=bound_resolution(self.resolution, X, weight, self.psi is None),
         )
         bound._check(D)
         return bound
 
     def candidates(self, X: Array, weight: Array) -> list[Self]:
         bound = self.bind(X, weight)
-        if self.psi is not None:
-            return [bound]
-        psi = np.asarray(bound.psi)
-        return [type(bound)(bound.kappa, bound.m, bound.nu, scale * psi) for scale in SCALES]
+        return [bound] if self.psi is not None else scale_priors(bound, weighted_moments(X, weight).varies)
+
+    def variations(self, bound: Self) -> list[Self]:
+        if self.psi is not None or self.nu is not None:
+            return []
+        return [bound.changed(nu=float(bound.nu or 0.0) + weight * bound._D) for weight in _WEIGHTS]
 
     def _check(self, D: int) -> None:
         m, psi, nu = np.asarray(self.m), np.asarray(self.psi), float(self.nu or 0.0)
@@ -142,7 +148,13 @@ class Gaussian(Component):
             "m": np.asarray(self.m, np.float64),
             "nu": np.asarray(self.nu, np.float64),
             "psi": np.asarray(self.psi, np.float64),
+            "resolution": np.asarray(self.resolution, np.float64),
         }
+
+    @cached_property
+    def _rounding(self) -> Array | None:
+        """Variance (D,) of a point within the steps of its features; None without steps."""
+        return rounding_variance(self.resolution)
 
     @cached_property
     def _prior(self) -> tuple[float, Array | tuple[float, ...], float, Array]:
@@ -179,6 +191,8 @@ class Gaussian(Component):
     def statistics(self, points: Array, weight: Array, groups: Labels, n_groups: int) -> Array:
         out = np.zeros((n_groups, self.n_statistics))
         kernels.gaussian_statistics(points, weight, groups, out)
+        if self._rounding is not None:
+            out[:, _squares(self._D)] += out[:, :1] * self._rounding
         return out
 
     def log_marginal(self, S: Array) -> Array:
@@ -187,6 +201,8 @@ class Gaussian(Component):
         return out
 
     def twin_scores(self, S: Array) -> Array:
+        if self._rounding is not None:
+            return super().twin_scores(S)
         # n equal points add n kappa / (n + kappa) (x - m) (x - m)' to nu psi. With q = (x - m)' (nu psi)^-1 (x - m),
         # the determinant grows by 1 + n kappa / (n + kappa) q: no matrix needs to be decomposed for each point.
         kappa, m, nu, _ = self._prior
@@ -284,7 +300,7 @@ class Gaussian(Component):
         psi = np.diag(np.asarray(self.psi))
         # The prior variance of a cluster's mean is psi / kappa.
         kappa = min(float(self.kappa), float(np.mean(psi / np.maximum(spread, psi))))
-        return type(self)(kappa, self.m, self.nu, self.psi)
+        return self.changed(kappa=kappa)
 
     def summary(self, S: Array) -> dict[str, Array]:
         mean, covariance = self.moments(S)
@@ -343,44 +359,8 @@ def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     return np.tril_indices(D)
 
 
-def weighted_mean_variance(X: Array, weight: Array) -> tuple[Array, Array]:
-    """Return mean and variance of each column, accurate at any distance from zero.
-
-    A column whose deviations are rounding errors is constant and gets a variance that is usable as a prior: the
-    geometric mean of the others. As long as the column stays constant, it does not matter which.
-    """
-    # Rows that are not in this process compute their means where they are.
-    mean_of = X.mean_of if hasattr(X, "mean_of") else partial(_mean_of, X, weight)
-    rough = mean_of(_values)
-    # Far from zero the first mean is off by its rounding.
-    rest = mean_of(_values, rough)
-    mean = rough + rest
-    variance = mean_of(_squares, rough, rest)
-    rounding = np.square(2.0 * np.finfo(np.float64).eps * mean)
-    constant = variance <= rounding
-    if constant.all():
-        return mean, np.maximum(_UNKNOWN_VARIANCE, rounding)
-    typical = np.exp(np.log(variance[~constant]).mean())
-    return mean, np.where(constant, np.maximum(typical, rounding), variance)
-
-
-def _values(x: Array, *origins: Array) -> Array:
-    """x minus the origins, one after the other."""
-    return reduce(np.subtract, origins, x)
-
-
-def _squares(x: Array, *origins: Array) -> Array:
-    return np.square(_values(x, *origins))
-
-
-def _mean_of(X: Array, weight: Array, term: Callable[..., Array], *origins: Array) -> Array:
-    """Weighted mean (D,) of term(x, *origins) over the rows x of X (N, D)."""
-    total = weight.sum()
-    w = weight / total if total > 0 else np.full(len(weight), 1.0 / len(weight))
-    return sum(sum_rows(X, w, term, *origins), np.zeros(X.shape[1]))
-
-
-def sum_rows(X: Array, weight: Array, term: Callable[..., Array], *origins: Array) -> list[Array]:
-    """Weighted sums (D,) of term(x, *origins) over every `_MOMENT_ROWS` rows x of X (N, D)."""
-    parts = (slice(first, first + _MOMENT_ROWS) for first in range(0, len(X), _MOMENT_ROWS))
-    return [weight[rows] @ term(X[rows], *origins) for rows in parts]
+@cache
+def _squares(D: int) -> npt.NDArray[np.intp]:
+    """Places of the squares in a row of statistics."""
+    i = np.arange(D)
+    return 1 + D + i * (i + 3) // 2

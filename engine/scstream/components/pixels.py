@@ -32,4 +32,4 @@ class PixelGaussian(Gaussian):
 
     def reweighted(self, factor: float) -> Self:
         """Return the component whose prior weighs ``factor`` times as much, for frames with as many more pixels."""
-        return type(self)(factor * float(self.kappa), self.m, self.nu, factor * np.asarray(self.psi))
+        return self.changed(kappa=factor * float(self.kappa), psi=factor * np.asarray(self.psi))

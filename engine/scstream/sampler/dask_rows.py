@@ -29,7 +29,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from scstream.checks import MAX_WEIGHT, check_bounded, check_weight
 from scstream.components.base import Array, Component, Labels
-from scstream.components.gaussian import sum_rows
+from scstream.components.first_batch import sum_rows
 from scstream.sampler.pairwise_sum import Sums, add_parts, sum_part
 from scstream.sampler.points import CHUNK, Points, Rows, label_chunk
 from scstream.sampler.sweep import Densities
@@ -94,7 +94,7 @@ class DaskRows(Rows):
         )
 
     def mean_of(self, term: Callable[..., Array], *origins: Array) -> Array:
-        """Return the weighted mean (D,) of term(x, *origins) over all rows x, as `weighted_mean_variance` needs it."""
+        """Return the weighted mean (D,) of term(x, *origins) over all rows x, as `weighted_moments` needs it."""
         scale = self._total, self.shape[0], _blas_threads()
         parts = dask.compute(*[_task(_sum_block)(block, scale, term, *origins) for block in self.blocks])
         return sum((part for block in parts for part in block), np.zeros(self.shape[1]))

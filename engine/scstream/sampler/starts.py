@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -29,14 +30,24 @@ _STARTS = 3
 _ITERATIONS = 10
 #: Starts whose evidence differs by less, in nats, are equally good.
 _EQUAL = 10.0
+#: Differences of the evidence, in nats, that may be rounding errors.
+_ROUNDING = 1e-3
 #: Nats by which the start from one must be better than that from many.
 _CLEARLY = 1.0
+#: Returns more components to choose from; see `Component.variations`.
+Vary = Callable[[Component], Sequence[Component]]
+
 #: The starts' random generator has a number that no sweep has.
 _START_SWEEP = 2**33
 
 
 def start_stream(
-    config: Parameters, candidates: list[Component], rows: Rows, time: float, number: int = 0
+    config: Parameters,
+    candidates: list[Component],
+    rows: Rows,
+    time: float,
+    number: int = 0,
+    vary: Vary = lambda best: [],
 ) -> tuple[Sampler, Points]:
     """Cluster a first batch; returns the sampler and the labelled batch.
 
@@ -52,9 +63,11 @@ def start_stream(
     time : float
     number : int
         Number of the batch in the stream.
+    vary : callable
+        Returns components like the best of several candidates, to choose from as well.
     """
     rng = counter_rng(config.seed, number, _START_SWEEP)
-    component = _best_component(candidates, rows, config.log_alpha, rng)
+    component = _best_component(candidates, vary, rows, config.log_alpha, rng)
     sample, start = _best_start(component, rows, config.log_alpha, rng)
     many = rows.points(component)
     from_many = Sampler.begin_with(config, component, start * sample.factor, time, number)
@@ -69,21 +82,29 @@ def start_stream(
     return (from_one, one) if gain > _CLEARLY else (from_many, many)
 
 
-def _best_component(candidates: list[Component], rows: Rows, log_alpha: float, rng: np.random.Generator) -> Component:
-    """The candidate with the highest evidence; the search ends when it falls twice in a row."""
+def _best_component(
+    candidates: list[Component], vary: Vary, rows: Rows, log_alpha: float, rng: np.random.Generator
+) -> Component:
+    """The component with the highest evidence, of the candidates first and then of variations of the best of them."""
     if len(candidates) == 1:
         return candidates[0]
-    best, highest, falls = candidates[0], -np.inf, 0
     size = _CANDIDATE_POINTS if len(rows) < 4 * _CANDIDATE_POINTS else _MANY_CANDIDATE_POINTS
-    for component in candidates:
-        sample = _Sample(component, rows, log_alpha, size, rng)
-        evidence = sample.soft.evidence(sample.from_many(rng))
-        falls = 0 if evidence > highest else falls + 1
-        if evidence > highest:
-            best, highest = component, evidence
-        if falls == 2:
-            break
-    return best
+
+    def climb(best: Component, highest: float, components: Sequence[Component]) -> tuple[Component, float]:
+        """The best component and its evidence; the search ends where that does not rise twice in a row."""
+        falls = 0
+        for component in components:
+            sample = _Sample(component, rows, log_alpha, size, rng)
+            evidence = sample.soft.evidence(sample.from_many(rng))
+            falls = 0 if evidence > highest else falls + 1
+            if evidence > highest:
+                best, highest = component, evidence
+            if falls == 2:
+                break
+        return best, highest
+
+    best, highest = climb(candidates[0], -math.inf, candidates)
+    return climb(best, highest, vary(best))[0]
 
 
 def _best_start(component: Component, rows: Rows, log_alpha: float, rng: np.random.Generator) -> tuple[_Sample, Array]:
@@ -142,8 +163,11 @@ class _Sample:
         """
         starts = [self.from_many(rng) for _ in range(n_starts)]
         evidence = [self.soft.evidence(S) for S in starts]
-        good = [n for n, value in enumerate(evidence) if value >= max(evidence) - _EQUAL]
-        return starts[max(good, key=lambda n: (len(starts[n]), evidence[n]))]
+        most = max(len(S) for S, value in zip(starts, evidence, strict=True) if value >= max(evidence) - _EQUAL)
+        best = max(value for S, value in zip(starts, evidence, strict=True) if len(S) == most)
+        # Where several find the same clusters, rounding errors must not decide.
+        same = (S for S, value in zip(starts, evidence, strict=True) if len(S) == most and value >= best - _ROUNDING)
+        return next(same)
 
     def from_many(self, rng: np.random.Generator) -> Array:
         """Statistics (K, P) of clusters found from many pieces that are merged; from more if most pieces remain."""

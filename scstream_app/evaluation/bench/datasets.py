@@ -81,6 +81,10 @@ def all_sets() -> Iterator[DataSet]:
     yield from map(blobs, (1, 2, 5, 20, 64))
     yield mixed_units()
     yield diagonal()
+    yield close_pair()
+    yield near_blobs()
+    yield whole_numbers()
+    yield yes_or_no()
     yield one_gaussian()
     yield bundled("iris")
     wine = bundled("wine")
@@ -108,6 +112,33 @@ def diagonal() -> DataSet:
     noise = np.random.default_rng(0).normal(size=(1200, 3))
     y = np.repeat(np.arange(3), 400)
     return DataSet("3-D diagonal", noise + 100.0 * y[:, None], y)
+
+
+def close_pair() -> DataSet:
+    """Three clusters, of which two lie ten standard deviations apart and the third ten thousand."""
+    noise = np.random.default_rng(1).normal(size=(900, 3))
+    y = np.repeat(np.arange(3), 300)
+    return DataSet("3-D, a close pair", noise + np.array([0.0, 10.0, 1e4])[y, None], y)
+
+
+def near_blobs() -> DataSet:
+    """Ten blobs in 64 dimensions, whose centres vary by two standard deviations in each."""
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 10, 1000)
+    return DataSet("64-D near blobs", 2.0 * rng.normal(size=(10, 64))[y] + rng.normal(size=(1000, 64)), y)
+
+
+def whole_numbers() -> DataSet:
+    """Six blobs in the plane with a standard deviation of 2, rounded to whole numbers."""
+    X, y = datasets.make_blobs(1500, 2, centers=6, cluster_std=2.0, center_box=(-30.0, 30.0), random_state=3)
+    return DataSet("2-D blobs, whole numbers", X.round(), y)
+
+
+def yes_or_no() -> DataSet:
+    """Three groups that answer each of twelve questions with yes at probabilities of 0.1 or 0.9."""
+    rng = np.random.default_rng(4)
+    chance, y = rng.choice([0.1, 0.9], (3, 12)), rng.integers(0, 3, 1200)
+    return DataSet("12 yes or no answers", (rng.random((1200, 12)) < chance[y]).astype(float), y)
 
 
 def one_gaussian() -> DataSet:

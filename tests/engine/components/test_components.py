@@ -529,6 +529,34 @@ def test_open_hyperparameters_come_from_the_weighted_first_batch(make: Callable[
     np.testing.assert_allclose(psi, repeated.var(axis=0))
 
 
+@pytest.mark.parametrize("make", [Gaussian, DiagonalGaussian])
+def test_a_resolution_spreads_points_over_its_steps(make: Callable[..., Component]) -> None:
+    """The statistics are those of many points spread evenly over a step around each."""
+    X, w, resolution = np.array([[1.0, 2.0], [4.0, 2.5]]), np.array([1.0, 3.0]), np.array([1.0, 0.5])
+    places = (np.arange(1000) + 0.5) / 1000.0 - 0.5
+    u, v = (axis.ravel() for axis in np.meshgrid(places, places))
+    spread = (X[:, None] + np.stack([u, v], axis=1) * resolution).reshape(-1, 2)
+    coarse = make(m=np.zeros(2), psi=1.0, resolution=resolution).bind(X, w)
+    fine = make(m=np.zeros(2), psi=1.0, resolution=0.0).bind(X, w)
+    expected = row(fine, spread, np.repeat(w / 1e6, 10**6))
+    np.testing.assert_allclose(row(coarse, X, w), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("resolution", [-1.0, np.nan, [1.0, 2.0, 3.0]])
+def test_bad_resolutions_are_rejected(resolution: Any) -> None:
+    with pytest.raises(ValueError, match=r"resolution must be (2 numbers >= 0|finite)"):
+        Gaussian(psi=1.0, resolution=resolution).bind(np.zeros((3, 2)), np.ones(3))
+
+
+@pytest.mark.parametrize("make", [Gaussian, DiagonalGaussian])
+def test_steps_between_values_are_found_unless_the_user_sets_the_prior(make: Callable[..., Component]) -> None:
+    x = np.random.default_rng(0).normal(0.0, 30.0, (2000, 2))
+    X = np.column_stack([x.round(), x[:, 1]])
+    np.testing.assert_array_equal(make().bind(X[:, :2], np.ones(2000)).hyperparameters()["resolution"], [1.0, 1.0])
+    np.testing.assert_array_equal(make().bind(X, np.ones(2000)).hyperparameters()["resolution"], [1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(make(psi=1.0).bind(X, np.ones(2000)).hyperparameters()["resolution"], np.zeros(3))
+
+
 def test_gaussian_rows_are_those_of_numpy_around_the_prior_mean() -> None:
     component, X, w = random_case("gaussian", 62, 20, 4)
     np.testing.assert_allclose(row(component, X, w)[0], gaussian_row(X - component.get_params()["m"], w), rtol=1e-12)

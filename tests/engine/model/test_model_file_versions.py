@@ -1,6 +1,7 @@
 """Model files of earlier versions load and continue as they would have.
 
-The statistics of version 1 are relative to zero; version 2 has no hidden clusters and no final labels.
+The statistics of version 1 are relative to zero; version 2 has no hidden clusters and no final labels; version 3 has no
+resolution.
 """
 
 from __future__ import annotations
@@ -48,12 +49,13 @@ def as_version_1(path: Path, meta: dict[str, Any], arrays: dict[str, Any]) -> Pa
 
 
 def write_old(path: Path, version: int, meta: dict[str, Any], arrays: dict[str, Any]) -> Path:
-    """Write a file without what version 3 has added."""
+    """Write a file without what later versions have added; what version 4 has added must be without effect."""
     old = {"parameters": {name: value for name, value in meta["parameters"].items() if name != "patience"}}
     if "video" in meta:
         new = ("smoothing", "steadiness")
         old["video"] = {name: value for name, value in meta["video"].items() if name not in new}
-    kept = {name: array for name, array in arrays.items() if name not in ("owner", "newcomer")}
+    assert not arrays.get("prior.resolution", np.zeros(1)).any()
+    kept = {name: array for name, array in arrays.items() if name not in ("owner", "newcomer", "prior.resolution")}
     kept = {name: array for name, array in kept.items() if not name.startswith("final.")}
     persistence.write(path, {**meta, **old, "version": version}, kept)
     return path
@@ -86,6 +88,19 @@ def test_a_model_of_version_1_continues_as_it_would_have(component: Component, f
     np.testing.assert_allclose(ScStream.load(tmp_path / "new.npz").score_samples(X), model.score_samples(X), rtol=1e-6)
 
 
+@pytest.mark.parametrize("component", [Gaussian(), DiagonalGaussian()], ids=["gaussian", "diagonal"])
+def test_a_model_of_version_3_continues_as_it_would_have(component: Component, tmp_path: Path) -> None:
+    first, second, third = batches(component, 3)
+    model = ScStream(component, seed=2, max_init_sweeps=40).partial_fit(first).partial_fit(second)
+    model.save(tmp_path / "model.npz")
+    meta, arrays = persistence.read(tmp_path / "model.npz")
+    assert not arrays.pop("prior.resolution").any()
+    persistence.write(tmp_path / "old.npz", {**meta, "version": 3}, arrays)
+    loaded = ScStream.load(tmp_path / "old.npz")
+    np.testing.assert_array_equal(loaded.partial_fit(third).labels_, model.partial_fit(third).labels_)
+    assert loaded.log_posterior_ == model.log_posterior_
+
+
 def test_records_of_version_1_must_stay_finite(tmp_path: Path) -> None:
     X = batches(Gaussian(), 1)[0]
     for component in (Gaussian(), DiagonalGaussian()):
@@ -116,10 +131,10 @@ def test_a_video_model_of_an_earlier_version_continues_bit_by_bit_alike(
         np.testing.assert_array_equal(loaded.statistics_, segmenter.statistics_)
 
 
-@pytest.mark.parametrize("version", [0, 4, -1, "1", None, [1]])
+@pytest.mark.parametrize("version", [0, 5, -1, "1", None, [1]])
 def test_other_versions_are_refused(version: Any, tmp_path: Path) -> None:
     ScStream(max_init_sweeps=3).fit(batches(Gaussian(), 1)[0]).save(tmp_path / "model.npz")
     meta, arrays = persistence.read(tmp_path / "model.npz")
     persistence.write(tmp_path / "other.npz", {**meta, "version": version}, arrays)
-    with pytest.raises(ModelFileError, match="this program reads 1 to 3"):
+    with pytest.raises(ModelFileError, match="this program reads 1 to 4"):
         ScStream.load(tmp_path / "other.npz")

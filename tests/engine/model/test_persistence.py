@@ -159,7 +159,7 @@ def test_a_component_set_after_the_fit_leaves_the_saved_one_as_it_is(saved: Path
 
 def test_a_file_of_an_earlier_version_loads_with_the_values_from_its_data(saved: Path, tmp_path: Path) -> None:
     meta, arrays = persistence.read(saved)
-    assert meta.pop("from_data") == ["m", "nu", "psi"]
+    assert meta.pop("from_data") == ["m", "nu", "psi", "resolution"]
     persistence.write(tmp_path / "earlier.npz", meta, arrays)
     loaded = ScStream.load(tmp_path / "earlier.npz").component
     np.testing.assert_allclose(loaded.m, stream("gaussian", 1)[0].mean(axis=0))
@@ -307,6 +307,9 @@ def test_negative_counts_are_refused(saved: Path, tmp_path: Path) -> None:
         {"from_data": ["sigma"]},
         {"from_data": [["psi"]]},
         {"from_data": 3},
+        {"adjusted": ["kappa"]},
+        {"adjusted": {"kappa": "1"}},
+        {"adjusted": {"sigma": 1.0}},
         {"feature_names": "xyz"},
         {"feature_names": ["x", "y"]},
         {"feature_names": ["x", "y", 3]},

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from reference import Array
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream
-from scstream.components import Component, gaussian
+from scstream.components import Component, first_batch
 from scstream.sampler import dask_rows, points
 from scstream.sampler.pairwise_sum import add_parts, sum_part
 
@@ -31,7 +31,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let small batches have many chunks, and compute them in this process one after another."""
     monkeypatch.setattr(points, "CHUNK", 64)
     monkeypatch.setattr(dask_rows, "CHUNK", 64)
-    monkeypatch.setattr(gaussian, "_MOMENT_ROWS", 64)
+    monkeypatch.setattr(first_batch, "_MOMENT_ROWS", 64)
     with dask.config.set(scheduler="sync"):
         yield
 

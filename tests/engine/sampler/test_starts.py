@@ -61,6 +61,54 @@ def test_ordinary_data_are_clustered_untuned(name: str, least: float) -> None:
     assert ari(y, ScStream(seed=0).fit(X).labels_) > least
 
 
+@pytest.mark.parametrize("component", [None, DiagonalGaussian()])
+def test_whole_numbers_are_not_clustered_value_by_value(component: DiagonalGaussian | None) -> None:
+    rng = np.random.default_rng(5)
+    y = np.arange(1500) % 5
+    X = np.round(rng.uniform(-25.0, 25.0, (5, 2))[y] + rng.normal(0.0, 1.5, (1500, 2)))
+    model = ScStream(component, seed=0).fit(X)
+    assert model.n_clusters_ == 5
+    assert ari(y, model.labels_) > 0.95
+
+
+def test_groups_of_answers_are_found() -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 2
+    X = rng.random((1200, 10)) < np.where(y[:, None] == 0, 0.1, 0.9)
+    model = ScStream(seed=0).fit(X.astype(float))
+    assert model.n_clusters_ == 2
+    assert ari(y, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("values", [[0.0, 50.0, 100.0, 150.0, 200.0], [0.0, 1.0, 7.0]])
+def test_few_different_points_are_groups_of_their_own(values: list[float]) -> None:
+    y = np.arange(600) % len(values)
+    model = ScStream(seed=0).fit(np.array(values)[y, None])
+    assert ari(y, model.labels_) == 1.0
+
+
+def test_a_constant_feature_changes_nothing() -> None:
+    X, y = three_blobs(np.random.default_rng(2))
+    X = np.column_stack([np.full(len(X), 7.0), X, np.zeros(len(X))])
+    assert ari(y, ScStream(seed=0).fit(X).labels_) > 0.99
+
+
+@pytest.mark.parametrize(("D", "n"), [(64, 800), (100, 300)])
+def test_near_clusters_are_found_among_many_features(D: int, n: int) -> None:
+    """A few points per feature do not show a covariance: it takes a prior that says how alike clusters are."""
+    rng = np.random.default_rng(D)
+    y = np.arange(n) % 5
+    X = 2.0 * rng.normal(size=(5, D))[y] + rng.normal(size=(n, D))
+    assert ari(y, ScStream(seed=0).fit(X).labels_) == 1.0
+
+
+def test_two_near_clusters_are_found_beside_one_far_away() -> None:
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(3), 300)
+    X = np.array([0.0, 10.0, 1e5])[y, None] + rng.normal(size=(900, 2))
+    assert ari(y, ScStream(seed=0).fit(X).labels_) == 1.0
+
+
 @pytest.mark.parametrize("D", [1, 3, 10])
 def test_one_gaussian_is_one_cluster(D: int) -> None:
     X = np.random.default_rng(D).normal(size=(500, D))
