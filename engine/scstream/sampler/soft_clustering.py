@@ -34,9 +34,9 @@ class Shares:
 
     Parameters
     ----------
-    cluster : array (N, R) int32
+    cluster : array (R, N) int32
         The clusters that share each point, the one with the largest share first.
-    share : array (N, R)
+    share : array (R, N)
         Their shares, which sum to 1.
     """
 
@@ -46,7 +46,8 @@ class Shares:
     @property
     def labels(self) -> npt.NDArray[np.int32]:
         """The cluster (N,) with the largest share of each point."""
-        return self.cluster[:, 0]
+        labels: npt.NDArray[np.int32] = self.cluster[0]
+        return labels
 
 
 class SoftClustering:
@@ -97,7 +98,7 @@ class SoftClustering:
             return self._shared[1]
         component = self.component
         scores = component.scores(component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)), self.points)
-        shape = len(scores), min(len(S), _SHARED_BY)
+        shape = min(len(S), _SHARED_BY), len(scores)
         shares = Shares(np.empty(shape, np.int32), np.empty(shape))
         run_ranges(
             len(scores),
@@ -110,8 +111,8 @@ class SoftClustering:
     def statistics(self, shares: Shares, K: int) -> Array:
         """Statistics (K, P) of clusters that share points."""
         total: Array = np.zeros((K, self.component.n_statistics))
-        for cluster, share in zip(shares.cluster.T, shares.share.T, strict=True):
-            total += self.component.statistics(self.points, self.weight * share, np.ascontiguousarray(cluster), K)
+        for cluster, share in zip(shares.cluster, shares.share, strict=True):
+            total += self.component.statistics(self.points, self.weight * share, cluster, K)
         return total
 
     # --- number of clusters
@@ -124,7 +125,7 @@ class SoftClustering:
         """
         shares = self.share(S)
         S = self.statistics(shares, len(S))
-        entropy = -float(self.weight @ xlogy(shares.share, shares.share).sum(axis=1))
+        entropy = -float(xlogy(shares.share, shares.share).sum(axis=0) @ self.weight)
         counts = gammaln(np.maximum(S[:, 0], 1.0)).sum()
         marginal = self.component.log_marginal(S).sum()
         return float(len(S) * self.log_alpha - gammaln(len(S) + 1.0) + counts + marginal) + entropy
@@ -162,10 +163,11 @@ class SoftClustering:
 
     # --- seeds
 
-    def seed(self, n_pieces: int, rng: np.random.Generator, among: Array | None = None) -> Array:
+    def seed(self, n_pieces: int, rng: np.random.Generator, among: Array | None = None, at_a_time: int = 1) -> Array:
         """Choose seeds far from each other and from clusters with statistics ``among`` (K, P).
 
-        Returns the statistics (at most n_pieces, P) of the points around them.
+        Returns the statistics (at most n_pieces, P) of the points around them. Several seeds ``at_a_time`` take less
+        time, but may be near each other.
 
         As in k-means++, a point becomes the next seed with a probability proportional to its distance from the nearest
         seed or cluster. The distance is what its log predictive loses if its cluster is that one rather than one with
@@ -175,7 +177,7 @@ class SoftClustering:
         each = np.arange(N, dtype=np.int32)
         single = component.statistics(self.points, np.ones(N), each, N)
         own = component.twin_scores(single)
-        piece, no_weight = np.zeros(N, np.int32), np.zeros(1)
+        piece = np.zeros(N, np.int32)
         if among is None:
             distance = np.ones(N)
         else:
@@ -183,23 +185,27 @@ class SoftClustering:
             distance = np.maximum(own - scores.max(axis=1), 0.0)
         n = 0
         while n < n_pieces and (total := (chance := distance * self.weight).sum()) > 0.0:
-            seed = draw_index(chance / total, rng)
-            scores = component.scores(component.predictive(single[seed : seed + 1]), no_weight, self.points)[:, 0]
-            loss = np.maximum(own - scores, 0.0)
+            seeds = draw_indices(chance / total, min(at_a_time, n_pieces - n), rng)
+            scores = component.scores(component.predictive(single[seeds]), np.zeros(len(seeds)), self.points)
+            nearest = scores.argmax(axis=1)
+            loss = np.maximum(own - scores.max(axis=1), 0.0)
             nearer = np.ones(N, bool) if among is None and n == 0 else loss < distance
-            n += 1
-            piece[nearer] = n
+            piece[nearer] = n + 1 + nearest[nearer]
             np.copyto(distance, loss, where=nearer)
+            n += len(seeds)
         # Piece 0 are the points that belong to none.
         S = component.statistics(self.points, self.weight, piece, n + 1)[1:]
         return S[S[:, 0] > 0.0]
 
 
-def draw_index(p: Array, rng: np.random.Generator) -> int:
-    """Draw an index with probabilities p (N,) as ``rng.choice(N, p=p)``, which spends most of its time on checks."""
+def draw_indices(p: Array, size: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Draw up to ``size`` different indices with probabilities p (N,).
+
+    A single one is that of ``rng.choice(N, p=p)``, which spends most of its time on checks.
+    """
     sums = p.cumsum()
     sums /= sums[-1]
-    return int(sums.searchsorted(rng.random(), side="right"))
+    return np.unique(sums.searchsorted(rng.random(size), side="right"))
 
 
 def _merged(S: Array, pairs: npt.NDArray[np.int64]) -> Array:

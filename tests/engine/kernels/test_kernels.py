@@ -26,7 +26,16 @@ from scstream import kernels
 from scstream.components import Multinomial, PixelGaussian
 from scstream.kernels._jit import FAST
 from scstream.kernels.basics import noise
-from scstream.kernels.basics.scalar_math import LOG1P_TINY_MAX, exp32, lgamma64, log1p32, log1p64, log1p_tiny, log64
+from scstream.kernels.basics.scalar_math import (
+    LOG1P_TINY_MAX,
+    exp32,
+    exp64,
+    lgamma64,
+    log1p32,
+    log1p64,
+    log1p_tiny,
+    log64,
+)
 from scstream.pixels.tiles import Tiles
 from scstream.sampler.sweep import mode_densities
 from scstream.threads import queue_of
@@ -59,6 +68,12 @@ def apply_doubles(x, log1p, log, lgamma):  # type: ignore[no-untyped-def]
         log1p[n] = log1p64(x[n])
         log[n] = log64(x[n])
         lgamma[n] = lgamma64(x[n])
+
+
+@numba.njit
+def apply_exp_doubles(x, out):  # type: ignore[no-untyped-def]
+    for n in range(len(x)):
+        out[n] = exp64(x[n])
 
 
 @numba.njit
@@ -98,6 +113,14 @@ def test_exp_is_accurate_over_its_range() -> None:
     assert ulps(out, np.exp(x.astype(np.float64))).max() < 4.0
     apply_exp(np.zeros(1, np.float32), out[:1])
     assert out[0] == 1.0
+
+
+def test_double_precision_exp_is_that_of_numpy() -> None:
+    x = np.concatenate([np.linspace(-700.0, 700.0, 140_001), np.linspace(-1.0, 1.0, 2_001)])
+    out = np.empty_like(x)
+    apply_exp_doubles(x, out)
+    np.testing.assert_allclose(out, np.exp(x), rtol=2e-15)
+    assert out[x == 0.0].tolist() == [1.0] * (x == 0.0).sum()
 
 
 def test_double_precision_logarithms_and_lgamma_are_those_of_scipy() -> None:

@@ -12,7 +12,7 @@ from reference import Array, Ints
 from scstream import DiagonalGaussian, Gaussian, Multinomial, kernels
 from scstream.components import Component
 from scstream.metrics import ari
-from scstream.sampler.soft_clustering import SoftClustering, draw_index
+from scstream.sampler.soft_clustering import SoftClustering, draw_indices
 
 LOG_ALPHA = float(np.log(3.0))
 
@@ -39,29 +39,29 @@ def statistics(clustering: SoftClustering, y: Ints) -> Array:
 def test_points_are_shared_in_proportion_to_their_best_scores(order: str) -> None:
     rng = np.random.default_rng(1)
     scores = np.asarray(rng.normal(0.0, 3.0, (300, 9)), order=order)  # type: ignore[call-overload]
-    cluster, share = np.empty((300, 4), np.int32), np.empty((300, 4))
+    cluster, share = np.empty((4, 300), np.int32), np.empty((4, 300))
     kernels.share_points(scores, 0, len(scores), cluster, share)
     expected = np.argsort(-scores, axis=1)[:, :4]
     best = np.take_along_axis(scores, expected, axis=1)
     near = best > best[:, :1] - 12.0
-    np.testing.assert_array_equal(cluster, np.where(near, expected, 0))
-    np.testing.assert_allclose(share, softmax(np.where(near, best, -np.inf), axis=1))
+    np.testing.assert_array_equal(cluster.T, np.where(near, expected, 0))
+    np.testing.assert_allclose(share.T, softmax(np.where(near, best, -np.inf), axis=1))
 
 
 def test_a_cluster_that_is_far_from_a_point_has_no_share() -> None:
-    cluster, share = np.empty((1, 2), np.int32), np.empty((1, 2))
+    cluster, share = np.empty((2, 1), np.int32), np.empty((2, 1))
     kernels.share_points(np.array([[-1000.0, 0.0, -900.0]]), 0, 1, cluster, share)
     assert cluster[0, 0] == 1
-    np.testing.assert_array_equal(share, [[1.0, 0.0]])
+    np.testing.assert_array_equal(share, [[1.0], [0.0]])
 
 
 def test_the_entropy_between_two_clusters_is_what_a_merge_loses() -> None:
     rng = np.random.default_rng(2)
     p = rng.dirichlet(np.ones(3), 50)
     weight = rng.exponential(size=50)
-    cluster = np.tile(np.array([2, 0, 1], np.int32), (50, 1))
+    cluster = np.tile(np.array([[2], [0], [1]], np.int32), 50)
     lost = np.zeros((3, 3))
-    kernels.entropy_between(cluster, p, weight, lost)
+    kernels.entropy_between(cluster, np.ascontiguousarray(p.T), weight, lost)
 
     def entropy(q: Array) -> float:
         return float(-(weight @ (q * np.log(q)).sum(axis=1)))
@@ -165,7 +165,25 @@ def test_seeds_lie_where_the_clusters_do_not() -> None:
 def test_seeds_are_drawn_by_their_probabilities() -> None:
     p = np.random.default_rng(12).dirichlet(np.full(40, 0.1))
     ours, numpys = np.random.default_rng(13), np.random.default_rng(13)
-    assert [draw_index(p, ours) for _ in range(200)] == [numpys.choice(40, p=p) for _ in range(200)]
+    assert [draw_indices(p, 1, ours) for _ in range(200)] == [numpys.choice(40, p=p) for _ in range(200)]
+
+
+def test_seeds_that_are_drawn_together_are_different() -> None:
+    p, rng = np.array([0.45, 0.45, 0.1]), np.random.default_rng(14)
+    found = [draw_indices(p, 2, rng).tolist() for _ in range(100)]
+    assert [0, 1] in found
+    assert [0] in found
+    assert all(seeds in ([0], [1], [2], [0, 1], [0, 2], [1, 2]) for seeds in found)
+
+
+def test_seeds_that_are_chosen_together_find_all_clusters() -> None:
+    centres = [(60.0 * i, 60.0 * j) for i in range(4) for j in range(4)]
+    X, y = blobs(30, *centres)
+    clustering = soft(X)
+    seeds = clustering.seed(30, np.random.default_rng(15), statistics(clustering, y)[:1], at_a_time=4)
+    assert len(seeds) <= 30
+    found = {tuple((clustering.component.summary(S)["mean"] / 60.0).round()) for S in seeds}
+    assert found >= {(x / 60.0, z / 60.0) for x, z in centres[1:]}
 
 
 def test_equal_points_are_one_piece() -> None:

@@ -2,102 +2,146 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from scstream.kernels._jit import kernel, leaf
-from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels._jit import FAST, inlined, kernel, leaf
+from scstream.kernels.basics.intrinsics import bits_to_double, double_to_bits, larger, smaller, vectorise
 from scstream.kernels.basics.layout import uint
+from scstream.kernels.basics.scalar_math import exp64, log64
 
-#: Points whose best scores are searched side by side.
+#: Points that are handled side by side.
 _CHUNK = 128
 #: Clusters whose score is this much below the best one have no share: exp(-12) is next to nothing.
 _NATS = 12.0
+#: Bits of a score that hold its cluster instead.
+_CLUSTER = np.int64(0xFFF)
+#: Scores below this are raised to it, because the bits of -inf with a cluster in them are no number.
+_LEAST = -1e300
+#: Smaller shares count as nothing in an entropy.
+_TINY = 1e-12
 
 
 @kernel
 def share_points(scores, begin, end, cluster, share):
     """Share each of the points [begin, end) between the R clusters with its best scores, R <= K and R <= 4.
 
-    Writes these clusters, best first, to cluster (N, R) int32, 0 where there is none, and their shares, which sum to 1,
-    to share (N, R) float64. scores (N, K) float64; a part of an array that is stored by columns would not vectorise.
+    Writes these clusters, best first, to cluster (R, N) int32, 0 where there is none, and their shares, which sum to 1,
+    to share (R, N) float64. scores (N, K) float64, K < 4096; a part of an array that is stored by columns would not
+    vectorise.
     """
-    R = cluster.shape[1]
-    best = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK)
-    which = np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK), np.empty(_CHUNK)
+    best, total = np.empty((4, _CHUNK)), np.empty(_CHUNK)
     for first in range(begin, end, _CHUNK):
         last = min(first + _CHUNK, end)
-        _four_best(scores, first, last, *best, *which)
-        for n in range(first, last):
-            i = n - first
-            share[n, 0], cluster[n, 0] = 1.0, np.int32(which[0][i])
-            total = 1.0
-            total += _share(best[0][i], best[1][i], which[1][i], 1, share[n], cluster[n])
-            total += _share(best[0][i], best[2][i], which[2][i], 2, share[n], cluster[n])
-            total += _share(best[0][i], best[3][i], which[3][i], 3, share[n], cluster[n])
-            for r in range(R):
-                share[n, r] /= total
+        _four_best(scores, first, last - first, best[0], best[1], best[2], best[3])
+        total[:] = 0.0
+        for r in range(cluster.shape[0]):
+            _read_clusters(scores, first, best[r], cluster[r, first:last])
+            _exponentials(best[r], best[0], share[r, first:last], total)
+        for r in range(cluster.shape[0]):
+            _divide(share[r, first:last], cluster[r, first:last], total)
 
 
 @leaf
-def _four_best(scores, first, last, b0, b1, b2, b3, k0, k1, k2, k3):
-    """Four best scores b (last - first,) of each point in [first, last) and their clusters k, all float64.
+def _four_best(scores, first, size, b0, b1, b2, b3):
+    """Four best scores b (size,) of each point from ``first`` on, in order; their last bits hold the clusters.
 
-    scores (N, K) float64. Of equal scores, the first cluster's is the better one. With fewer clusters, the rest are
-    -inf and 0.
+    scores (N, K), b float64. Of equal scores, the first cluster's is the better one. With fewer clusters, the rest are
+    -inf.
     """
     vectorise()
-    size = uint(last - first)
+    size = uint(size)
     for i in range(size):
         b0[i] = b1[i] = b2[i] = b3[i] = -np.inf
-        k0[i] = k1[i] = k2[i] = k3[i] = 0.0
     # Clusters outermost: that is the order of most components' scores in memory, and points are handled side by side.
     for k in range(scores.shape[1]):
         for i in range(size):
-            score, cluster = _exchange(scores[uint(first) + i, k], float(k), b0, k0, i)
-            score, cluster = _exchange(score, cluster, b1, k1, i)
-            score, cluster = _exchange(score, cluster, b2, k2, i)
-            _exchange(score, cluster, b3, k3, i)
+            score = _with_cluster(scores[uint(first) + i, k], k)
+            other = smaller(score, b0[i])
+            b0[i] = larger(score, b0[i])
+            score = smaller(other, b1[i])
+            b1[i] = larger(other, b1[i])
+            other = smaller(score, b2[i])
+            b2[i] = larger(score, b2[i])
+            b3[i] = larger(other, b3[i])
 
 
 @leaf
-def _exchange(score, cluster, best, which, i):
-    """Let best[i] and which[i] be the better score and its cluster; returns the other ones."""
-    other, loser = best[i], which[i]
-    better = score > other
-    best[i], which[i] = score if better else other, cluster if better else loser
-    return (other, loser) if better else (score, cluster)
+def _with_cluster(score, k):
+    """The score with cluster k in its last bits: the first of equal scores is the largest."""
+    bits = double_to_bits(larger(score, _LEAST))
+    return bits_to_double((bits & ~_CLUSTER) | (np.int64(k) ^ _flip(bits)))
 
 
 @leaf
-def _share(best, score, k, r, share, cluster):
-    """Write cluster k to cluster[r] and its share relative to the best one's to share[r]; returns the share."""
-    if r >= share.shape[0]:
-        return 0.0
-    near = score - best > -_NATS
-    share[r], cluster[r] = math.exp(score - best) if near else 0.0, np.int32(k) if near else np.int32(0)
-    return share[r]
+def _flip(bits):
+    """The bits of a cluster that are inverted in a score, given as bits: all if it is positive."""
+    return ~(bits >> np.int64(63)) & _CLUSTER
+
+
+@leaf
+def _read_clusters(scores, first, best, cluster):
+    """Read the clusters (n,) from best scores of the points from ``first`` on, and restore the scores."""
+    for i in range(uint(cluster.shape[0])):
+        bits = double_to_bits(best[i])
+        k = (bits & _CLUSTER) ^ _flip(bits)
+        cluster[i], best[i] = np.int32(k), scores[uint(first) + i, k]
+
+
+@leaf(fastmath=FAST)
+def _exponentials(score, best, out, total):
+    """Write the exponentials of scores less the best ones, or 0 if they are far below, to out (n,); add to total."""
+    for i in range(uint(out.shape[0])):
+        difference = score[i] - best[i]
+        out[i] = exp64(larger(difference, -_NATS)) if difference > -_NATS else 0.0
+        total[i] += out[i]
+
+
+@leaf
+def _divide(share, cluster, total):
+    """Divide shares (n,) by their total; a cluster without a share becomes 0."""
+    for i in range(uint(share.shape[0])):
+        cluster[i] = cluster[i] if share[i] > 0.0 else np.int32(0)
+        share[i] /= total[i]
 
 
 @kernel
 def entropy_between(cluster, share, weight, out):
     """out[a, b] += entropy in nats that the labels lose if clusters a and b become one, for a < b.
 
-    For shares r and s of a point: (r + s) log(r + s) - r log r - s log s, times its weight. cluster (N, R) int32, share
-    (N, R), weight (N,), out (K, K) float64.
+    For shares r and s of a point: (r + s) log(r + s) - r log r - s log s, times its weight. cluster (R, N) int32, share
+    (R, N), weight (N,), out (K, K) float64.
     """
-    N, R = cluster.shape
-    own = np.empty(R)
-    for n in range(N):
+    R, N = cluster.shape
+    own, union = np.empty((R, _CHUNK)), np.empty(_CHUNK)
+    for first in range(0, N, _CHUNK):
+        last = min(first + _CHUNK, N)
         for i in range(R):
-            r = share[n, i]
-            if r < 1e-12:
-                continue
-            own[i] = r * math.log(r)
+            _entropies(share[i, first:last], own[i])
             for j in range(i):
-                s = share[n, j]
-                if s < 1e-12:
-                    continue
-                a, b = min(cluster[n, i], cluster[n, j]), max(cluster[n, i], cluster[n, j])
-                out[a, b] += weight[n] * ((r + s) * math.log(r + s) - own[i] - own[j])
+                _entropies_of_unions(share[i, first:last], share[j, first:last], union)
+                for n in range(uint(last - first)):
+                    point = uint(first) + n
+                    a, b = cluster[i, point], cluster[j, point]
+                    out[min(a, b), max(a, b)] += weight[point] * (union[n] - own[i, n] - own[j, n])
+
+
+@leaf(fastmath=FAST)
+def _entropies(share, out):
+    """out[n] = r log r of shares r (n,)."""
+    vectorise()
+    for n in range(uint(share.shape[0])):
+        out[n] = _xlogx(share[n])
+
+
+@leaf(fastmath=FAST)
+def _entropies_of_unions(share, other, out):
+    """out[n] = (r + s) log(r + s) of shares r and s (n,)."""
+    vectorise()
+    for n in range(uint(share.shape[0])):
+        out[n] = _xlogx(share[n] + other[n])
+
+
+@inlined(fastmath=FAST)
+def _xlogx(x):
+    """x log x; next to nothing, and taken as 0, for tiny x."""
+    return x * log64(larger(x, _TINY)) if x >= _TINY else 0.0
