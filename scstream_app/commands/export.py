@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from scstream_app import headless
-from scstream_app.commands.shared import change_objects, open_session, open_session_source, write_files
+from scstream_app.commands.shared import changed_objects, open_session, open_session_source, write_files
 from scstream_app.option_values import LARGEST_SCALE
 from scstream_app.plural import counted
 from scstream_app.terminal.command_options import (
@@ -46,7 +46,7 @@ app = command_app()
     epilog=examples(
         "scstream export results/clip.scstream --formats coco,gif --out shared",
         "scstream export results/clip.scstream --formats object --out corrected --corrections masks",
-        "scstream export results/clip.scstream --formats object --out again --remove-object dog",
+        "scstream export results/clip.scstream --formats csv --out again --remove-object dog",
     )
 )
 def export(
@@ -84,7 +84,8 @@ def export(
 ) -> None:
     """Export the frames of a session. The source is needed for formats that show its pictures, and to track objects.
 
-    --object, --corrections and --remove-object change the session for good, for the window and later exports too.
+    --object, --corrections and --remove-object change the session for good, for the window and later exports too, once
+    the files are written.
     """
     from scstream_app.export import ExportOptions
 
@@ -97,13 +98,16 @@ def export(
     with exit_on_error(debug), open_session(session, writable=changed) as opened:
         with cancel_on_interrupt() as cancel, progress_display(quiet) as display, ExitStack() as stack:
             frames_of = stack.enter_context(open_session_source(opened, source)) if source or added else None
-            if changed:
-                change_objects(opened, frames_of, objects, corrections, removed)
-            done = write_files(display, opened, out, options, start, stop, cancel, frames_of)
+            now = changed_objects(opened, frames_of, objects, corrections, removed) if changed else None
+            done = write_files(display, opened, out, options, start, stop, cancel, frames_of, now)
+            # Only then: an export that fails must not have changed the session.
+            if now is not None:
+                headless.replace_objects(opened, now)
+        names = [one.name for one in headless.session_objects(opened)]
         if as_json:
-            print_json({"frames": done, "out": str(out), "formats": list(options.formats), "session": str(opened.path)})
+            written = {"frames": done, "out": str(out), "formats": list(options.formats), "objects": names}
+            print_json({**written, "session": str(opened.path)})
         elif not quiet:
             print(f"{counted(done, 'frame')} written to {out}: {', '.join(options.formats)}")
             if changed:
-                names = ", ".join(one.name for one in headless.session_objects(opened))
-                print(f"Session changed: {opened.path}, objects: {names or 'none'}")
+                print(f"Session changed: {opened.path}, objects: {', '.join(names) or 'none'}")

@@ -14,6 +14,7 @@ from scstream_app.terminal.progress_display import ProgressDisplay
 
 if TYPE_CHECKING:
     from scstream_app.export import ExportOptions
+    from scstream_app.objects import MarkedObject
     from scstream_app.session import Session
     from scstream_app.sources import Source
 
@@ -46,21 +47,21 @@ def read_prompts(
     return prompts
 
 
-def change_objects(
+def changed_objects(
     session: Session,
     source: Source | None,
     objects: Sequence[str] | None,
     corrections: Path | None,
     removed: Sequence[str] | None,
-) -> None:
-    """Remove objects from a session, then add the objects and corrections that the options name.
+) -> tuple[MarkedObject, ...]:
+    """The objects of a session without removed ones, with the objects and corrections that the options name.
 
-    ``source`` is only needed for objects and corrections. The session is not changed if one of them is invalid.
+    ``source`` is only needed for objects and corrections.
     """
     kept = headless.objects_without(session, removed or ())
     names = [one.name for one in kept]
     prompts = [] if source is None else read_prompts(source, objects, corrections, names)
-    headless.store_prompts(session, kept, prompts, source)
+    return headless.objects_with(session, kept, prompts, source)
 
 
 def write_files(
@@ -72,13 +73,14 @@ def write_files(
     stop: int | None,
     cancel: threading.Event,
     source: Source | None = None,
+    objects: tuple[MarkedObject, ...] | None = None,
 ) -> int:
-    """Export the frames of a session from ``start`` to ``stop`` - 1; returns their number."""
+    """Export the frames of a session from ``start`` to ``stop`` - 1, with its objects or others; returns their number."""
     indices = [index for index in session.frames.tolist() if index >= start and (stop is None or index < stop)]
     display.begin("Writing files", len(indices))
     done = 0
     # Close the generator at once when interrupted, so that no partial file remains when the command ends.
-    with closing(headless.export(session, out, options, start, stop, cancel, source)) as steps:
+    with closing(headless.export(session, out, options, start, stop, cancel, source, objects=objects)) as steps:
         for _ in steps:
             done += 1
             display.update(done)

@@ -56,8 +56,11 @@ class Comparison:
         frames = frames[1:-1] if skip_ends else frames
         self.frames = [frame for frame in frames if start <= frame and (stop is None or frame < stop)]
         if not self.frames:
+            if not frames:
+                raise EvaluationError(f"Nothing to compare: '{truth.name}' has no frames.")
             raise EvaluationError(
-                f"Nothing to compare: '{truth.name}' has no such frame{_range_text(frames)}. Change --frames."
+                f"Nothing to compare: '{truth.name}' has no such frame; it holds frames {frames[0]} to {frames[-1]}. "
+                "Change --frames."
             )
         known = set(predictions.frames)
         self.predicted = [frame for frame in self.frames if frame in known]
@@ -128,10 +131,6 @@ class Comparison:
                 number = next(wanted, None)
             if number is not None:
                 raise EvaluationError(f"Cannot read frame {number} of '{source.name}'.")
-
-
-def _range_text(frames: list[int]) -> str:
-    return f"; it holds frames {frames[0]} to {frames[-1]}" if frames else ": it is empty"
 
 
 def _size(picture: npt.NDArray[np.generic]) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scstream_app.headless.segment_job import Run, prepare, resume, segment
     from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
     from scstream_app.headless.session_sources import open_local_source
-    from scstream_app.headless.stored_objects import objects_without, session_objects, store_prompts
+    from scstream_app.headless.stored_objects import objects_with, objects_without, replace_objects, session_objects
     from scstream_app.objects.mask_files import read_masks
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "export",
     "find_session",
     "make_job",
+    "objects_with",
     "objects_without",
     "open_local_source",
     "prepare",
@@ -30,13 +31,13 @@ __all__ = [
     "read_corrections",
     "read_masks",
     "read_prompts",
+    "replace_objects",
     "resume",
     "resume_command",
     "segment",
     "session_name",
     "session_objects",
     "sessions_in",
-    "store_prompts",
     "stored_options",
 ]
 
@@ -49,7 +50,9 @@ _HOME = {
     **dict.fromkeys(("RunCallbacks", "RunProgress", "expected_frames"), "headless.run_progress"),
     **dict.fromkeys(("Run", "prepare", "resume", "segment"), "headless.segment_job"),
     **dict.fromkeys(("find_session", "resume_command", "session_name", "sessions_in"), "headless.session_names"),
-    **dict.fromkeys(("objects_without", "session_objects", "store_prompts"), "headless.stored_objects"),
+    **dict.fromkeys(
+        ("objects_with", "objects_without", "replace_objects", "session_objects"), "headless.stored_objects"
+    ),
     "open_local_source": "headless.session_sources",
     "read_masks": "objects.mask_files",
 }

@@ -14,6 +14,7 @@ from scstream_app.export import Exporter, ExportOptions, check_space, lists_file
 from scstream_app.headless.job_setup import check_formats, make_job
 from scstream_app.headless.session_sources import open_local_source
 from scstream_app.headless.stored_objects import session_objects
+from scstream_app.objects import MarkedObject
 from scstream_app.session import ObjectResults, Session, check_source
 from scstream_app.sources import STDIN, Source, open_source
 
@@ -27,18 +28,20 @@ def export(
     cancel: threading.Event | None = None,
     source: Source | None = None,
     may_connect: bool = False,
+    objects: tuple[MarkedObject, ...] | None = None,
 ) -> Generator[int]:
     """Write the frames of a session in the chosen formats; yields the index of every frame written.
 
     ``source`` is opened from the session if it is None and a format needs the picture; if it is at a network address,
-    only with ``may_connect``: see `open_local_source`. If a format fails, the others continue, and its error is raised
-    at the end. If the export is cancelled or the generator closed early, files of an earlier export stay unchanged.
+    only with ``may_connect``: see `open_local_source`. ``objects`` are the session's own if None. If a format fails,
+    the others continue, and its error is raised at the end. If the export is cancelled or the generator closed early,
+    files of an earlier export stay unchanged.
     """
     frames = session.frames
     chosen = frames[(frames >= start) & (frames < (np.inf if stop is None else stop))]
     if not len(chosen):
         raise ExportError(f"Cannot export: '{session.path}' has no such frame{_frame_range(session)}.")
-    objects = session_objects(session)
+    objects = session_objects(session) if objects is None else objects
     check_formats(options.formats, bool(objects), "add one with --object")
     results = ObjectResults(session, objects, start, stop)
     failures: list[ExportError] = []

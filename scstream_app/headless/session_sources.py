@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from scstream_app.addresses import is_remote, public_address, split_reading
+from scstream_app.addresses import has_number, is_remote, public_address, split_reading
 from scstream_app.errors import SessionError, SourceError
 from scstream_app.session import Session
 from scstream_app.sources import Source, open_source
@@ -36,6 +36,11 @@ def open_local_source(session: Session) -> Source:
         return open_source(address)
     except SourceError as error:
         # The pictures of a recording are inside its session.
-        if session.recorded or os.path.exists(split_reading(address)[0].partition("\n")[0]):
+        if session.recorded or _is_there(split_reading(address)[0].partition("\n")[0]):
             raise
         raise SourceError(f"{error} If the source of '{session.path}' was moved, add --source PATH.") from error
+
+
+def _is_there(place: str) -> bool:
+    """Whether a file or folder exists; of a pattern, its folder."""
+    return os.path.exists(os.path.dirname(place) if has_number(os.path.basename(place)) else place)

@@ -35,6 +35,13 @@ def store_objects(session: Session) -> None:
         session.objects = objects
 
 
+def replace_objects(session: Session, objects: tuple[MarkedObject, ...]) -> None:
+    """Store other objects, for good: those of an older session's mask do not come back."""
+    session.objects = objects
+    if not objects:
+        session.remove_masks()
+
+
 def objects_without(session: Session, names: Sequence[str]) -> tuple[MarkedObject, ...]:
     """The objects of a session except those with these names, in capitals or small letters."""
     objects = session_objects(session)
@@ -49,12 +56,12 @@ def objects_without(session: Session, names: Sequence[str]) -> tuple[MarkedObjec
     return tuple(one for one in objects if one.name.casefold() not in removed)
 
 
-def store_prompts(
+def objects_with(
     session: Session, objects: tuple[MarkedObject, ...], prompts: Sequence[Prompt], source: Source | None
-) -> None:
-    """Store ``objects`` with these additions and corrections in a session, which must be open for writing.
+) -> tuple[MarkedObject, ...]:
+    """Return ``objects`` with these additions and corrections on frames of a session.
 
-    ``source`` is needed for boxes. If a prompt is invalid, the session is not changed.
+    ``source`` is needed for boxes.
     """
     frames = session.frames.tolist()
     for prompt in sorted(prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame):
@@ -62,4 +69,4 @@ def store_prompts(
         if index not in frames:
             raise SessionError(f"Cannot correct '{prompt.name}': '{session.path}' has no frame {index}.")
         objects = with_prompts(objects, [prompt], next(session.results(index, index + 1, source)))
-    session.objects = objects
+    return objects

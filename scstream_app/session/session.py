@@ -412,6 +412,11 @@ class Session(SessionReader):
                 return None
             return marks.masks_from_png(files.read(self.path / MASKS, marks.LIMIT), *self._size)
 
+    def remove_masks(self) -> None:
+        """Remove the objects of an older session's first frame."""
+        with self._marking():
+            (self.path / MASKS).unlink(missing_ok=True)
+
     def read_object_masks(self, index: int, objects: Sequence[MarkedObject]) -> ObjectMasks | None:
         """Stored masks of a frame; None if there are none, or if they were made from other edits."""
         with self._reading():

@@ -231,11 +231,20 @@ class Manifest:
 
 def check_session_folder(folder: Path) -> None:
     """Raise InvalidData if a path is not the folder of a session, or if the session has lost its manifest."""
-    if not os.path.lexists(folder):
+    if not _exists(folder):
         raise InvalidData("there is no such folder")
-    if not any(os.path.lexists(folder / name) for name in ("manifest.json", "frames.jsonl")):
+    if not any(_exists(folder / name) for name in ("manifest.json", "frames.jsonl")):
         raise InvalidData("it is not a session. A session is a folder NAME.scstream, which contains manifest.json")
     files.check_file(folder / "manifest.json")
+
+
+def _exists(path: Path) -> bool:
+    """Whether a path exists; raises PermissionError if that cannot be told, where `os.path.lexists` returns False."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return True
 
 
 def _check_schema(values: Any) -> None:

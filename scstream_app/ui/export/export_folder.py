@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scstream_app.addresses import public_address
 from scstream_app.session.library import file_stem, plain_name
+from scstream_app.sources import IMAGE_SUFFIXES, TIFF_SUFFIXES
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.dialogs.folders import own_folder, usable, writable
 
@@ -21,8 +22,8 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
     """The folder of the last export if it was of the same clip; else a folder named after the clip.
 
     The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first of these
-    that is writable and does not belong to the program. It never lies beside a folder of images: that is often one of
-    many, among which the export would look like another clip.
+    that is writable and belongs neither to the program nor to the clip's images. It lies neither among these nor beside
+    their folder, which is often one of many: the export would look like another clip.
 
     Parameters
     ----------
@@ -31,14 +32,27 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
     """
     if last and last_clip == clip_key(document) and usable(Path(last)):
         return Path(last)
-    places = [Path(last).parent] if last else []
     facts, session = document.facts, document.session
     address = "" if facts is None else facts.address
+    images = _image_folder(address)
+    places = [Path(last).parent] if last else []
     if os.path.isfile(address):
         places.append(Path(address).absolute().parent)
-    place = next((place for place in places if usable(place)), own_folder())
+    taken = () if images is None else (images, images.parent)
+    place = next((place for place in places if place not in taken and usable(place)), own_folder())
     name = session.path.stem if session is not None and session.recorded else plain_name(address)
     return place / f"{file_stem(name)}_segments"
+
+
+def _image_folder(address: str) -> Path | None:
+    """The folder of the images at an address: a folder, an image, a pattern or a list; None if they are not images."""
+    first = Path(address.partition("\n")[0]).absolute()
+    if os.path.isdir(first):
+        return first
+    suffix = first.suffix.lower()
+    # A TIFF file contains all frames of a clip, like a film.
+    is_film = suffix not in IMAGE_SUFFIXES or (suffix in TIFF_SUFFIXES and os.path.isfile(first))
+    return None if is_film else first.parent
 
 
 def is_empty(folder: Path) -> bool:

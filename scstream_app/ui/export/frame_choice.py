@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QLabel, QRadioButton, QVBoxLayout, QWidget
 
@@ -30,8 +32,8 @@ class FrameChoice(QWidget):
     def __init__(self, document: Document, in_out: tuple[int, int] | None) -> None:
         super().__init__()
         self._document, self._in_out = document, in_out
-        #: Whether any frame, and the current one, could be exported at the last update.
-        self._usable = (False, False)
+        #: Whether any frame, any in the marked range, and the current one could be exported at the last update.
+        self._usable = (False, False, False)
         self._all, self._current = QRadioButton(), QRadioButton()
         marked = "In to out" if in_out is None else f"In to out ({in_out[0]} to {in_out[1]})"
         self._range = QRadioButton(marked)
@@ -77,9 +79,17 @@ class FrameChoice(QWidget):
         self._current.setText("Current" if index is None else f"Current ({index})")
         self._current.setEnabled(segmented)
         self._current.setToolTip("" if segmented else "The frame shown is not segmented")
-        usable, self._usable = self._usable, (count > 0, segmented)
+        usable, self._usable = self._usable, (count > 0, self._in_range(), segmented)
         if usable != self._usable:
             self.changed.emit()
+
+    def _in_range(self) -> bool:
+        """Whether a frame between the in and out points is segmented."""
+        if self._in_out is None:
+            return False
+        frames, (first, last) = self._document.summary.frames, self._in_out
+        place = bisect_left(frames, first)
+        return place < len(frames) and frames[place] <= last
 
     def _note_text(self, count: int) -> str:
         """Text that tells how many frames are segmented and what is exported; empty if the clip is finished."""

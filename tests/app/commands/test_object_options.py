@@ -201,17 +201,30 @@ def test_objects_are_removed_without_the_source_and_may_be_begun_anew(
         (["--remove-object", "cat"], "has no such object; it has 'dog'"),
         (["--remove-object", "dog", "--object", "999,1"], "outside the frames"),
         (["--remove-object", "dog", "--corrections", "nowhere"], "no object to correct"),
+        (["--remove-object", "dog"], "The format 'object' needs an object"),
+        (["--remove-object", "dog", "--frames", "900:"], "has no such frame"),
+        (["--object", "cat=60,2", "--out", "clip/00000.png/e"], "is a file, and a folder is needed there"),
     ],
 )
-def test_a_session_is_not_changed_by_invalid_options(
-    clip: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+def test_an_export_that_fails_does_not_change_the_session(
+    clip: Path, words: list[str], message: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(clip.parent)
     session = clip.parent / "out" / "clip.scstream"
     assert segment(clip, "--object", "dog=6,20", "--formats", "ids", "--quiet") == 0
     assert run("export", session, "--formats", "object", "--out", clip.parent / "e", *words) == 1
     assert message in capsys.readouterr().err
     assert objects_of(session, capsys) == ["dog"]
     assert not (clip.parent / "e").exists()
+
+
+def test_an_export_reports_the_objects_as_json(clip: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = clip.parent / "out" / "clip.scstream"
+    assert segment(clip, "--object", "dog=6,20", "--object", "cat=60,2", "--formats", "ids", "--quiet") == 0
+    capsys.readouterr()
+    words = ["export", session, "--formats", "csv", "--out", clip.parent / "e", "--json", "--remove-object", "dog"]
+    assert run(*words) == 0
+    assert json.loads(capsys.readouterr().out)["objects"] == ["cat"]
 
 
 def test_the_help_of_export_promises_no_masks(

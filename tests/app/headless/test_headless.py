@@ -103,6 +103,14 @@ def test_objects_that_were_not_noted_are_exported_all_the_same(tmp_path: Path) -
     assert (reading(tmp_path / "out" / "object" / "00001.png") > 0).sum() > 100
 
 
+def test_removed_objects_of_an_older_session_do_not_come_back(tmp_path: Path) -> None:
+    recorded(tmp_path / "clip.scstream", moving_square(3), masks=square())
+    with Session.open(tmp_path / "clip.scstream", writable=True) as session:
+        assert [one.name for one in headless.session_objects(session)] == ["object"]
+        headless.replace_objects(session, headless.objects_without(session, ["object"]))
+    assert headless.session_objects(Session.open(tmp_path / "clip.scstream")) == ()
+
+
 def test_a_mask_smaller_than_any_segment_makes_an_object(tmp_path: Path) -> None:
     mask = np.zeros((48, 64), np.uint8)
     mask[25, 41] = 1

@@ -174,7 +174,7 @@ def test_a_correction_during_the_run_equals_one_afterwards(tmp_path: Path) -> No
         whole = [now.read_object_masks(index, now.objects) for index in range(6)]
     with segmented(frames, tmp_path / "then", [first]) as then:
         before = [then.read_object_masks(index, then.objects) for index in range(3)]
-        headless.store_prompts(then, then.objects, [later], FakeSource(frames))
+        then.objects = headless.objects_with(then, then.objects, [later], FakeSource(frames))
         list(headless.export(then, tmp_path / "out", ExportOptions(("object",)), source=FakeSource(frames)))
         after = [then.read_object_masks(index, then.objects) for index in range(6)]
         assert then.objects == now.objects
@@ -191,4 +191,4 @@ def test_corrections_of_frames_outside_the_run_are_refused(tmp_path: Path) -> No
     with pytest.raises(SettingsError, match="frame 9, which is not segmented"):
         headless.prepare(FakeSource(moving_square(3)), tmp_path, QUICK, ExportOptions(("ids",)), prompts=prompts)
     with segmented(moving_square(2), tmp_path, prompts[:1]) as session, pytest.raises(SessionError, match="no frame 9"):
-        headless.store_prompts(session, session.objects, prompts[1:], FakeSource(moving_square(3)))
+        headless.objects_with(session, session.objects, prompts[1:], FakeSource(moving_square(3)))

@@ -122,3 +122,15 @@ def test_the_error_of_a_moved_source_names_the_option(
     assert f"Cannot open '{frames}': there is no such file or folder." in error
     assert f"If the source of '{session}' was moved, add --source PATH." in error
     assert cli.main([*given, "--source", str(moved)]) == 0
+
+
+def test_the_error_of_damaged_images_names_no_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    frames = write_images(tmp_path / "frames", moving_square(3))
+    pattern, out = str(frames / "%05d.png"), tmp_path / "out"
+    assert cli.main(["segment", pattern, "--out", str(out), "--formats", "ids", "--quiet"]) == 0
+    for image in frames.iterdir():
+        image.write_bytes(b"no image")
+    assert cli.main(["export", str(out), "--formats", "mp4", "--out", str(tmp_path / "e"), "--quiet"]) == 1
+    error = capsys.readouterr().err
+    assert "00000.png" in error
+    assert "--source" not in error

@@ -425,6 +425,23 @@ def test_opening_anything_else_raises(tmp_path: Path) -> None:
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
 
+def test_a_folder_that_may_not_be_read_is_not_taken_for_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.scstream"
+    recorded(path, clip(1, cut=None))
+    see = os.lstat
+
+    def lstat(place: Any, **options: Any) -> os.stat_result:
+        if Path(place).parent == path:
+            raise PermissionError(13, "Permission denied", str(place))
+        return see(place, **options)
+
+    monkeypatch.setattr(os, "lstat", lstat)
+    with pytest.raises(SessionError, match="Permission denied"):
+        Session.open(path)
+
+
 def test_one_writer_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "a.scstream"
     run = recording(path, clip(3, cut=None))

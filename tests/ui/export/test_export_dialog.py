@@ -547,7 +547,9 @@ def test_no_folder_among_the_users_images_is_proposed(
     assert bare().folder == own["Movies"] / "frames_segments"
     images = write_images(tmp_path / "walk.1", [result.picture for result in story((48, 64))])
     several = "\n".join(map(str, sorted(images.iterdir())))
-    for number, address in enumerate((str(images / "%05d.png"), several, str(images))):
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    one = str(images / "00000.png")
+    for number, address in enumerate((str(images / "%05d.png"), several, one, str(images))):
         path = tmp_path / f"{number}.scstream"
         with open_source(address) as source, Session.create(path, source, Settings()) as session:
             for result in story((48, 64)):
@@ -556,7 +558,11 @@ def test_no_folder_among_the_users_images_is_proposed(
         with qtbot.waitSignal(document.display.shown_changed):
             document.open_session(path)
         qtbot.waitUntil(lambda: document.state is State.DONE)
-        assert bare().folder == own["Movies"] / "walk.1_segments"
+        name = "00000_segments" if address == one else "walk.1_segments"
+        assert bare().folder == own["Movies"] / name
+        for last in (tmp_path / "earlier", images / "earlier"):
+            kept.setValue("export/folder", str(last))
+            assert bare(kept=kept).folder == own["Movies"] / name
 
 
 def test_the_last_folder_is_proposed_for_the_same_clip_and_its_place_for_others(

@@ -99,6 +99,18 @@ def test_the_export_contains_what_is_segmented_at_the_click(
     assert dialog.findChild(QLabel, "status").text().startswith(f"{len(expected)} frames written")
 
 
+def test_a_marked_range_can_be_exported_as_soon_as_it_is_segmented(
+    document: Document, holding: Holding, qtbot: QtBot, tmp_path: Path
+) -> None:
+    dialog = opened(document, qtbot, (8, 11))
+    button = next(button for button in dialog.findChildren(QPushButton) if button.text() == "Export")
+    assert not button.isEnabled()
+    holding.release()
+    qtbot.waitUntil(lambda: document.state is State.DONE, timeout=LONG)
+    assert button.isEnabled()
+    assert export_ids(dialog, tmp_path / "out", qtbot) == [f"{index:05d}" for index in range(8, 12)]
+
+
 def test_a_stopped_clip_is_named_unfinished(document: Document, holding: Holding, qtbot: QtBot) -> None:
     dialog = opened(document, qtbot)
     document.pause(True)
