@@ -74,13 +74,14 @@ class ScStream(ClusterMixin, BaseEstimator):
         position. "halves": those of each sub-cluster on its own, which does not preserve the cluster's shape; new
         clusters are then found sooner, and with slow forgetting too many of them. Has no effect on `Multinomial`,
         whose points have no position. Costs a few passes over all kept batches in each sweep.
-    revise : int or None, default=10
+    revise : int or None, default=3
         Number of batches after which to look for a better clustering again. Splits and merges change one or two
         clusters at a time, and drifting clusters can end where no such move helps. A revision fits the present
         clusters and as many new ones, which begin at distant points, softly to a sample of the last four batches, and
         merges them as long as that raises the evidence, an estimate of log p(points). If the result is clearly better,
         changed clusters are replaced. They keep their ids as far as they keep their points, and events tell of splits
-        and merges. There is no revision if the sample has fewer than 24 points for each cluster: batches are too
+        and merges. A batch that the clusters fit much worse than those before is followed by one at once. There is no
+        revision if the sample has fewer than 24 points for each cluster: batches are too
         small, or there are more than about 700 clusters. None: never.
     patience : int, default=0
         Number of batches for which a new cluster must last before it is announced. Until then its points have the id of
@@ -178,7 +179,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         restart: int | None = 60,
         merge: str = "original",
         follow: str = "clusters",
-        revise: int | None = 10,
+        revise: int | None = 3,
         patience: int = 0,
         seed: int | None = None,
         threads: int | None = None,

@@ -75,7 +75,7 @@ def write_files(
     source: Source | None = None,
     objects: tuple[MarkedObject, ...] | None = None,
 ) -> int:
-    """Export the frames of a session from ``start`` to ``stop`` - 1, with its objects or others; returns their number."""
+    """Export the frames from ``start`` to ``stop`` - 1, with the session's objects or others; returns their number."""
     indices = [index for index in session.frames.tolist() if index >= start and (stop is None or index < stop)]
     display.begin("Writing files", len(indices))
     done = 0

@@ -23,12 +23,17 @@ from scstream.sampler.sweep import mode_densities, sum_subclusters
 _ITERATIONS = 3
 #: Fewest seeds beside the present clusters.
 _FEWEST_SEEDS = 16
+#: Seeds that are chosen together.
+_SEEDS_AT_A_TIME = 4
 #: Points for each cluster that a revision needs: on fewer, too few clusters seem to be best.
 _POINTS_PER_CLUSTER = 24
 #: Most points of a revision, whose table of scores has a column for each cluster and each seed.
 _MOST_POINTS = 2**14
 #: Nats by which the evidence must rise.
 _MARGIN = 5.0
+#: Nats that each cluster counts besides: later moves merge what is too much more easily than they divide what is too
+#: little.
+_NATS_PER_CLUSTER = 3.0
 #: Clusters that share at least this much of the union of their points are the same.
 _SAME = 0.8
 #: The log Hastings ratio of a change that no move has made.
@@ -62,10 +67,11 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     X, weight = recent.together()
     soft = SoftClustering(component, X, weight, config.log_alpha)
     present = soft.fit(total[known], _ITERATIONS)
-    seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present)
+    seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present, _SEEDS_AT_A_TIME)
     found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS)
     shares = soft.share(found)
-    if soft.evidence(found) < soft.evidence(present) + _MARGIN:
+    gain = soft.evidence(found) - soft.evidence(present) + _NATS_PER_CLUSTER * (len(found) - len(present))
+    if gain < _MARGIN:
         return False
     densities = mode_densities(component, state.total, float(config.alpha))
     before = component.scores(densities.parameters, densities.log_weight, soft.points).argmax(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +20,7 @@ from scstream.sampler.parameters import Parameters
 from scstream.sampler.points import Points, Rows
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.revision import points_needed, revise
-from scstream.sampler.sweep import Batch, State, counter_rng, log_posterior, relabel
+from scstream.sampler.sweep import Batch, State, counter_rng, fit_of, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
 _FIRST_RESTART = 5
@@ -31,6 +32,11 @@ _FADED_WEIGHT = 1 / 16
 
 #: A batch this many times larger than the largest kept one tells more than all of them.
 _LARGE = 4.0
+
+#: A batch is unlike those before if it fits the clusters worse by this many nats for each point and coordinate.
+_UNLIKE = 0.25
+#: Points with fewer coordinates, or with none, count as if they had this many.
+_FEWEST_COORDINATES = 4
 
 #: Sweeps of the manual moves' random generators count from here: no sweep over a batch has such a number.
 _MANUAL_SWEEPS = 2**32
@@ -265,6 +271,8 @@ class Sampler:
     def update(self, batch: Batch, time: float) -> None:
         """Take in a later batch: weight the history by its age at ``time``, then sweep."""
         state = self.state
+        rows = batch.rows if self.config.revise is not None and isinstance(batch, Points) else None
+        fit = math.nan if rows is None else self._fit()
         state.history.advance(time, self.config.forgetting_kernel, self.config.epsilon)
         state.current = np.zeros(state.history.past.shape)
         state.batch += 1
@@ -273,20 +281,36 @@ class Sampler:
         self.events, self.pending = self.pending, []
         for _ in range(self.config.sweeps):
             self.sweep(batch, self.config, sampling=True)
-        if self.config.revise is not None and isinstance(batch, Points):
-            self._revise(batch.rows, self.config.revise)
+        if rows is not None:
+            self._revise(rows, self.config.revise or 1, fit)
         self.finish(batch)
 
-    def _revise(self, rows: Rows, every: int) -> None:
-        """Look for better clusters in the last few batches, after every ``every`` batches or after small ones only."""
-        left, size = -self.state.batch % every, rows.total
-        is_first_large = size > _LARGE * self.state.history.largest_count
-        if left >= RecentPoints.N_BATCHES and not is_first_large:
+    def _fit(self) -> float:
+        """How well the clusters fit the points of the past and of the batch: nats for each point."""
+        return fit_of(self.posterior_component, self.state.total, self.config.log_alpha)
+
+    def _revise(self, rows: Rows, every: int, fit: float) -> None:
+        """Look for better clusters in the last few batches.
+
+        That is done after every ``every`` batches, in a batch that is much larger than those before, and in one that
+        the clusters fit much worse than those before: their fit was ``fit``.
+        """
+        state, size = self.state, rows.total
+        left = -state.batch % every
+        is_first_large = size > _LARGE * state.history.largest_count
+        # What the past loses by the batch is the batch's loss.
+        loss = (fit - self._fit()) * float(state.counts.sum()) / max(size, 1.0)
+        is_unlike = loss > _UNLIKE * max(self.component.n_coordinates, _FEWEST_COORDINATES)
+        is_needed = left == 0 or is_first_large or is_unlike
+        if left >= RecentPoints.N_BATCHES and not is_needed:
             return
-        mover = self._mover(counter_rng(self.config.seed, self.state.batch, _REVISION_SWEEP))
-        needed = points_needed(len(self.state.ids))
-        self.recent.add(rows, needed if is_first_large else needed // RecentPoints.N_BATCHES, mover.rng)
-        if left == 0 or is_first_large:
+        mover = self._mover(counter_rng(self.config.seed, state.batch, _REVISION_SWEEP))
+        if is_unlike:
+            # Earlier points show clusters that are no longer there.
+            self.recent = RecentPoints()
+        needed = points_needed(len(state.ids))
+        self.recent.add(rows, needed if is_first_large or is_unlike else needed // RecentPoints.N_BATCHES, mover.rng)
+        if is_needed:
             revise(mover, self.recent, size)
             self.events += mover.events
 

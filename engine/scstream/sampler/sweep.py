@@ -6,6 +6,7 @@ alone, so that the same seed gives the same labels on any number of threads.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -219,3 +220,9 @@ def log_posterior(component: Component, total: Array, log_alpha: float) -> float
     cluster = sum_subclusters(total)
     counts = np.maximum(cluster[:, 0], 1.0)
     return float(len(cluster) * log_alpha + gammaln(counts).sum() + component.log_marginal(cluster).sum())
+
+
+def fit_of(component: Component, total: Array, log_alpha: float) -> float:
+    """The log posterior for each point, without what grows with their number: comparable between batches."""
+    n = float(total[..., 0].sum())
+    return (log_posterior(component, total, log_alpha) - math.lgamma(n + 1.0)) / max(n, 1.0)

@@ -13,6 +13,7 @@ from reference import Array, Ints
 from scstream import DiagonalGaussian, Gaussian, Multinomial, ScStream, persistence
 from scstream.errors import ModelFileError
 from scstream.metrics import ari
+from scstream.sampler import sampler as sampler_module
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.points import Rows
 from scstream.sampler.recent import RecentPoints
@@ -63,6 +64,40 @@ def test_without_revisions_it_stays_stuck() -> None:
     for _ in range(8):
         model.partial_fit(scattered(rng)[0])
     assert model.n_clusters_ < 10
+
+
+@pytest.mark.parametrize("component", [None, DiagonalGaussian()])
+def test_clusters_that_come_after_the_first_batch_are_found_at_once(component: DiagonalGaussian | None) -> None:
+    """The first batch shows one cluster of six, so that a prior from it expects no others far away."""
+    rng = np.random.default_rng(12)
+    centres = rng.uniform(-25.0, 25.0, (6, 2))
+    model = ScStream(component, seed=0).fit(centres[0] + rng.normal(size=(500, 2)))
+    (first,) = model.ids_
+    for _ in range(3):
+        y = rng.integers(0, 6, 500)
+        model.partial_fit(centres[y] + rng.normal(size=(500, 2)))
+        assert ari(y, model.labels_) > 0.95
+        assert first in model.ids_
+
+
+def test_counts_of_new_topics_are_found_at_once() -> None:
+    rng = np.random.default_rng(3)
+    topics = rng.dirichlet(np.full(40, 0.2), 6)
+    model = ScStream(Multinomial(), seed=0)
+    for known in (1, 1, 6, 6):
+        y = rng.integers(0, known, 400)
+        model.partial_fit(rng.multinomial(60, topics[y]).astype(float))
+    assert ari(y, model.labels_) > 0.95
+
+
+@pytest.mark.parametrize("follow", ["nothing", "clusters"])
+def test_clusters_that_stay_or_drift_slowly_need_no_revision(follow: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    revisions = []
+    monkeypatch.setattr(sampler_module, "revise", lambda mover, recent, size: revisions.append(mover.state.batch))
+    model = ScStream(seed=0, revise=10, follow=follow)
+    for X, _ in gaussian_stream(12, 500, 6, 2, spread=20.0, seed=4):
+        model.partial_fit(X)
+    assert revisions == [10]
 
 
 def test_a_revision_tells_its_splits_and_keeps_the_id() -> None:
