@@ -308,17 +308,12 @@ class ScStream(ClusterMixin, BaseEstimator):
     def _start_stream(self, config: Parameters, rows: Rows, time: float, number: int = 0) -> tuple[Sampler, Points]:
         """Start with a component that is bound to the batch."""
         unbound = self.component or Gaussian()
-        return start_stream(config, self._candidates(unbound, rows), rows, time, number, unbound.variations)
 
-    def _candidates(self, unbound: Component, rows: Rows) -> list[Component]:
-        """Bound components to choose from on a first batch."""
-        candidates = rows.candidates(unbound)
-        for component in candidates:
-            if type(component) is not type(unbound):
-                wrong, right = type(component).__name__, type(unbound).__name__
-                raise TypeError(f"bind of {right} returned a {wrong}: let it return type(self)(...)")
-        # `set_params` may change a component that is bound to itself later.
-        return [deepcopy(component) if component is unbound else component for component in candidates]
+        def vary(best: Component) -> list[Component]:
+            return _own_components(unbound, unbound.variations(best))
+
+        candidates = _own_components(unbound, rows.candidates(unbound))
+        return start_stream(config, candidates, rows, time, number, vary)
 
     # --- checks
 
@@ -495,10 +490,10 @@ class ScStream(ClusterMixin, BaseEstimator):
         if type(component) is not type(bound):
             return {"from_data": []}
         given, found = component.get_params(), bound.hyperparameters()
-        numbers = {name: value for name, value in given.items() if isinstance(value, int | float)}
+        given_numbers = {name: float(value) for name, value in given.items() if isinstance(value, numbers.Real)}
         return {
             "from_data": [name for name, value in given.items() if value is None],
-            "adjusted": {name: value for name, value in numbers.items() if (found[name] != value).all()},
+            "adjusted": {name: value for name, value in given_numbers.items() if (found[name] != value).all()},
         }
 
     @classmethod
@@ -521,3 +516,13 @@ class ScStream(ClusterMixin, BaseEstimator):
             model.labels_ = labels
         model._sampler = sampler
         return model
+
+
+def _own_components(unbound: Component, bound: list[Component]) -> list[Component]:
+    """Bound components to choose from; raises TypeError if they are of another class than the unbound one."""
+    for component in bound:
+        if type(component) is not type(unbound):
+            wrong, right = type(component).__name__, type(unbound).__name__
+            raise TypeError(f"bind of {right} returned a {wrong}: let it return type(self)(...)")
+    # `set_params` may change a component that is bound to itself later.
+    return [deepcopy(component) if component is unbound else component for component in bound]

@@ -126,6 +126,9 @@ def load(path: Pathish) -> Loaded:
     try:
         _check_feature_names(meta)
         sampler = _sampler(meta, arrays)
+        if meta["version"] < 4 and "psi" in meta.get("from_data", ()):
+            # That is found in the first batch wherever psi is.
+            meta["from_data"].append("resolution")
         _check_from_data(meta, sampler.component)
         return Loaded(sampler, meta, _labels(arrays, sampler.genealogy), _section(arrays, "final."))
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError) as error:
@@ -350,6 +353,8 @@ def _check_from_data(meta: Meta, component: Component) -> None:
     adjusted = meta.get("adjusted", {})
     if not isinstance(adjusted, dict) or not all(type(value) in (int, float) for value in adjusted.values()):
         raise ValueError("'adjusted' must be a mapping to numbers")
+    if set(names) & set(adjusted):
+        raise ValueError("'adjusted' must not name what 'from_data' names")
     check_names([*names, *adjusted], default_params(type(component)))
 
 

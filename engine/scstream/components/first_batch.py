@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from scstream.checks import numeric
+from scstream.checks import MAX_VALUE, is_bounded, numeric
 from scstream.components.base import Array
 
 #: Shares of the first batch's variances that are tried as a cluster's prior variances, from large to small.
@@ -20,7 +20,7 @@ _MOMENT_ROWS = 2**14
 _UNKNOWN_VARIANCE = 1e-6
 #: Most rows in which steps between values are looked for.
 _STEP_ROWS = 2**14
-#: With fewer different rows, each of them is a group of its own.
+#: If the features with steps show fewer different points, each of these is a group of its own.
 _FEWEST_ROWS = 11
 
 
@@ -50,8 +50,8 @@ def bound_resolution(given: npt.ArrayLike | None, X: Any, weight: Any, is_defaul
         resolution = np.full(D, resolution) if resolution.ndim == 0 else resolution
     else:
         resolution = value_steps(X, weight) if is_default_prior else np.zeros(D)
-    if resolution.shape != (D,) or not np.isfinite(resolution).all() or (resolution < 0).any():
-        raise ValueError(f"resolution must be {D} numbers >= 0, one per feature, got {given!r}")
+    if resolution.shape != (D,) or not is_bounded(resolution) or (resolution < 0).any():
+        raise ValueError(f"resolution must be {D} numbers from 0 to {MAX_VALUE:g}, one per feature, got {given!r}")
     return resolution
 
 
@@ -63,6 +63,9 @@ def rounding_variance(resolution: npt.ArrayLike | None) -> Array | None:
 
 def value_steps(X: Any, weight: Any) -> Array:
     """Return the step (D,) between the values of each column, such as 1 for whole numbers; 0 if values rarely repeat.
+
+    Rows count as equally often seen, whatever their weights. There are no steps if the columns that have some show ten
+    different points or fewer: codes, each of which may well be a group of its own.
 
     Examples
     --------
@@ -77,16 +80,17 @@ def value_steps(X: Any, weight: Any) -> Array:
         chosen = np.flatnonzero(weight)
         rows = X[np.sort(rng.choice(chosen, _STEP_ROWS, replace=False)) if len(chosen) > _STEP_ROWS else chosen]
     rows = np.asarray(rows, np.float64)
-    if len({row.tobytes() for row in rows}) < _FEWEST_ROWS:
-        return np.zeros(X.shape[1])
-    return np.array([_step(column) for column in rows.T])
+    steps = np.array([_step(column) for column in rows.T])
+    return steps if len(np.unique(rows[:, steps > 0.0], axis=0)) >= _FEWEST_ROWS else np.zeros_like(steps)
 
 
 def _step(column: Array) -> float:
-    values = np.unique(column)
-    if not 2 <= len(values) <= len(column) / 2:
+    """The usual step between values that repeat; 0 if too few do."""
+    values, counts = np.unique(column, return_counts=True)
+    repeated = values[counts > 1]
+    if len(repeated) < 2 or len(values) > len(column) / 2:
         return 0.0
-    return float(np.median(np.diff(values)))
+    return float(np.median(np.diff(repeated)))
 
 
 class Moments(NamedTuple):

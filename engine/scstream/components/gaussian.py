@@ -55,7 +55,8 @@ class Gaussian(Component):
     resolution : array (D,) or float, default=None
         Step between the values that each feature can have, such as 1 for whole numbers; 0: any value is possible. A
         point counts as if it were spread evenly over a step, so that no cluster shrinks to a single value. None: the
-        step that the first batch shows, or 0 if ``psi`` is given.
+        step that the first batch shows, or 0 if ``psi`` is given or if the features with steps have no more than ten
+        different combinations of values in it, each of which may be a cluster.
 
     Notes
     -----

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -86,16 +87,18 @@ def _best_component(
     candidates: list[Component], vary: Vary, rows: Rows, log_alpha: float, rng: np.random.Generator
 ) -> Component:
     """The component with the highest evidence, of the candidates first and then of variations of the best of them."""
-    if len(candidates) == 1:
+    if len(candidates) == 1 and not vary(candidates[0]):
         return candidates[0]
     size = _CANDIDATE_POINTS if len(rows) < 4 * _CANDIDATE_POINTS else _MANY_CANDIDATE_POINTS
+    # All on the same points and with the same seeds: another choice changes the evidence more than some components do.
+    points, seed = rows.sample(size, rng), int(rng.integers(2**63))
 
     def climb(best: Component, highest: float, components: Sequence[Component]) -> tuple[Component, float]:
         """The best component and its evidence; the search ends where that does not rise twice in a row."""
         falls = 0
         for component in components:
-            sample = _Sample(component, rows, log_alpha, size, rng)
-            evidence = sample.soft.evidence(sample.from_many(rng))
+            sample = _Sample(component, points, rows.total, log_alpha, size)
+            evidence = sample.soft.evidence(sample.from_many(np.random.default_rng(seed)))
             falls = 0 if evidence > highest else falls + 1
             if evidence > highest:
                 best, highest = component, evidence
@@ -111,7 +114,7 @@ def _best_start(component: Component, rows: Rows, log_alpha: float, rng: np.rand
     """A sample of the rows, and the statistics (K, P) of the best start from many clusters on it."""
     size, starts = _START_POINTS, _STARTS
     while True:
-        sample = _Sample(component, rows, log_alpha, size, rng)
+        sample = _Sample(component, rows.sample(size, rng), rows.total, log_alpha, size)
         start = sample.best_start(starts, rng)
         if sample.is_enough_for(start):
             return sample, start
@@ -125,11 +128,13 @@ class _Sample:
     Parameters
     ----------
     component : Component
-    rows : Rows
+    points : (array or CSR array (N, D), array (N,))
+        Points and their weights.
+    total : float
+        Weight of the batch.
     log_alpha : float
     size : int
-        Most points.
-    rng : Generator
+        Number of points that was asked for; the batch may have fewer.
 
     Attributes
     ----------
@@ -138,15 +143,17 @@ class _Sample:
         Ratio of statistics of the batch to those of the soft clustering.
     """
 
-    def __init__(self, component: Component, rows: Rows, log_alpha: float, size: int, rng: np.random.Generator) -> None:
-        X, weight = rows.sample(size, rng)
+    def __init__(
+        self, component: Component, points: tuple[Any, Array], total: float, log_alpha: float, size: int
+    ) -> None:
+        X, weight = points
         self.soft = SoftClustering(component, X, weight, log_alpha)
         self._is_all = len(weight) < size or size >= _MOST_POINTS
         # Fewer points than dimensions say little about the shape of a piece.
         limit = 2 * len(weight) // (component.n_coordinates + 3)
         self._fewest_pieces = max(2, min(math.isqrt(4 * min(len(weight), _START_POINTS)), limit))
         self._most_pieces = max(self._fewest_pieces, min(len(weight) // _POINTS_PER_PIECE, limit))
-        self.factor = float(rows.total / self.soft.weight.sum())
+        self.factor = float(total / self.soft.weight.sum())
 
     def is_enough_for(self, start: Array) -> bool:
         """Whether a start (K, P) on more points could not have found more clusters."""

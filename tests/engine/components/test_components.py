@@ -16,6 +16,7 @@ from reference import Array, Niw, diagonal_log_marginal, dirichlet_log_marginal,
 from scstream import DiagonalGaussian, Gaussian, Multinomial
 from scstream.components import BY_NAME, Component, PixelGaussian
 from scstream.components.base import HOPELESS
+from scstream.components.first_batch import value_steps
 from scstream.sampler.moves import merge_log_hastings
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -542,9 +543,9 @@ def test_a_resolution_spreads_points_over_its_steps(make: Callable[..., Componen
     np.testing.assert_allclose(row(coarse, X, w), expected, rtol=1e-5)
 
 
-@pytest.mark.parametrize("resolution", [-1.0, np.nan, [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("resolution", [-1.0, np.nan, 1e160, [1.0, 2.0, 3.0]])
 def test_bad_resolutions_are_rejected(resolution: Any) -> None:
-    with pytest.raises(ValueError, match=r"resolution must be (2 numbers >= 0|finite)"):
+    with pytest.raises(ValueError, match=r"resolution must be (2 numbers from 0 to|finite)"):
         Gaussian(psi=1.0, resolution=resolution).bind(np.zeros((3, 2)), np.ones(3))
 
 
@@ -555,6 +556,23 @@ def test_steps_between_values_are_found_unless_the_user_sets_the_prior(make: Cal
     np.testing.assert_array_equal(make().bind(X[:, :2], np.ones(2000)).hyperparameters()["resolution"], [1.0, 1.0])
     np.testing.assert_array_equal(make().bind(X, np.ones(2000)).hyperparameters()["resolution"], [1.0, 1.0, 0.0])
     np.testing.assert_array_equal(make(psi=1.0).bind(X, np.ones(2000)).hyperparameters()["resolution"], np.zeros(3))
+
+
+def test_a_few_large_values_do_not_widen_the_step() -> None:
+    rng = np.random.default_rng(1)
+    small, large = rng.normal(0.0, 1.0, 1000).round(1), 10.0 ** rng.uniform(3.0, 6.0, 500)
+    X = np.concatenate([small, large])[:, None]
+    assert value_steps(X, np.ones(1500)) == pytest.approx([0.1])
+
+
+def test_codes_have_no_steps_even_beside_other_features() -> None:
+    """A hundred points show at most ten codes, and zeros of both signs, which are one."""
+    rng = np.random.default_rng(2)
+    codes = np.round(rng.uniform(-1.4, 1.4, (900, 2)))
+    assert np.signbit(codes[codes == 0.0]).any()
+    X = np.column_stack([codes, rng.normal(size=900)])
+    for features in (codes, X):
+        np.testing.assert_array_equal(value_steps(features, np.ones(900)), np.zeros(features.shape[1]))
 
 
 def test_gaussian_rows_are_those_of_numpy_around_the_prior_mean() -> None:

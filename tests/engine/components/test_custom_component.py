@@ -15,7 +15,7 @@ import pytest
 
 from helpers.paths import ROOT
 from reference import Array
-from scstream import Component, Gaussian, ModelFileError, ScStream
+from scstream import Component, DiagonalGaussian, Gaussian, ModelFileError, ScStream
 from scstream.components import BY_NAME
 
 RATES = np.array([[2.0, 30.0, 9.0], [25.0, 3.0, 9.0], [12.0, 12.0, 40.0]])
@@ -197,6 +197,35 @@ def test_a_subclass_must_be_bound_to_itself() -> None:
 
     with pytest.raises(TypeError, match="bind of Fixed returned a Gaussian"):
         ScStream(Fixed()).fit(np.zeros((3, 2)))
+
+
+class Weighty(DiagonalGaussian):
+    """Chooses the weight of its prior, and nothing else."""
+
+    name = "weighty"
+
+    def candidates(self, X: Any, weight: Any) -> Any:
+        return [self.bind(X, weight)]
+
+    def variations(self, bound: Any) -> Any:
+        return [bound.changed(nu=nu) for nu in (3.0, 300.0)]
+
+
+def test_variations_are_tried_without_candidates() -> None:
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(10, 30))[np.arange(300) % 10] * 2.0 + rng.normal(size=(300, 30))
+    assert ScStream(Weighty(nu=1.0, psi=1.0), seed=0).fit(X)._fitted().component.nu == 300.0
+
+
+def test_a_variation_of_another_class_is_refused() -> None:
+    class Stray(Weighty):
+        name = "stray"
+
+        def variations(self, bound: Any) -> Any:
+            return [DiagonalGaussian().bind(np.zeros((1, 2)), np.ones(1))]
+
+    with pytest.raises(TypeError, match="bind of Stray returned a DiagonalGaussian"):
+        ScStream(Stray()).fit(np.random.default_rng(0).normal(size=(30, 2)))
 
 
 def test_a_class_in_place_of_a_component_is_refused() -> None:

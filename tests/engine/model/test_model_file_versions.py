@@ -101,6 +101,17 @@ def test_a_model_of_version_3_continues_as_it_would_have(component: Component, t
     assert loaded.log_posterior_ == model.log_posterior_
 
 
+def test_a_model_of_version_3_looks_for_steps_when_it_is_fitted_anew(tmp_path: Path) -> None:
+    X = np.concatenate([batch.round() for batch in batches(Gaussian(), 3)])
+    ScStream(max_init_sweeps=3).fit(batches(Gaussian(), 1)[0]).save(tmp_path / "model.npz")
+    meta, arrays = persistence.read(tmp_path / "model.npz")
+    meta["from_data"].remove("resolution")
+    del arrays["prior.resolution"]
+    persistence.write(tmp_path / "old.npz", {**meta, "version": 3}, arrays)
+    loaded, fresh = ScStream.load(tmp_path / "old.npz"), ScStream(max_init_sweeps=3)
+    np.testing.assert_array_equal(loaded.fit(X).labels_, fresh.fit(X).labels_)
+
+
 def test_records_of_version_1_must_stay_finite(tmp_path: Path) -> None:
     X = batches(Gaussian(), 1)[0]
     for component in (Gaussian(), DiagonalGaussian()):

@@ -157,6 +157,15 @@ def test_a_component_set_after_the_fit_leaves_the_saved_one_as_it_is(saved: Path
     assert all(value is not None for value in loaded.get_params().values())
 
 
+@pytest.mark.parametrize("kappa", [2.0, 2, np.float32(2.0), np.int64(2)])
+def test_a_number_that_the_first_batch_adjusts_is_loaded_as_it_was_set(kappa: Any, tmp_path: Path) -> None:
+    model = ScStream(Gaussian(kappa=kappa), max_init_sweeps=3).fit(stream("gaussian", 1)[0])
+    model.save(tmp_path / "model.npz")
+    _, arrays = persistence.read(tmp_path / "model.npz")
+    assert arrays["prior.kappa"] < 2.0
+    assert ScStream.load(tmp_path / "model.npz").component.kappa == 2.0
+
+
 def test_a_file_of_an_earlier_version_loads_with_the_values_from_its_data(saved: Path, tmp_path: Path) -> None:
     meta, arrays = persistence.read(saved)
     assert meta.pop("from_data") == ["m", "nu", "psi", "resolution"]
@@ -309,6 +318,7 @@ def test_negative_counts_are_refused(saved: Path, tmp_path: Path) -> None:
         {"from_data": 3},
         {"adjusted": ["kappa"]},
         {"adjusted": {"kappa": "1"}},
+        {"from_data": ["kappa"], "adjusted": {"kappa": 1.0}},
         {"adjusted": {"sigma": 1.0}},
         {"feature_names": "xyz"},
         {"feature_names": ["x", "y"]},

@@ -87,6 +87,14 @@ def test_few_different_points_are_groups_of_their_own(values: list[float]) -> No
     assert ari(y, model.labels_) == 1.0
 
 
+@pytest.mark.parametrize("component", [None, DiagonalGaussian()])
+def test_codes_beside_noise_are_groups_of_their_own(component: DiagonalGaussian | None) -> None:
+    rng = np.random.default_rng(6)
+    y = np.arange(1500) % 4
+    X = np.column_stack([100.0 * y, rng.normal(size=(1500, 2))])
+    assert ari(y, ScStream(component, seed=0).fit(X).labels_) == 1.0
+
+
 def test_a_constant_feature_changes_nothing() -> None:
     X, y = three_blobs(np.random.default_rng(2))
     X = np.column_stack([np.full(len(X), 7.0), X, np.zeros(len(X))])
