@@ -13,7 +13,7 @@ from scstream.kernels.final_labels.held_labels import take_points, write_column_
 
 @kernel
 def sum_changes(queue, pixels, bare, labels, out):
-    """Change of the statistics of each label from the labels ``bare`` to ``labels`` (H, W) int32.
+    """Sum, per label, how the statistics change when ``labels`` replace ``bare``.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def sum_changes(queue, pixels, bare, labels, out):
     """
     width = labels.shape[1]
     across = (width + TILE - 1) // TILE
-    column, place = np.empty(width, np.float32), np.empty(width + 1, np.int32)
+    column, place = np.empty(width, np.float32), np.empty(width, np.int32)
     points, part = np.empty((PIXEL_D, width), np.float32), np.empty(PIXEL_P)
     write_column_coordinates(pixels, column)
     piece = next_piece(queue)
@@ -35,13 +35,13 @@ def sum_changes(queue, pixels, bare, labels, out):
             changed = place[: _list_changed(bare[y], labels[y], place)]
             tiles = pixels[(y // TILE) * across : (y // TILE + 1) * across].reshape(-1)
             take_points(tiles, (y % TILE) * TILE, column, changed, points)
-            _sum_stretches(changed, points, bare[y], labels[y], part, out[piece])
+            _move_runs(changed, points, bare[y], labels[y], part, out[piece])
         piece = next_piece(queue)
 
 
 @leaf
 def _list_changed(bare, labels, place):
-    """List the columns in which two rows (W,) of labels differ in place (W + 1,) int32; returns how many."""
+    """List the columns in which two rows (W,) of labels differ in place (W,) int32; returns how many."""
     n = uint(0)
     for x in range(uint(labels.shape[0])):
         # A branch would be mispredicted often: every pixel is written, and the next one replaces it.
@@ -51,21 +51,21 @@ def _list_changed(bare, labels, place):
 
 
 @leaf
-def _sum_stretches(place, points, bare, labels, part, out):
-    """Add each listed pixel of a row to its label and take it from the other one; stretches of one pair at once."""
+def _move_runs(place, points, bare, labels, part, out):
+    """Move the listed pixels' statistics from their label in ``bare`` to that in ``labels``, a run of one pair at a time."""
     begin, n = uint(0), uint(place.shape[0])
     while begin < n:
-        gains, loses = labels[uint(place[begin])], bare[uint(place[begin])]
+        source, target = bare[uint(place[begin])], labels[uint(place[begin])]
         end = begin + uint(1)
-        while end < n and (labels[uint(place[end])] == gains) & (bare[uint(place[end])] == loses):
+        while end < n and (bare[uint(place[end])] == source) & (labels[uint(place[end])] == target):
             end += uint(1)
-        _sum_stretch(points, begin, end, part)
-        _move_statistics(part, out[uint(loses)], out[uint(gains)])
+        _sum_run(points, begin, end, part)
+        _move_statistics(part, out[uint(source)], out[uint(target)])
         begin = end
 
 
 @leaf
-def _sum_stretch(points, begin, end, out):
+def _sum_run(points, begin, end, out):
     """Statistics out (21,) float64 of points[:, begin:end] float32, which are all in one row."""
     x0, n = np.float64(points[0, begin]), np.float64(end - begin)
     s1 = s2 = s3 = s4 = m11 = m21 = m22 = m31 = m32 = m33 = m41 = m42 = m43 = m44 = 0.0
@@ -94,9 +94,9 @@ def _sum_stretch(points, begin, end, out):
 
 
 @leaf
-def _move_statistics(part, loses, gains):
-    """Move statistics part (21,) float64 from one label to another."""
+def _move_statistics(part, source, target):
+    """Move statistics part (21,) float64 from one label's to another's."""
     vectorise()
     for e in range(uint(part.shape[0])):
-        loses[e] -= part[e]
-        gains[e] += part[e]
+        source[e] -= part[e]
+        target[e] += part[e]
