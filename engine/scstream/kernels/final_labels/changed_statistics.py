@@ -52,7 +52,7 @@ def _list_changed(bare, labels, place):
 
 @leaf
 def _move_runs(place, points, bare, labels, part, out):
-    """Move the listed pixels' statistics from their label in ``bare`` to that in ``labels``, a run of one pair at a time."""
+    """Move the statistics of listed pixels from labels in ``bare`` to those in ``labels``, run by run of one pair."""
     begin, n = uint(0), uint(place.shape[0])
     while begin < n:
         source, target = bare[uint(place[begin])], labels[uint(place[begin])]
