@@ -31,9 +31,10 @@ _POINTS_PER_CLUSTER = 24
 _MOST_POINTS = 2**14
 #: Nats by which the evidence must rise.
 _MARGIN = 5.0
-#: Nats that each cluster counts besides: later moves merge what is too much more easily than they divide what is too
-#: little.
+#: Nats that each cluster counts besides, and that a merge must gain: later moves merge what is too much more easily
+#: than they divide what is too little.
 _NATS_PER_CLUSTER = 3.0
+_NATS_PER_MERGE = 1.0
 #: Clusters that share at least this much of the union of their points are the same.
 _SAME = 0.8
 #: The log Hastings ratio of a change that no move has made.
@@ -68,7 +69,7 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     soft = SoftClustering(component, X, weight, config.log_alpha)
     present = soft.fit(total[known], _ITERATIONS)
     seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present, _SEEDS_AT_A_TIME)
-    found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS)
+    found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS, _NATS_PER_MERGE)
     shares = soft.share(found)
     gain = soft.evidence(found) - soft.evidence(present) + _NATS_PER_CLUSTER * (len(found) - len(present))
     if gain < _MARGIN:

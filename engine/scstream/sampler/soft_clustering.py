@@ -130,18 +130,21 @@ class SoftClustering:
         marginal = self.component.log_marginal(S).sum()
         return float(len(S) * self.log_alpha - gammaln(len(S) + 1.0) + counts + marginal) + entropy
 
-    def merge_down(self, S: Array, iterations: int) -> Array:
-        """Fit clusters, then merge pairs as long as that raises the evidence, fitting again after each round."""
+    def merge_down(self, S: Array, iterations: int, least_gain: float = 0.0) -> Array:
+        """Fit clusters, then merge pairs as long as that raises the evidence by more than ``least_gain`` nats.
+
+        After each round of merges the clusters are fitted again.
+        """
         for _ in range(_ROUNDS):
             S = self.fit(S, iterations)
-            pairs, gains = self._gainful_pairs(S)
+            pairs, gains = self._gainful_pairs(S, least_gain)
             if not len(pairs):
                 break
             S = _merged(S, pairs[np.argsort(-gains, kind="stable")])
         return S
 
-    def _gainful_pairs(self, S: Array) -> tuple[npt.NDArray[np.int64], Array]:
-        """Pairs (n, 2) of clusters whose merge raises the evidence, and by how much.
+    def _gainful_pairs(self, S: Array, least_gain: float) -> tuple[npt.NDArray[np.int64], Array]:
+        """Pairs (n, 2) of clusters whose merge raises the evidence by more than ``least_gain``, and by how much.
 
         The log posterior gains Gamma(n_a + n_b) f / (alpha Gamma(n_a) f_a Gamma(n_b) f_b) with marginal likelihoods f;
         the entropy of the labels loses what is uncertain between the two; one order in K is lost.
@@ -159,7 +162,7 @@ class SoftClustering:
         log_counts = gammaln(np.maximum(S[a, 0] + S[b, 0], 1.0)) - gammaln(counts[a]) - gammaln(counts[b])
         union = component.log_marginal_pairs(S, pairs)
         gains = np.log(K) + log_counts + union - L[a] - L[b] - self.log_alpha - lost[a, b]
-        return pairs[gains > 0.0], gains[gains > 0.0]
+        return pairs[gains > least_gain], gains[gains > least_gain]
 
     # --- seeds
 

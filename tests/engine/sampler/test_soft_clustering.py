@@ -142,6 +142,16 @@ def test_counts_are_clustered_too() -> None:
     assert ari(y, clustering.share(found).labels) > 0.98
 
 
+def test_pairs_merge_only_if_that_gains_enough() -> None:
+    X, _ = blobs(300, (0, 0), (50, 0))
+    clustering = soft(X)
+    pieces = clustering.seed(12, np.random.default_rng(0))
+    assert len(clustering.merge_down(pieces, 3)) == 2
+    fitted = clustering.fit(pieces, 3)
+    assert len(fitted) > 2
+    np.testing.assert_array_equal(clustering.merge_down(pieces, 3, 1e9), fitted)
+
+
 def test_merging_ends_where_no_merge_raises_the_evidence() -> None:
     X, _ = blobs(300, (0, 0), (4, 0), (8, 2), (2, 6))
     clustering = soft(X)
