@@ -21,9 +21,9 @@ def clip_key(document: Document) -> str:
 def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> Path:
     """The folder of the last export if it was of the same clip; else a folder named after the clip.
 
-    The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first of these
-    that is writable and belongs neither to the program nor to the clip's images. It lies neither among these nor beside
-    their folder, which is often one of many: the export would look like another clip.
+    The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first
+    that is writable and belongs neither to the program nor to the clip's images. It lies neither among these nor
+    beside their folder, which is often one of many: the export would look like another clip.
 
     Parameters
     ----------

@@ -40,6 +40,7 @@ from scstream_app.ui.qt.widgets import ask_colour, more_button
 _PAUSE = 0.2
 _HOW_TO_MAKE = "Select segments (click, Ctrl+click) and {how} to make an object of them. It follows them over time."
 _HOW_TO_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
+_DELETING = "These were all of them here; to delete '{name}' itself, choose More > Delete in the Objects panel."
 _NAME, _COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS = range(6)
 _NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)
 #: Edits listed in a tooltip.
@@ -187,11 +188,14 @@ class ObjectsPanel(QWidget):
             return
         document, selection, reach = self._document, self._document.display.selection, self._document.edit_reach
         of, before = self._holders(), document.objects
+        members = document.display.members()
+        whole = next((name for name, ids in of.items() if ids == members[name]), None)
         where = reach_phrase(reach, document.display.index or 0)
         if of:
             undo_commands.remove_from_objects(document, of, reach)
             if document.objects != before:
-                self.message.emit(_removed_text(of, where))
+                text = _removed_text(of, where)
+                self.message.emit(f"{text} {_DELETING.format(name=whole)}" if whole else text)
         else:
             segments = capitalised(undo_commands.segments_text(selection))
             self.message.emit(f"{segments}: not in any object{where or ' on this frame'}.")

@@ -319,7 +319,7 @@ class Viewer(FileDrop, ZoomView):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        escaped = event.key() == Qt.Key.Key_Escape and self._escape()
+        escaped = event.key() == Qt.Key.Key_Escape and self.escape()
         if not (escaped or self.panning.press_key(event)):
             super().keyPressEvent(event)
         self._set_cursor()
@@ -329,7 +329,7 @@ class Viewer(FileDrop, ZoomView):
             super().keyReleaseEvent(event)
         self._set_cursor()
 
-    def _escape(self) -> bool:
+    def escape(self) -> bool:
         """Give up what the tool has begun, leave the tool, or clear the selection; returns False if there is none.
 
         Leaving full screen, which the window does, comes before the selection.

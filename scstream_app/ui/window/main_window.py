@@ -448,9 +448,11 @@ class MainWindow(QMainWindow):
             self.panels.set_full_screen(self.isFullScreen())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave full screen on Esc, unless a widget uses the key: a shortcut would take it from all widgets."""
+        """Leave full screen, or clear the selection, on Esc that no widget uses: a shortcut would take it from all."""
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():
             self._toggle_full_screen()
+        elif event.key() == Qt.Key.Key_Escape and self.viewer.escape():
+            pass
         elif not (self.document.is_open and self._disabled_keys.press(event)):
             super().keyPressEvent(event)
 

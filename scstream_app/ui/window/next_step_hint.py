@@ -18,8 +18,8 @@ _SHARE = 0.25
 class NextStepHint(QFrame):
     """Sentence that leads from a clip to an object and from an object to an export.
 
-    It is shown until the user closes it or exports, and then never again. It appears with the first segmented frame
-    of a clip that can be exported.
+    It is shown until the user closes it, exports or corrects an object, and then never again. It appears with the first
+    segmented frame of a clip that can be exported.
 
     Parameters
     ----------
@@ -73,6 +73,8 @@ class NextStepHint(QFrame):
     @Slot()
     def _follow(self) -> None:
         document = self._document
+        if any(len(one.edits) > 1 for one in document.objects):
+            self._finish()
         ready = document.session is not None and len(document.summary) > 0 and self._settings.value(_KEY) is None
         text = self._sentence()
         if ready and text != self.text:
@@ -87,8 +89,8 @@ class NextStepHint(QFrame):
         exporting = f"{export} to export" if export else "export it from the File menu"
         if self._document.objects:
             return f"The object is followed through the clip. Press {exporting}." if export else f"Next: {exporting}."
-        making = f"press {group} to make an object" if group else "make an object of it in the Object menu"
-        return f"Click a segment, {making}, {exporting}."
+        making = f"press {group} to make an object" if group else "make an object of them in the Object menu"
+        return f"Where a thing first appears, click its segments, {making}, {exporting}."
 
     @Slot()
     def _finish(self) -> None:

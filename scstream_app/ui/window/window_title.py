@@ -12,7 +12,7 @@ _PROGRAM = "ScStream Studio"
 
 
 class WindowTitle(QObject):
-    """Shows the name of the session, if it is saved, and of the clip; a star marks an unsaved session."""
+    """Shows the name of the session, if it is saved, and of the clip, once if they are alike; a star if unsaved."""
 
     def __init__(self, document: Document, window: QMainWindow) -> None:
         super().__init__(window)
@@ -27,6 +27,6 @@ class WindowTitle(QObject):
             return
         unsaved = session is not None and is_unsaved(session.path)
         saved_as = [session.path.stem] if session is not None and not unsaved else []
-        names = [] if facts is None else [" – ".join([*saved_as, facts.name]) + "[*]"]
+        names = [] if facts is None else [" – ".join(dict.fromkeys([*saved_as, facts.name])) + "[*]"]
         self._window.setWindowTitle(" – ".join([*names, _PROGRAM]))
         self._window.setWindowModified(unsaved)

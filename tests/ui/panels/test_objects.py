@@ -187,6 +187,23 @@ def test_another_document_keeps_its_object_of_the_same_name(
     assert story_document.objects == before
 
 
+def test_who_removes_all_segments_is_told_how_to_delete_the_object(
+    panel: ObjectsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    panel.message.connect(said.append)
+    undo_commands.make_object(story_document, "kite", [0, 1])
+    tree = panel.findChild(QTreeWidget)
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=tree.visualItemRect(tree.topLevelItem(0)).center())
+    qtbot.keyClick(tree, Qt.Key.Key_Delete)
+    assert story_document.display.members() == {"kite": frozenset()}
+    assert said[-1].endswith("to delete 'kite' itself, choose More > Delete in the Objects panel.")
+    story_document.undo.undo()
+    story_document.display.select([0])
+    qtbot.keyClick(tree, Qt.Key.Key_Delete)
+    assert said[-1] == "Segment 0 removed from object 'kite'."
+
+
 def test_segments_are_taken_out_of_all_their_objects_at_once(
     panel: ObjectsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
@@ -198,7 +215,8 @@ def test_segments_are_taken_out_of_all_their_objects_at_once(
     story_document.display.select([0, 1])
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset(), "sail": frozenset()}
-    assert said == ["Segment 0 removed from object 'kite', segment 1 from object 'sail'."]
+    (text,) = said
+    assert text.startswith("Segment 0 removed from object 'kite', segment 1 from object 'sail'.")
     assert story_document.undo.undoText() == "Remove segments 0 and 1 from 2 objects"
     story_document.undo.undo()
     assert story_document.display.members() == {"kite": {0}, "sail": {1}}

@@ -155,6 +155,10 @@ def test_the_title_shows_what_is_open_and_whether_it_was_saved(
     window.actions_["save_as"].trigger()
     wait_for(window, qtbot, "clip.mp4", 6)
     assert (window.windowTitle(), window.isWindowModified()) == ("yours – clip.mp4[*] – ScStream Studio", False)
+    answer_save(monkeypatch, tmp_path / "clip.mp4")
+    window.actions_["save_as"].trigger()
+    wait_for(window, qtbot, "clip.mp4", 6)
+    assert window.windowTitle() == "clip.mp4[*] – ScStream Studio"
     window.actions_["close"].trigger()
     assert (window.windowTitle(), window.isWindowModified()) == ("ScStream Studio", False)
 

@@ -183,7 +183,7 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     add_to_object(window, qtbot, "surfer")
     assert toast(window) == f"Segment {id}: already in object 'surfer'."
     qtbot.keyClick(window, Qt.Key.Key_Delete)
-    assert toast(window) == f"Segment {id} removed from object 'surfer'."
+    assert toast(window).startswith(f"Segment {id} removed from object 'surfer'.")
     qtbot.keyClick(window, Qt.Key.Key_Delete)
     assert toast(window) == f"Segment {id}: not in any object on this frame."
 
@@ -238,7 +238,7 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
     removal().trigger()
     QApplication.activePopupWidget().close()
     assert window.document.display.members() == {"surfer": frozenset()}
-    assert toast(window) == f"Segment {id} removed from object 'surfer'."
+    assert toast(window).startswith(f"Segment {id} removed from object 'surfer'.")
 
 
 def test_the_lists_menu_takes_a_segment_out_of_its_object(window: MainWindow) -> None:

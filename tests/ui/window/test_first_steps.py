@@ -25,6 +25,7 @@ from helpers.export_scenes import story
 from scstream_app.samples import sample_clips
 from scstream_app.session.library import Library
 from scstream_app.ui.actions.actions import BY_ID
+from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
 from scstream_app.ui.export.export_dialog import ExportDialog
 from scstream_app.ui.panels.object_dialog import ObjectDialog
@@ -116,7 +117,7 @@ def test_the_hint_says_what_to_do_and_is_closed_for_good(
 ) -> None:
     hint = hint_of(opened)
     assert hint.isVisible()
-    assert hint.text == "Click a segment, press G to make an object, Ctrl+E to export."
+    assert hint.text == "Where a thing first appears, click its segments, press G to make an object, Ctrl+E to export."
     qtbot.mouseClick(hint.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert hint.isHidden()
     opened.actions_["close"].trigger()
@@ -145,6 +146,19 @@ def test_the_hint_follows_the_user_and_ends_with_an_export(opened: MainWindow, q
     dialog.reject()
     opened.document.marks_changed.emit()
     assert hint.isHidden()
+
+
+def test_the_hint_ends_with_a_correction(opened: MainWindow, qtbot: QtBot) -> None:
+    document = opened.document
+    document.display.show(0)
+    qtbot.waitUntil(lambda: document.display.index == 0, timeout=LONG)
+    undo_commands.make_object(document, "square", [0, 1])
+    assert hint_of(opened).isVisible()
+    document.display.show(2)
+    qtbot.waitUntil(lambda: document.display.index == 2, timeout=LONG)
+    undo_commands.remove_from_objects(document, {"square": frozenset({1})})
+    assert len(document.objects[0].edits) == 2
+    assert hint_of(opened).isHidden()
 
 
 def test_the_hint_names_the_keys_that_the_user_chose(opened: MainWindow) -> None:

@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QApplication, QKeySequenceEdit, QLabel, QMenu, QTableView, QToolButton, QTreeWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QKeySequenceEdit,
+    QLabel,
+    QMenu,
+    QSpinBox,
+    QTableView,
+    QToolButton,
+    QTreeWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import story
@@ -159,6 +168,30 @@ def test_the_widget_with_the_focus_has_a_ring(opened: MainWindow, qtbot: QtBot, 
     QApplication.processEvents()
     ringed = opened.grab().toImage().pixelColor(corner)
     assert ringed.blue() > ringed.red() + 60
+
+
+def test_escape_clears_the_selection_wherever_the_focus_is(opened: MainWindow, qtbot: QtBot) -> None:
+    display = opened.document.display
+    for widget in (opened.objects.findChild(QTreeWidget), opened.findChild(QSpinBox), opened.viewer):
+        display.select([0])
+        widget.setFocus()
+        qtbot.keyClick(widget, Qt.Key.Key_Escape)
+        assert not display.selection, widget.accessibleName()
+
+
+#: Keys that a keyboard of the United States writes with Shift.
+_SHIFTED = dict(zip('~!@#$%^&*()_+{}|:"<>?', "`1234567890-=[]\\;',./", strict=True))
+
+
+def test_no_key_stands_for_two_shortcuts_at_once() -> None:
+    """Qt runs none of two shortcuts that the same key press means, such as "{" and "Shift+["."""
+    found: dict[str, str] = {}
+    for action in KEY_ACTIONS:
+        for key in action.keys:
+            last = key[-1]
+            plain = f"{key[:-1].replace('Shift+', '')}Shift+{_SHIFTED[last]}" if last in _SHIFTED else key
+            assert plain not in found, f"{key} of {action.title} and {found.get(plain)}"
+            found[plain] = action.title
 
 
 def test_tab_does_not_enter_a_panel_behind_another(opened: MainWindow, qtbot: QtBot) -> None:

@@ -27,10 +27,10 @@ class Coco(FileWriter):
     """
 
     format = "coco"
-    title = "COCO / YouTube-VIS"
+    title = "YouTube-VIS"
     group = "Masks and ids"
     position = 4
-    about = "Tracks as COCO RLE in one JSON file, in the layout of YouTube-VIS"
+    about = "COCO for video: tracks over all frames in one JSON file, in the layout of YouTube-VIS"
     prefers_objects = True
     lists_files = True
 

@@ -17,10 +17,10 @@ class CocoImages(FileWriter):
     """Writes coco_images.json. Annotations are written frame by frame, so memory holds only the list of images."""
 
     format = "coco_images"
-    title = "COCO per image"
+    title = "COCO"
     group = "Masks and ids"
     position = 5
-    about = "A COCO annotation per frame and track, under the source's own file names"
+    about = "An annotation per frame and track, as COCO tools read it, under the source's own file names"
     prefers_objects = True
     lists_files = True
 

@@ -48,8 +48,8 @@ OBJECT: tuple[ActionSpec, ...] = (
         "Take whole segments: those that a stroke mostly covers, and those that the brush's centre touches",
         checkable=True,
     ),
-    ActionSpec("brush_smaller", "Object", "Smaller Brush", ("Shift+[", "{"), "drawing"),
-    ActionSpec("brush_larger", "Object", "Larger Brush", ("Shift+]", "}"), "drawing"),
+    ActionSpec("brush_smaller", "Object", "Smaller Brush", ("Shift+[",), "drawing"),
+    ActionSpec("brush_larger", "Object", "Larger Brush", ("Shift+]",), "drawing"),
     separator("Object"),
     ActionSpec(
         "carry_back",

@@ -39,7 +39,7 @@ class OpenDialogs(QObject):
 
     def images(self) -> None:
         """Ask for a folder of images."""
-        path = QFileDialog.getExistingDirectory(self._window, "Open Image Sequence", self._folder())
+        path = QFileDialog.getExistingDirectory(self._window, "Open Folder of Images", self._folder())
         if path:
             self._opening.open_address(path)
 
