@@ -36,6 +36,8 @@ from scstream_app.ui.qt.layout.screen_fit import ScrollBox, fit_dialog
 
 _PREVIEW_PIXELS = 480
 _SIZE = QSize(820, 640)
+#: Lines of the longest description of a format, in the width of the list.
+_ABOUT_LINES = 5
 
 
 class ExportDialog(QDialog):
@@ -72,6 +74,9 @@ class ExportDialog(QDialog):
         self._formats = FormatsTree(document)
         self._form = ExportForm(document, in_out, kept)
         self._about = _label()
+        self._about.setAlignment(Qt.AlignmentFlag.AlignTop)
+        # The list above keeps its height whatever the description's length.
+        self._about.setMinimumHeight(_ABOUT_LINES * self._about.fontMetrics().lineSpacing())
         self._preview = Preview()
         self._make_progress()
         self._arrange()

@@ -33,7 +33,7 @@ class Readout(QLabel):
         """Override of Qt."""
         if text == self.text():
             return
-        if not text or self._width(text) > self.width():
+        if not text or self._width(text) + 2 * self.margin() > self.width():
             self._fit(text or self._widest)
         super().setText(text)
 
@@ -52,4 +52,4 @@ class Readout(QLabel):
         return self.fontMetrics().horizontalAdvance(text.translate(self._same_digits))
 
     def _fit(self, text: str) -> None:
-        self.setFixedSize(self._width(text), self.fontMetrics().height() + 2)
+        self.setFixedSize(self._width(text) + 2 * self.margin(), self.fontMetrics().height() + 2)

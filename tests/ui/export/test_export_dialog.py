@@ -17,6 +17,7 @@ from PIL import Image
 from PySide6.QtCore import QPoint, QSettings, QStandardPaths, Qt, QUrl
 from PySide6.QtGui import QColor, QDesktopServices, QImage
 from PySide6.QtWidgets import (
+    QApplication,
     QCheckBox,
     QComboBox,
     QDialog,
@@ -523,6 +524,17 @@ def film_document(document: Document, film: Path, qtbot: QtBot) -> Document:
         document.open_session(film)
     qtbot.waitUntil(lambda: document.state is State.DONE)
     return document
+
+
+def test_the_list_keeps_its_height_with_any_description(bare: Made, qtbot: QtBot) -> None:
+    dialog = bare()
+    tree = dialog.findChild(QTreeWidget)
+    heights = set()
+    for title in ("Object masks", "EXR with id mattes", "MP4 (H.264)"):
+        tree.setCurrentItem(item(dialog, title))
+        QApplication.processEvents()
+        heights.add(tree.height())
+    assert len(heights) == 1
 
 
 @pytest.fixture

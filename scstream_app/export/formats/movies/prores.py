@@ -17,7 +17,7 @@ class ProRes(MovieWriter):
     title = "ProRes 4444"
     group = "Movies"
     position = 3
-    about = "A ProRes 4444 movie for editing; shows the objects cut out if there are any and no view is chosen"
+    about = "A ProRes 4444 movie for editing; objects, if there are any, are cut out unless a view is chosen"
     suffix = ".mov"
     codec = Codec("prores_ks", "yuv444p10le", _OPTIONS, _TICK)
     alpha_codec = Codec("prores_ks", "yuva444p10le", {**_OPTIONS, "alpha_bits": "8"}, _TICK)

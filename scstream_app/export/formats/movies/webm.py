@@ -29,7 +29,7 @@ class WebM(MovieWriter):
     title = "WebM (VP9)"
     group = "Movies"
     position = 2
-    about = "A VP9 movie for the web; shows the objects cut out if there are any and no view is chosen"
+    about = "A VP9 movie for the web; objects, if there are any, are cut out unless a view is chosen"
     suffix = ".webm"
     codec = Codec("libvpx-vp9", "yuv420p", _OPTIONS, _TICK, _REPRODUCIBLE, even=True)
     # Alternate reference frames cannot hold transparency.

@@ -108,6 +108,8 @@ class TrackingProgress(Readout):
 
     def __init__(self, document: Document, parent: QWidget | None = None) -> None:
         super().__init__("Tracking", parent=parent)
+        # The number of frames follows.
+        self.setMargin(8)
         self._tracking = document.tracking
         self._tracking.advanced.connect(self._follow)
 
