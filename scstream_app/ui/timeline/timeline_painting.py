@@ -165,7 +165,8 @@ class StaticLayer:
             x = round(line.x_of(frame))
             painter.fillRect(QRectF(x, TOP - 5.0, 1.0, 5.0), faint)
             painter.setPen(text)
-            box = QRectF(x + 4.0, 0.0, metrics.horizontalAdvance(str(frame)) + 2.0, TOP - 1.0)
+            # Right of the playhead, which may stand on this frame.
+            box = QRectF(x + 7.0, 0.0, metrics.horizontalAdvance(str(frame)) + 2.0, TOP - 1.0)
             if box.right() <= track.right() + _BESIDE:
                 painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, str(frame))
         half = step // 2 if step % 2 == 0 else step // 5
