@@ -90,8 +90,8 @@ class FormatsTree(QTreeWidget):
         return [name for name in names if name in self._items and not self.unavailable(name)]
 
     def _default(self) -> str:
-        """The default format for the current view."""
-        return _DEFAULTS.get(self._document.display.look.view, "ids")
+        """The default format for the current view, and for a clip with objects or without."""
+        return _DEFAULTS.get(self._document.display.look.view, "object" if self._document.objects else "ids")
 
     @Slot(QTreeWidgetItem, int)
     def _on_item_changed(self, item: QTreeWidgetItem) -> None:

@@ -39,7 +39,10 @@ from scstream_app.ui.qt.widgets import ask_colour, more_button
 #: Seconds between two updates during playback.
 _PAUSE = 0.2
 _HOW_TO_MAKE = "Select segments (click, Ctrl+click) and {how} to make an object of them. It follows them over time."
-_HOW_TO_USE = "View > Object Matte shows objects cut out, File > Export… writes their mattes and masks."
+_HOW_TO_USE = (
+    "The brush and the eraser correct what whole segments cannot. View > Object Matte shows objects cut out, "
+    "File > Export… writes their mattes and masks."
+)
 _DELETING = "These were all of them here; to delete '{name}' itself, choose More > Delete in the Objects panel."
 _NAME, _COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS = range(6)
 _NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)

@@ -467,11 +467,21 @@ def test_a_checked_format_is_highlighted_described_and_previewed(make: Made, qtb
 
 
 @pytest.mark.parametrize(
-    ("view", "expected"),
-    [("overlay", "mp4"), ("matte", "matte"), ("original", "ids"), ("boundaries", "ids"), ("wipe", "ids")],
+    ("view", "with_object", "expected"),
+    [
+        ("overlay", True, "mp4"),
+        ("matte", True, "matte"),
+        ("original", True, "object"),
+        ("wipe", True, "object"),
+        ("overlay", False, "mp4"),
+        ("boundaries", False, "ids"),
+    ],
 )
-def test_at_first_what_fits_the_view_is_ticked(bare: Made, story_document: Document, view: str, expected: str) -> None:
-    undo_commands.make_object(story_document, "square", [1])
+def test_at_first_what_fits_the_view_and_the_clip_is_ticked(
+    bare: Made, story_document: Document, view: str, with_object: bool, expected: str
+) -> None:
+    if with_object:
+        undo_commands.make_object(story_document, "square", [1])
     story_document.display.set_look(view=view)
     dialog = bare()
     assert dialog.formats == (expected,)

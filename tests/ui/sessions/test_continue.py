@@ -78,6 +78,15 @@ def test_the_welcome_page_offers_to_continue(recent: MainWindow, qtbot: QtBot, s
     assert document.session.path == session
 
 
+def test_a_session_is_not_offered_beside_its_clip(recent: MainWindow, qtbot: QtBot, session: Path) -> None:
+    (session / UNSAVED).unlink()
+    recent.addresses.remember(str(session))
+    assert len(recent.addresses.recent()) == 2
+    recent.welcome.refresh()
+    entries = recent.welcome.recent
+    qtbot.waitUntil(lambda: texts(entries) == ["walk\nContinue (frame 3 of 5)", "Segment again"], timeout=LONG)
+
+
 def test_a_finished_clip_is_opened_not_continued(window: MainWindow, qtbot: QtBot, clip: Path) -> None:
     window.open_address(str(clip))
     qtbot.waitUntil(lambda: window.document.state is State.DONE, timeout=LONG)

@@ -165,12 +165,16 @@ class Welcome(QWidget):
         """Set the recent addresses, newest first.
 
         ``session_of`` returns the session of an address: it is offered first, and below it to segment the clip again.
+        The session itself is then not offered once more.
         """
         self.recent.clear()
-        for address in addresses:
-            name, session = short_name(address), session_of(address)
+        sessions = {address: session_of(address) for address in addresses}
+        offered = {session.path for session in sessions.values() if session is not None}
+        for address, session in sessions.items():
+            name = short_name(address)
             if session is None:
-                self.recent.add(name, address)
+                if address not in offered:
+                    self.recent.add(name, address)
             else:
                 text = session.describe()
                 self.recent.add(f"{name}\n{text[:1].upper()}{text[1:]}", session.path)
