@@ -34,7 +34,7 @@ _MARGIN = 5.0
 #: Nats that each cluster counts besides, and that a merge must gain: later moves merge what is too much more easily
 #: than they divide what is too little.
 _NATS_PER_CLUSTER = 3.0
-_NATS_PER_MERGE = 1.0
+_NATS_PER_MERGE = 0.5
 #: Clusters that share at least this much of the union of their points are the same.
 _SAME = 0.8
 #: The log Hastings ratio of a change that no move has made.
