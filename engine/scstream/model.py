@@ -81,8 +81,8 @@ class ScStream(ClusterMixin, BaseEstimator):
         merges them as long as that raises the evidence, an estimate of log p(points). If the result is clearly better,
         changed clusters are replaced. They keep their ids as far as they keep their points, and events tell of splits
         and merges. A batch that the clusters fit much worse than those before is followed by one at once. There is no
-        revision if the sample has fewer than 24 points for each cluster: batches are too
-        small, or there are more than about 700 clusters. None: never.
+        revision if the sample has fewer than 24 points for each cluster: batches are too small, or there are more than
+        about 700 clusters. None: never.
     patience : int, default=0
         Number of batches for which a new cluster must last before it is announced. Until then its points have the id of
         the cluster that it split from, no event tells of it, and results count it as part of that cluster. Only ids and

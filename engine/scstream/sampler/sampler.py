@@ -298,9 +298,10 @@ class Sampler:
         state, size = self.state, rows.total
         left = -state.batch % every
         is_first_large = size > _LARGE * state.history.largest_count
+        needed = points_needed(len(state.ids))
         # What the past loses by the batch is the batch's loss.
         loss = (fit - self._fit()) * float(state.counts.sum()) / max(size, 1.0)
-        is_unlike = loss > _UNLIKE * max(self.component.n_coordinates, _FEWEST_COORDINATES)
+        is_unlike = loss > _UNLIKE * max(self.component.n_coordinates, _FEWEST_COORDINATES) and len(rows) >= needed
         is_needed = left == 0 or is_first_large or is_unlike
         if left >= RecentPoints.N_BATCHES and not is_needed:
             return
@@ -308,7 +309,6 @@ class Sampler:
         if is_unlike:
             # Earlier points show clusters that are no longer there.
             self.recent = RecentPoints()
-        needed = points_needed(len(state.ids))
         self.recent.add(rows, needed if is_first_large or is_unlike else needed // RecentPoints.N_BATCHES, mover.rng)
         if is_needed:
             revise(mover, self.recent, size)

@@ -90,6 +90,15 @@ def test_counts_of_new_topics_are_found_at_once() -> None:
     assert ari(y, model.labels_) > 0.95
 
 
+def test_a_few_points_far_away_do_not_drop_the_recent_points() -> None:
+    rng = np.random.default_rng(5)
+    model = ScStream(seed=0).fit(rng.normal(size=(500, 2)))
+    model.partial_fit(rng.normal(size=(500, 2)))
+    before = model._fitted().recent.n_points
+    model.partial_fit(rng.normal(90.0, 1.0, (5, 2)))
+    assert model._fitted().recent.n_points == before + 5
+
+
 @pytest.mark.parametrize("follow", ["nothing", "clusters"])
 def test_clusters_that_stay_or_drift_slowly_need_no_revision(follow: str, monkeypatch: pytest.MonkeyPatch) -> None:
     revisions = []

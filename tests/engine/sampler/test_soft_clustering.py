@@ -48,6 +48,15 @@ def test_points_are_shared_in_proportion_to_their_best_scores(order: str) -> Non
     np.testing.assert_allclose(share.T, softmax(np.where(near, best, -np.inf), axis=1))
 
 
+def test_points_are_shared_between_thousands_of_clusters() -> None:
+    rng = np.random.default_rng(16)
+    scores = np.asfortranarray(rng.normal(-100.0, 30.0, (200, 9000)))
+    cluster, share = np.empty((4, 200), np.int32), np.empty((4, 200))
+    kernels.share_points(scores, 0, len(scores), cluster, share)
+    np.testing.assert_array_equal(cluster[0], scores.argmax(axis=1))
+    assert cluster[0].max() > 8000
+
+
 def test_a_cluster_that_is_far_from_a_point_has_no_share() -> None:
     cluster, share = np.empty((2, 1), np.int32), np.empty((2, 1))
     kernels.share_points(np.array([[-1000.0, 0.0, -900.0]]), 0, 1, cluster, share)

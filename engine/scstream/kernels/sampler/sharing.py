@@ -14,7 +14,7 @@ _CHUNK = 128
 #: Clusters whose score is this much below the best one have no share: exp(-12) is next to nothing.
 _NATS = 12.0
 #: Bits of a score that hold its cluster instead.
-_CLUSTER = np.int64(0xFFF)
+_CLUSTER = np.int64(0xFFFF)
 #: Scores below this are raised to it, because the bits of -inf with a cluster in them are no number.
 _LEAST = -1e300
 #: Smaller shares count as nothing in an entropy.
@@ -26,7 +26,7 @@ def share_points(scores, begin, end, cluster, share):
     """Share each of the points [begin, end) between the R clusters with its best scores, R <= K and R <= 4.
 
     Writes these clusters, best first, to cluster (R, N) int32, 0 where there is none, and their shares, which sum to 1,
-    to share (R, N) float64. scores (N, K) float64, K < 4096; a part of an array that is stored by columns would not
+    to share (R, N) float64. scores (N, K) float64, K <= 65536; a part of an array that is stored by columns would not
     vectorise.
     """
     best, total = np.empty((4, _CHUNK)), np.empty(_CHUNK)
