@@ -1,4 +1,4 @@
-"""Draw objects and selected segments over a picture: tints, and outlines of areas."""
+"""Objects and selected segments over a picture: their tints, and the outlines of areas."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from scstream_app.render.views import Mask, paint
 OBJECT_TINT, SELECTION_TINT = 0.3, 0.3
 #: Colour of the tint of selected segments.
 SELECTION_COLOUR: RGB = (64, 156, 255)
-_MARGIN = 2
-_NEIGHBOURS = np.ones((3, 3), np.uint8)
 _FAINT_SELECTION = np.array((*SELECTION_COLOUR, round(255 * SELECTION_TINT)), np.uint8)
 #: Tinted level of every level (1, 256, 4), by channel, the opacity included.
 _SELECTION_TABLE = np.rint(
@@ -31,13 +29,13 @@ Lines = tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]
 _Box = tuple[slice, slice]
 
 
-def mark_objects(picture: Picture, numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> Picture:
-    """Tint the objects in their colours, and draw a line with a black edge along their outlines.
+def tint_objects(picture: Picture, numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> Picture:
+    """Tint the objects in their colours.
 
     Parameters
     ----------
     picture : array (H, W, 3)
-        Several copies of a frame side by side or on top of each other are all marked.
+        Several copies of a frame side by side or on top of each other are all tinted.
     numbers : array (H, W) uint8
         1 on the first object, 2 on the second, ..., 0 elsewhere.
     colours : sequence of RGB
@@ -51,18 +49,28 @@ def mark_objects(picture: Picture, numbers: npt.NDArray[np.uint8], colours: Sequ
     if box is None:
         return picture
     inside = numbers[box]
-    widest, narrowest = cv2.dilate(inside, _NEIGHBOURS), cv2.erode(inside, _NEIGHBOURS)
-    line = cv2.compare(widest, narrowest, cv2.CMP_NE)
-    shadow = cv2.compare(cv2.dilate(widest, _NEIGHBOURS), widest, cv2.CMP_NE)
-    # Pixels whose neighbours belong to other objects are on a line: elsewhere this is the colour of the pixel's object.
-    colour = paint(np.asarray(widest, np.uint8), np.array([(0, 0, 0), *colours], np.uint8))
-    marked = picture.copy()
-    for tile in _tiles(marked, numbers.shape):
+    colour = paint(inside, np.array([(0, 0, 0), *colours], np.uint8))
+    tinted = picture.copy()
+    for tile in _tiles(tinted, numbers.shape):
         part = tile[box]
         cv2.copyTo(cv2.addWeighted(part, 1.0 - OBJECT_TINT, colour, OBJECT_TINT, 0.0), inside, part)
-        cv2.copyTo(np.zeros_like(part), shadow, part)
-        cv2.copyTo(colour, line, part)
-    return marked
+    return tinted
+
+
+def object_outlines(numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> tuple[tuple[RGB, Lines], ...]:
+    """Trace the outlines of the objects, each with its colour; parameters as in `tint_objects`.
+
+    >>> ((colour, lines),) = object_outlines(np.eye(2, dtype=np.uint8), [(9, 9, 9)])
+    >>> colour, lines[0].min(axis=0).tolist()
+    ((9, 9, 9), [0.25, 0.25])
+    """
+    box = _bounds(numbers)
+    if box is None:
+        return ()
+    masks = ((numbers[box] == number).view(np.uint8) for number in range(1, len(colours) + 1))
+    found = zip(colours, map(outline, masks), strict=True)
+    corner = (box[1].start, box[0].start)
+    return tuple((colour, (lines[0] + corner, lines[1])) for colour, lines in found if lines is not None)
 
 
 def mark_selection(picture: Picture, mask: Mask) -> Picture:
@@ -105,11 +113,11 @@ def outline(mask: Mask) -> Lines | None:
 
 
 def _bounds(mask: npt.NDArray[np.uint8]) -> _Box | None:
-    """The part of a mask that is not empty, with a margin for lines; None if all is."""
+    """The part of a mask that is not empty; None if all is."""
     left, top, width, height = cv2.boundingRect(mask)
     if not width:
         return None
-    return slice(max(top - _MARGIN, 0), top + height + _MARGIN), slice(max(left - _MARGIN, 0), left + width + _MARGIN)
+    return slice(top, top + height), slice(left, left + width)
 
 
 def _tiles(picture: Picture, size: tuple[int, ...]) -> Iterator[Picture]:

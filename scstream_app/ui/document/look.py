@@ -89,6 +89,8 @@ class Shown:
         The objects whose masks the result has, if it has any.
     outline : Lines, optional
         Outline of the selected segments in the coordinates of the frame; see `render.markings.outline`.
+    object_outlines : tuple of (RGB, Lines)
+        Colours and outlines of the objects in the same coordinates.
     """
 
     result: FrameResult
@@ -96,6 +98,7 @@ class Shown:
     picture: Picture
     objects: tuple[MarkedObject, ...] = ()
     outline: markings.Lines | None = None
+    object_outlines: tuple[tuple[RGB, markings.Lines], ...] = ()
 
     @property
     def segmented(self) -> bool:
@@ -123,15 +126,18 @@ def draw(result: FrameResult, look: Look, uncertainty: npt.NDArray[np.float32] |
     cuts_out = "mask" in view.needs
     numbers = _numbers(result, look) if look.objects or cuts_out else None
     picture = _draw_view(result, look, view, uncertainty, numbers)
+    object_outlines: tuple[tuple[RGB, markings.Lines], ...] = ()
     if look.show_objects and numbers is not None and not cuts_out:
-        picture = markings.mark_objects(picture, numbers, [one.colour for one in look.objects])
+        colours = [one.colour for one in look.objects]
+        picture = markings.tint_objects(picture, numbers, colours)
+        object_outlines = markings.object_outlines(numbers, colours)
     if picture.shape[:2] == result.ids.shape and picture.shape[2] == 3:
         picture = _isolate(picture, result, look.isolated)
     outline = None
     if look.selected:
         selected = views.select(result.ids, look.selected)
         picture, outline = markings.mark_selection(picture, selected), markings.outline(selected)
-    return Shown(result, look, np.ascontiguousarray(picture), outline=outline)
+    return Shown(result, look, np.ascontiguousarray(picture), outline=outline, object_outlines=object_outlines)
 
 
 def _draw_view(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyqtgraph import arrayToQPath  # type: ignore[import-untyped]
 from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from scstream_app.render.markings import Lines
 from scstream_app.ui.viewer.frame_map import FrameMap
+from scstream_app.ui.viewer.viewer_painting import outline_path
 
 #: Length of a dash in screen pixels, and how far it moves at a time.
 _DASH, _STEP = 4.0, 1.0
@@ -49,7 +49,7 @@ class SelectionOutline(QObject):
         """Show other lines, or none."""
         if lines is not self._lines:
             self._lines = lines
-            self._path = None if lines is None else _path(lines)
+            self._path = None if lines is None else outline_path(lines)
         self._run()
 
     def set_visible(self, visible: bool) -> None:
@@ -86,9 +86,3 @@ class SelectionOutline(QObject):
                 painter.setPen(pen)
                 painter.drawPath(self._path)
         painter.restore()
-
-
-def _path(lines: Lines) -> QPainterPath:
-    points, joined = lines
-    path: QPainterPath = arrayToQPath(points[:, 0].copy(), points[:, 1].copy(), connect=joined)
-    return path

@@ -28,6 +28,7 @@ from scstream_app.ui.viewer.divider import WIPE, WipeDivider
 from scstream_app.ui.viewer.file_drop import FileDrop
 from scstream_app.ui.viewer.frame_map import FrameMap
 from scstream_app.ui.viewer.hover import Hover, HoverFinder, HoverLabel
+from scstream_app.ui.viewer.object_outlines import ObjectOutlines
 from scstream_app.ui.viewer.panning import Panning
 from scstream_app.ui.viewer.picture_painter import PicturePainter, PicturePlace
 from scstream_app.ui.viewer.select_tool import SelectTool
@@ -73,6 +74,7 @@ class Viewer(FileDrop, ZoomView):
         self._document = document
         self._shown: Shown | None = None
         self._picture = PicturePainter()
+        self._object_outlines = ObjectOutlines()
         self._outline = SelectionOutline(self)
         self._marched = False
         self._split = SplitPreview(document, self)
@@ -150,6 +152,7 @@ class Viewer(FileDrop, ZoomView):
         self._marched = False
         # The image shares the memory of the picture, which `_shown` keeps alive.
         self.set_image(None if self._shown is None else as_image(self._shown.picture))
+        self._object_outlines.set_lines(() if self._shown is None else self._shown.object_outlines)
         self._outline.set_lines(None if self._shown is None else self._shown.outline)
         self.tool.frame_changed()
         self._put_start()
@@ -408,6 +411,7 @@ class Viewer(FileDrop, ZoomView):
             paint_text(painter, self.rect(), self.palette(), _TEXTS.get(self._document.state, ""))
         else:
             self._paint_frame(painter, event.rect())
+            self._object_outlines.paint(painter, placed)
             self._outline.paint(painter, placed)
             self.tool.paint(painter)
             if self._lacks_object():

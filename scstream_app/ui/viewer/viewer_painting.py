@@ -1,14 +1,16 @@
-"""Painting functions of the viewer: pictures, dashed lines, the wipe's divider, texts."""
+"""Painting functions of the viewer: pictures, dashed lines, outlines, the wipe's divider, texts."""
 
 from __future__ import annotations
 
 import cv2
 import numpy as np
 import numpy.typing as npt
+from pyqtgraph import arrayToQPath  # type: ignore[import-untyped]
 from PySide6.QtCore import QPointF, QRect, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPalette, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPalette, QPen
 
 from scstream_app.render.image_types import Picture
+from scstream_app.render.markings import Lines
 
 #: Length of a dash in picture pixels.
 _DASH = 3
@@ -47,6 +49,13 @@ def dashed(line: npt.NDArray[np.bool_]) -> Picture:
     picture[rows, columns, :3] = np.where((rows + columns) // _DASH % 2, 255, 0)[:, None]
     picture[rows, columns, 3] = 255
     return picture
+
+
+def outline_path(lines: Lines) -> QPainterPath:
+    """The path along an outline, in pixels of the frame."""
+    points, joined = lines
+    path: QPainterPath = arrayToQPath(points[:, 0].copy(), points[:, 1].copy(), connect=joined)
+    return path
 
 
 def background(palette: QPalette) -> QColor:
