@@ -14,6 +14,7 @@ from scstream_app.sources.images import (
     ImageOptions,
     ImageSequence,
     TiffStack,
+    sequence_of,
 )
 from scstream_app.sources.live_clip import LiveClip
 from scstream_app.sources.live_source import CameraStalled, LiveSource
@@ -55,4 +56,5 @@ __all__ = [
     "list_cameras",
     "open_source",
     "same_camera",
+    "sequence_of",
 ]

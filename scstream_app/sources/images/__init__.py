@@ -5,6 +5,7 @@ from scstream_app.sources.images.locations import (
     TIFF_SUFFIXES,
     VIDEO_SUFFIXES,
     natural_order,
+    sequence_of,
 )
 from scstream_app.sources.images.options import ImageOptions, parse_options
 from scstream_app.sources.images.sequence import ImageSequence, Unreadable
@@ -23,4 +24,5 @@ __all__ = [
     "Unreadable",
     "natural_order",
     "parse_options",
+    "sequence_of",
 ]

@@ -8,7 +8,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from itertools import pairwise
 from pathlib import Path
 
@@ -47,6 +47,21 @@ def locate(images: str | Path | Sequence[Path]) -> Located:
         return _located(place)
     except (OSError, ValueError) as error:
         raise SourceError(f"Cannot open '{place}': {reason(error)}.") from error
+
+
+def sequence_of(image: Path) -> str:
+    """The address of the images among which an image is: its folder or, if others would be used there, its kind.
+
+    The kind is a pattern such as ``FOLDER/*.png``.
+    """
+    folder = image.absolute().parent
+    try:
+        paths, _ = _select_images(folder.iterdir())
+    except OSError:
+        return str(folder)
+    if any(_kind(path) == _kind(image) for path in paths[:1]):
+        return str(folder)
+    return f"{escape(str(folder))}{os.sep}*{escape(image.suffix)}"
 
 
 def _listed(images: Sequence[Path]) -> Located:

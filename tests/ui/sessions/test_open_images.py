@@ -12,6 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_images
 from scstream_app.session import Manifest
+from scstream_app.sources import sequence_of
+from scstream_app.sources.images.locations import locate
 from scstream_app.ui.document.state import State
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -46,6 +48,23 @@ def test_a_stack_is_stretched_and_the_range_is_shown_and_stored(
     assert (source.address, source.name) == (str(path), "stack.tif")
     assert source.reading.startswith("#range=5")
     assert "*.tif" in filters[0]
+
+
+def test_an_image_is_chosen_and_its_folder_is_opened(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write_images(tmp_path / "frames", moving_square(3))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *given: (str(folder / "00001.png"), given[-1]))
+    window.actions_["open_folder"].trigger()
+    source = finish(window, qtbot, 3).source
+    assert (source.address, source.name) == (str(folder), "frames")
+
+
+def test_an_image_of_the_rarer_kind_opens_its_kind(tmp_path: Path) -> None:
+    folder = write_images(tmp_path / "takes [2]", moving_square(3))
+    (folder / "cover.jpg").write_bytes(b"")
+    assert sequence_of(folder / "00001.png") == str(folder)
+    assert [path.name for path in locate(sequence_of(folder / "cover.jpg")).paths] == ["cover.jpg"]
 
 
 def test_options_in_an_address(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:

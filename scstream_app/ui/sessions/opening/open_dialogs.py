@@ -7,9 +7,10 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from scstream_app.sources import sequence_of
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.sessions.opening.camera_dialog import choose_camera
-from scstream_app.ui.sessions.opening.clip_chooser import VIDEO_FILTER, ask_clip_as_camera
+from scstream_app.ui.sessions.opening.clip_chooser import IMAGE_FILTER, OPEN_IMAGES, VIDEO_FILTER, ask_clip_as_camera
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
 from scstream_app.ui.sessions.opening.recent_files import RecentFiles
 from scstream_app.ui.sessions.opening.url_dialog import ask_url
@@ -38,10 +39,10 @@ class OpenDialogs(QObject):
             self._opening.open_address(path)
 
     def images(self) -> None:
-        """Ask for a folder of images."""
-        path = QFileDialog.getExistingDirectory(self._window, "Open Folder of Images", self._folder())
+        """Ask for an image, and open the sequence that it is part of: a dialog for folders would show no images."""
+        path, _ = QFileDialog.getOpenFileName(self._window, OPEN_IMAGES, self._folder(), IMAGE_FILTER)
         if path:
-            self._opening.open_address(path)
+            self._opening.open_address(sequence_of(Path(path)))
 
     def camera(self) -> None:
         """Ask for a camera. An open camera is closed first, which ends its recording."""
