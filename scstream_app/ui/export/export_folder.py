@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from scstream_app.addresses import public_address
-from scstream_app.session.library import file_stem, plain_name
+from scstream_app.session.library import file_stem, is_unsaved, plain_name
 from scstream_app.sources import IMAGE_SUFFIXES, TIFF_SUFFIXES
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.dialogs.folders import own_folder, usable, writable
@@ -21,9 +21,10 @@ def clip_key(document: Document) -> str:
 def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> Path:
     """The folder of the last export if it was of the same clip; else a folder named after the clip.
 
-    The new folder lies beside the last export, beside the clip or in the user's folder for videos: the first
-    that is writable and belongs neither to the program nor to the clip's images. It lies neither among these nor
-    beside their folder, which is often one of many: the export would look like another clip.
+    The new folder lies beside the session if the user has saved it, beside the last export, beside the clip or in the
+    user's folder for videos: the first that is writable and belongs neither to the program nor to the clip's images. It
+    lies neither among these nor beside their folder, which is often one of many: the export would look like another
+    clip.
 
     Parameters
     ----------
@@ -35,7 +36,9 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
     facts, session = document.facts, document.session
     address = "" if facts is None else facts.address
     images = _image_folder(address)
-    places = [Path(last).parent] if last else []
+    saved = session is not None and not session.recorded and not is_unsaved(session.path)
+    places = [session.path.parent] if session is not None and saved else []
+    places += [Path(last).parent] if last else []
     if os.path.isfile(address):
         places.append(Path(address).absolute().parent)
     taken = () if images is None else (images, images.parent)

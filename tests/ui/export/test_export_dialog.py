@@ -42,7 +42,7 @@ from scstream_app import headless
 from scstream_app.errors import ExportError
 from scstream_app.export import FORMATS
 from scstream_app.render import palette
-from scstream_app.session import Session
+from scstream_app.session import UNSAVED, Session
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document import undo_commands
@@ -530,6 +530,8 @@ def film(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def film_document(document: Document, film: Path, qtbot: QtBot) -> Document:
+    """The film in a session that the user has not saved."""
+    (film / UNSAVED).touch()
     with qtbot.waitSignal(document.display.shown_changed):
         document.open_session(film)
     qtbot.waitUntil(lambda: document.state is State.DONE)
@@ -561,6 +563,19 @@ def film_dialog(film_document: Document, qtbot: QtBot) -> Callable[..., ExportDi
 
 def test_a_folder_beside_a_film_is_proposed(film_dialog: Made, tmp_path: Path) -> None:
     assert film_dialog().folder == tmp_path / "films" / "frames_segments"
+
+
+def test_a_folder_beside_a_saved_session_is_proposed(
+    film_dialog: Made, film_document: Document, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
+    kept.setValue("export/folder", str(tmp_path / "other clips" / "other_segments"))
+    path = tmp_path / "work" / "walk.scstream"
+    path.mkdir(parents=True)
+    monkeypatch.setattr(film_document.session, "path", path)
+    assert film_dialog(kept=kept).folder == tmp_path / "work" / "frames_segments"
+    (path / UNSAVED).touch()
+    assert film_dialog(kept=kept).folder == tmp_path / "other clips" / "frames_segments"
 
 
 def test_no_folder_among_the_users_images_is_proposed(
