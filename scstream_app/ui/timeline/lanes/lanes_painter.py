@@ -15,6 +15,7 @@ from scstream_app.ui.timeline.lanes.lane_keys import HALF, LANE, MIDDLE, Key
 from scstream_app.ui.timeline.lanes.object_lanes_painting import (
     LaneColours,
     lane_picture,
+    paint_group,
     paint_hint,
     paint_key,
     paint_name,
@@ -120,8 +121,11 @@ class LanesPainter:
             if key.lane not in visible:
                 continue
             centre, edit = key.centre(self._x_of), key.edit
-            if edit.stop is not None and edit.stop > edit.frame + 1:
-                paint_reach(self._painter, centre.x(), self._x_of(edit.stop - 1), centre.y(), self._palette)
+            reach = key.reach(self._x_of)
+            if reach is not None:
+                paint_reach(self._painter, reach, self._palette)
+            if key.turn == 0 and key.together > 1:
+                paint_group(self._painter, centre, key.together, self._palette)
             if rect.left() - 2 * HALF <= centre.x() <= rect.right() + 2 * HALF:
                 own = QColor(*lanes.objects[key.lane].colour)
                 paint_key(self._painter, edit.kind, centre, own, self._palette, key is focused)

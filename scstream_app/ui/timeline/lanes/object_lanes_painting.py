@@ -12,7 +12,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalet
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.document.objects.object_confidence import ObjectCurve
 from scstream_app.ui.qt.appearance.contrast import clearest_on, mix
-from scstream_app.ui.timeline.lanes.lane_keys import HALF, LANE
+from scstream_app.ui.timeline.lanes.lane_keys import BESIDE, HALF, LANE
 
 #: Top and baseline of the area in a lane, and the lower edge of the confidence, in pixels.
 _TOP, _BASE, _BOTTOM = 2.0, 20.0, 26.0
@@ -134,11 +134,22 @@ def paint_hint(painter: QPainter, left: int, width: int, palette: QPalette) -> N
     )
 
 
-def paint_reach(painter: QPainter, left: float, right: float, y: float, palette: QPalette) -> None:
+def paint_reach(painter: QPainter, reach: QLineF, palette: QPalette) -> None:
     """Paint the frames of an edit that ends, as a line from its key to its last frame."""
+    end = reach.p2()
     painter.setPen(QPen(palette.color(QPalette.ColorRole.WindowText), 1.5))
-    painter.drawLine(QLineF(left, y, right, y))
-    painter.drawLine(QLineF(right, y - 4.0, right, y + 4.0))
+    painter.drawLine(reach)
+    painter.drawLine(end - QPointF(0.0, 4.0), end + QPointF(0.0, 4.0))
+
+
+def paint_group(painter: QPainter, first: QPointF, count: int, palette: QPalette) -> None:
+    """Paint the plate under the keys of one frame, the ``first`` of which is on the frame: the others are beside it."""
+    side = 2.0 * HALF + 5.0
+    box = QRectF(first.x() - side / 2, first.y() - side / 2, side + (count - 1) * BESIDE, side)
+    ground, text = palette.color(QPalette.ColorRole.Window), palette.color(QPalette.ColorRole.WindowText)
+    painter.setBrush(mix(ground, text, 0.2))
+    painter.setPen(QPen(mix(ground, text, 0.6), 1.0))
+    painter.drawRoundedRect(box, side / 2, side / 2)
 
 
 def paint_key(painter: QPainter, kind: str, centre: QPointF, own: QColor, palette: QPalette, focused: bool) -> None:
