@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream.pixels.statistics import STATISTICS
-from scstream_app.objects import member_masks
+from scstream_app.objects import MarkedObject, member_masks
 from scstream_app.pipeline.edits import colour_after
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.pipeline.replay_buffer import ReplayBuffer
@@ -225,8 +225,22 @@ class Display(QObject):
         """
         if self.shown is None:
             return None
+        return self._tracked_masks() or member_masks(self.shown.result.ids, tuple(self.members().values()))
+
+    def object_at(self, x: int, y: int) -> MarkedObject | None:
+        """Return the object that has a pixel of the frame shown."""
+        objects, masks = self._clip.objects, self._tracked_masks()
+        if self.shown is None or masks is not None:
+            number = 0 if masks is None else int(masks.numbers[y, x])
+            return objects[number - 1] if number else None
+        id, members = int(self.shown.result.ids[y, x]), self.members()
+        return next((object_ for object_ in objects if id in members[object_.name]), None)
+
+    def _tracked_masks(self) -> ObjectMasks | None:
+        """The tracked or painted masks of the frame shown, if they are known."""
+        if self.shown is None:
+            return None
         result = self.shown.result
         if result.objects is not None and self.shown.objects == self._clip.objects:
             return result.objects
-        expected = self.expected.find(self._clip.objects, result.index)
-        return expected or member_masks(result.ids, tuple(self.members().values()))
+        return self.expected.find(self._clip.objects, result.index)

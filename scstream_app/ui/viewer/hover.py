@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 
@@ -40,6 +41,8 @@ class Hover:
         Column and row of the pixel.
     probability : float
         Probability that the pixel belongs to the segment; nan if unknown.
+    marks : tuple of str
+        Whether the segment is selected, and to which object the pixel belongs.
     """
 
     id: int
@@ -49,6 +52,7 @@ class Hover:
     x: int
     y: int
     probability: float = math.nan
+    marks: tuple[str, ...] = ()
 
     @property
     def title(self) -> str:
@@ -58,7 +62,9 @@ class Hover:
     def __str__(self) -> str:
         swatch = QColor(*self.colour).name()
         sure = "" if math.isnan(self.probability) else f" · {share_text(self.probability)} sure"
-        return f"{self.title} · {self.pixels:,} px · {swatch}{sure} · x {self.x}, y {self.y}"
+        return " · ".join(
+            [self.title, *self.marks, f"{self.pixels:,} px", f"{swatch}{sure}", f"x {self.x}, y {self.y}"]
+        )
 
 
 def share_text(share: float) -> str:
@@ -145,8 +151,18 @@ class HoverFinder:
         else:
             pixels, colour = known.pixels, known.colour
         name = self._document.names.names.get(id, "")
-        self._membership, self._last = member, Hover(id, name, pixels, colour, x, y, member.probability(x, y))
+        sure, marks = member.probability(x, y), tuple(self._marks(id, x, y))
+        self._membership, self._last = member, Hover(id, name, pixels, colour, x, y, sure, marks)
         return self._last
+
+    def _marks(self, id: int, x: int, y: int) -> Iterator[str]:
+        """Say whether the segment is selected, and which object has the pixel: colours of segments can hide both."""
+        display = self._document.display
+        if id in display.selection:
+            yield "selected"
+        object_ = display.object_at(x, y)
+        if object_ is not None:
+            yield f"in object '{object_.name}'"
 
 
 class HoverLabel(QLabel):

@@ -9,12 +9,16 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
+from scstream_app.plural import counted
 from scstream_app.render.image_types import IdMap
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.viewer.frame_map import FrameMap, Tile
 from scstream_app.ui.viewer.panning import Panning
 from scstream_app.ui.viewer.viewer_tool import ViewerTool
+
+#: Keys that add to the selection or take away from it.
+_ALTERING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 class SelectableView(Protocol):
@@ -36,6 +40,9 @@ class SelectableView(Protocol):
 
     def is_final(self) -> bool:
         """Whether segments can be selected; if not, show why."""
+
+    def show_toast(self, text: str) -> None:
+        """Show a short text over the picture."""
 
 
 class SelectTool(ViewerTool):
@@ -105,12 +112,17 @@ class SelectTool(ViewerTool):
     def _click(self, id: int | None, modifiers: Qt.KeyboardModifier) -> None:
         display = self._view.document.display
         chosen = frozenset() if id is None else frozenset({id})
+        before = display.selection
         if modifiers & Qt.KeyboardModifier.AltModifier:
             display.select(display.selection - chosen)
         elif not modifiers & Qt.KeyboardModifier.ControlModifier:
             display.select(chosen)
         elif id is not None:
             display.select(display.selection ^ chosen)
+        if modifiers & _ALTERING and before - display.selection:
+            # In views with strong colours this is easy to miss.
+            left = counted(len(display.selection), "segment")
+            self._view.show_toast(f"Segment {id} is no longer selected. Selected: {left}.")
 
     def double_click(self, event: QMouseEvent) -> None:
         """Isolate the segment, or show all again."""

@@ -17,6 +17,7 @@ from scstream import VideoSegmenter
 from scstream.pixels.statistics import STATISTICS
 from scstream.pixels.uncertainty import uncertainty
 from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.session import MarkedObject
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.viewer.hover import Membership
 from scstream_app.ui.viewer.viewer import Viewer
@@ -61,6 +62,25 @@ def test_the_label_shows_the_probability(story_document: Document, qtbot: QtBot)
     assert 0.0 <= heard[-1].probability <= 1.0
     assert "% sure" in viewer.findChild(QLabel, "hover").text()
     assert "sure" not in str(replace(heard[-1], probability=math.nan))
+
+
+def test_the_label_says_what_is_selected_and_in_which_object(story_document: Document, qtbot: QtBot) -> None:
+    viewer = Viewer(story_document)
+    qtbot.addWidget(viewer)
+    viewer.resize(400, 300)
+    with qtbot.waitExposed(viewer):
+        viewer.show()
+    label = viewer.findChild(QLabel, "hover")
+    move(viewer, viewer.rect().center(), Qt.MouseButton.NoButton)
+    qtbot.waitUntil(label.isVisible)
+    id = viewer.segment_at(viewer.rect().center().toPointF())
+    assert "selected" not in label.text()
+    story_document.set_objects([MarkedObject.made("kite", (9, 9, 9), 0, {id})])
+    story_document.display.select({id})
+    qtbot.waitUntil(lambda: f"Segment {id}</b> · selected · in object &#x27;kite&#x27; ·" in label.text())
+    story_document.display.select(())
+    story_document.set_objects([])
+    qtbot.waitUntil(lambda: "selected" not in label.text() and "kite" not in label.text())
 
 
 def test_the_label_covers_no_other_one(story_document: Document, qtbot: QtBot) -> None:

@@ -17,6 +17,7 @@ from helpers.export_scenes import result
 from helpers.mouse import drag_along, move, press, release
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.qt.toast import Toast
 from scstream_app.ui.viewer.viewer import Viewer
 
 SHAPE = (48, 64)
@@ -80,6 +81,18 @@ def test_a_drag_with_ctrl_adds_and_with_alt_takes_away(viewer: Viewer) -> None:
     assert selected(viewer) == {0, 2, 3}
     drag_along(viewer, [at(viewer, 20, 20), at(viewer, 40, 20)], held=ALT)
     assert selected(viewer) == {0, 3}
+
+
+def test_a_click_that_takes_a_segment_away_says_so(viewer: Viewer) -> None:
+    toast = viewer.findChild(Toast)
+    for x in (4, 20, 36):
+        QTest.mouseClick(viewer, Qt.MouseButton.LeftButton, CTRL, at(viewer, x, 10))
+        assert not toast.isVisible()
+    QTest.mouseClick(viewer, Qt.MouseButton.LeftButton, CTRL, at(viewer, 20, 30))
+    assert toast.text() == "Segment 1 is no longer selected. Selected: 2 segments."
+    QTest.mouseClick(viewer, Qt.MouseButton.LeftButton, ALT, at(viewer, 4, 10))
+    assert toast.text() == "Segment 0 is no longer selected. Selected: 1 segment."
+    assert selected(viewer) == {2}
 
 
 def test_escape_during_a_drag_restores_the_selection(viewer: Viewer) -> None:

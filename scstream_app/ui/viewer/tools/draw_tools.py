@@ -94,7 +94,7 @@ class DrawTools(QObject):
             # Most strokes correct what the user has just made.
             self.target_chosen.emit(last_object(self._document))
         if id != self._chosen:
-            self._viewer.show_toast("" if id == _SELECT else BY_ID[id].tip)
+            self._viewer.show_toast("" if id == _SELECT else self._hint(id))
         self._chosen = id
         self._actions[id].setChecked(True)
         self._viewer.set_tool(self._tools[id])
@@ -102,6 +102,11 @@ class DrawTools(QObject):
         if id != _SELECT:
             # For Esc.
             self._viewer.setFocus()
+
+    def _hint(self, id: str) -> str:
+        """What a tool does, with the name of the object that it changes."""
+        name, tip = self._target(), BY_ID[id].tip
+        return tip if name is None else tip.replace("the object", f"object '{name}'", 1)
 
     @Slot()
     def show_target(self) -> None:
