@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import cv2
 import numpy as np
 
 from scstream_app.ui.document.document import Document
@@ -20,6 +21,25 @@ def lost_segments(document: Document, place: int, ids: Iterable[int]) -> frozens
 def leaked_segments(document: Document, place: int, ids: Iterable[int]) -> frozenset[int]:
     """Return the segments that the mask of the object at ``place`` touches."""
     return frozenset(id for id, share in _shares(document, place, ids).items() if share > 0.0)
+
+
+def segments_of_objects(document: Document) -> dict[str, frozenset[int]]:
+    """Return the segments of the frame shown that each object has: those of which its mask covers at least half."""
+    shown, masks = document.display.shown, document.display.masks()
+    if shown is None or masks is None:
+        return document.display.members()
+    rows, kinds = shown.result.statistics, len(document.objects) + 1
+    left, top, width, height = cv2.boundingRect(masks.numbers)
+    part = slice(top, top + height), slice(left, left + width)
+    # Pixels by segment and object; there is nothing of an object elsewhere.
+    pairs = np.maximum(shown.result.ids[part], 0) * kinds + masks.numbers[part]
+    least = kinds * (int(rows["id"].max(initial=0)) + 1)
+    covered = np.bincount(pairs.ravel(), minlength=least).reshape(-1, kinds)[rows["id"]]
+    most = (covered > 0) & (2 * covered >= rows["pixels"][:, None])
+    return {
+        object_.name: frozenset(rows["id"][most[:, place]].tolist())
+        for place, object_ in enumerate(document.objects, 1)
+    }
 
 
 def _shares(document: Document, place: int, ids: Iterable[int]) -> dict[int, float]:

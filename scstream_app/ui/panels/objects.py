@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QPoint, QSettings, QSignalBlocker, Qt, Signal, Slot
@@ -27,8 +26,10 @@ from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.action_availability import why_unavailable
 from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.objects.object_confidence import confidence_text
 from scstream_app.ui.document.objects.reach_text import edit_text, reach_phrase
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
+from scstream_app.ui.document.tracked_segments import segments_of_objects
 from scstream_app.ui.document.undo_commands.objects import ObjectsCommand
 from scstream_app.ui.panels.column_fitter import ColumnFitter
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised
@@ -114,11 +115,14 @@ class ObjectsPanel(QWidget):
         header.setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
         for column in _NUMBERS:
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.ResizeToContents)
-        tree.headerItem().setToolTip(_COUNT, "How many segments the object has on this frame")
+        tree.headerItem().setToolTip(
+            _COUNT, "How many segments the object has on this frame: those of which it covers at least half"
+        )
         tree.headerItem().setToolTip(_AREA, "How many pixels the object has on this frame")
         tree.headerItem().setToolTip(
             _CONFIDENCE,
-            "How clear the object is on this frame: 100 % where it was marked, 0 % if it is lost, empty until tracked",
+            "About how well the object is found on this frame: 0 % if it is lost; empty until it is tracked; "
+            "'edited' where you have marked or corrected it",
         )
         tree.headerItem().setToolTip(_FROM, "The frame at which the object begins")
         tree.headerItem().setToolTip(
@@ -191,8 +195,8 @@ class ObjectsPanel(QWidget):
             return
         document, selection, reach = self._document, self._document.display.selection, self._document.edit_reach
         of, before = self._holders(), document.objects
-        members = document.display.members()
-        whole = next((name for name, ids in of.items() if ids == members[name]), None)
+        present = segments_of_objects(document)
+        whole = next((name for name, ids in of.items() if ids >= present[name]), None)
         where = reach_phrase(reach, document.display.index or 0)
         if of:
             undo_commands.remove_from_objects(document, of, reach)
@@ -272,29 +276,30 @@ class ObjectsPanel(QWidget):
         objects = self._document.objects
         if self._stale and self._tree.topLevelItemCount() == len(objects) == 0:
             return
-        current, members = self.current, self._document.display.members()
+        current = self.current
         values = self._values_on_frame()
         with QSignalBlocker(self._tree):
             self._fit_rows(len(objects))
             for row, object_ in enumerate(objects):
                 item = self._tree.topLevelItem(row)
                 assert item is not None
-                self._fill(item, object_, (str(len(members[object_.name])), *values[row]))
+                self._fill(item, object_, values[row])
                 if object_.name == current:
                     self._tree.setCurrentItem(item)
         self._columns.fit()
         self._update_hint()
         self._enable()
 
-    def _values_on_frame(self) -> list[tuple[str, str]]:
-        """Return the texts of area and confidence of each object on the frame shown."""
+    def _values_on_frame(self) -> list[tuple[str, str, str]]:
+        """Return the texts of segments, area and confidence of each object on the frame shown."""
         objects = self._document.objects
         # Finding masks and counting pixels takes a while: not without objects, and not while the panel is hidden.
         masks = self._document.display.masks() if objects and not self._stale else None
         if masks is None:
-            return [("", "")] * len(objects)
-        pairs = zip(masks.areas, masks.confidences, strict=True)
-        return [(str(area), "" if math.isnan(value) else f"{100.0 * value:.0f} %") for area, value in pairs]
+            return [("", "", "")] * len(objects)
+        segments = segments_of_objects(self._document)
+        rows = zip(objects, masks.areas, masks.confidences, strict=True)
+        return [(str(len(segments[one.name])), str(area), confidence_text(value)) for one, area, value in rows]
 
     def _fit_rows(self, count: int) -> None:
         while self._tree.topLevelItemCount() > count:
@@ -338,7 +343,7 @@ class ObjectsPanel(QWidget):
 
     @Slot(QTreeWidgetItem, int)
     def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
-        self._document.display.select(self._document.display.members()[item.text(_NAME)])
+        self._document.display.select(segments_of_objects(self._document)[item.text(_NAME)])
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:
@@ -372,8 +377,8 @@ def _removed_text(of: Mapping[str, frozenset[int]], where: str = "") -> str:
 def _about(object_: MarkedObject, on_frame: tuple[str, str, str]) -> str:
     """Describe an object in a tooltip: a narrow list does not show everything."""
     segments, area, confidence = on_frame
-    here = f"On this frame: {counted(int(segments), 'segment')}" + (f", {area} pixels" if area else "")
-    sure = f", confidence {confidence}" if confidence else ""
+    here = f"On this frame: {counted(int(segments or 0), 'segment')}" + (f", {area} pixels" if area else "")
+    sure = f", confidence: {confidence}" if confidence else ""
     return f"{object_.name}\n{here}{sure}\nSince frame {object_.frame}, {counted(len(object_.edits), 'edit')}"
 
 

@@ -85,11 +85,20 @@ def test_keys_go_from_minimum_to_minimum(clip: MainWindow, qtbot: QtBot) -> None
     press(clip, qtbot, Qt.Key.Key_N, 10)
 
 
-def test_without_a_low_frame_the_reason_is_shown(clip: MainWindow, qtbot: QtBot) -> None:
+def test_without_a_low_frame_the_least_certain_one_is_shown(clip: MainWindow, qtbot: QtBot) -> None:
     curves = clip.document.tracking.curves
-    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, curves.areas * 0.0 + 0.9)
-    press(clip, qtbot, Qt.Key.Key_N, 0)
-    assert clip.viewer.findChild(Toast).text() == "No frame of low confidence."
+    values = np.full((COUNT, 2), 0.9, np.float32)
+    values[0], values[7, 0], values[9, 1] = 1.0, 0.82, 0.84
+    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values)
+    toast = clip.viewer.findChild(Toast)
+    press(clip, qtbot, Qt.Key.Key_N, 7)
+    assert toast.text() == "No frame of low confidence. The least certain is frame 7, with 82 %."
+    clip.objects.highlight("sail")
+    press(clip, qtbot, Qt.Key.Key_P, 9)
+    assert toast.text() == "No frame of low confidence of object 'sail'. The least certain is frame 9, with 84 %."
+    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values * 0.0 + 1.0)
+    press(clip, qtbot, Qt.Key.Key_N, 9)
+    assert toast.text() == "No frame of low confidence of object 'sail'."
     clip.document.set_objects([])
-    press(clip, qtbot, Qt.Key.Key_P, 0)
+    press(clip, qtbot, Qt.Key.Key_P, 9)
     assert clip.viewer.findChild(Toast).text() == "There is no object yet."

@@ -22,6 +22,7 @@ from scstream_app.settings import Settings
 from scstream_app.sources import open_source
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.tracked_segments import segments_of_objects
 from scstream_app.ui.document.workers import object_worker
 from scstream_app.ui.panels.objects import ObjectsPanel
 from scstream_app.ui.window.status.status_bar_widgets import TrackingProgress
@@ -111,9 +112,25 @@ def test_the_list_shows_area_and_confidence_of_the_frame(clip: Document, qtbot: 
 
     show(clip, qtbot, 2)
     track(clip, qtbot, KITE)
-    qtbot.waitUntil(lambda: texts() == ["0", "256", "100 %"], timeout=LONG)
+    qtbot.waitUntil(lambda: texts() == ["0", "256", "edited"], timeout=LONG)
     show(clip, qtbot, 0)
     qtbot.waitUntil(lambda: texts() == ["0", "0", "0 %"], timeout=LONG)
+
+
+def tracked_shown(document: Document) -> bool:
+    """Whether the frame shown has the masks of the present objects."""
+    shown = document.display.shown
+    return shown.result.objects is not None and shown.objects == document.objects
+
+
+def test_the_segments_of_an_object_are_those_that_its_mask_covers(clip: Document, qtbot: QtBot) -> None:
+    # All pixels are one segment.
+    for rows, expected in ((SHAPE[0] // 3, frozenset()), (2 * SHAPE[0] // 3, {0})):
+        mask = np.zeros(SHAPE, bool)
+        mask[:rows] = True
+        track(clip, qtbot, painted("kite", 0, mask=lambda _, mask=mask: mask))
+        qtbot.waitUntil(lambda: tracked_shown(clip), timeout=LONG)
+        assert segments_of_objects(clip) == {"kite": expected}
 
 
 def test_segments_have_an_area_and_no_confidence(story_document: Document, qtbot: QtBot) -> None:

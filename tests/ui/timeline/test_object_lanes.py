@@ -19,7 +19,7 @@ from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
 from scstream_app.session import Session
 from scstream_app.ui.document.objects.object_confidence import ObjectCurve
 from scstream_app.ui.qt.toast import Toast
-from scstream_app.ui.timeline.lanes.lane_keys import LANE, MIDDLE
+from scstream_app.ui.timeline.lanes.lane_keys import BESIDE, HALF, LANE, MIDDLE
 from scstream_app.ui.timeline.lanes.lane_rows import LaneRows
 from scstream_app.ui.timeline.lanes.object_lanes_painting import per_pixel
 from scstream_app.ui.window.main_window import MainWindow
@@ -166,6 +166,35 @@ def test_painted_edits_are_keys_too(clip: MainWindow, qtbot: QtBot) -> None:
     assert clip.document.objects == (KITE, SAIL)
 
 
+def test_the_line_of_an_edit_that_ends_is_explained(clip: MainWindow) -> None:
+    ended = ObjectEdit("added", 6, {3}, stop=12)
+    clip.document.set_objects([KITE.with_edits([KITE.edits[0], ended]), SAIL])
+    rows = clip.lanes.rows
+    about = "kite\nAdded on frame 6\nHolds on frames 6 to 11\n1 segment"
+    assert tip(rows, at(clip, 6)) == about
+    for frame in (8, 11):
+        assert tip(rows, at(clip, frame)) == f"{about}\nThe line shows these frames, the bar the last of them"
+    assert "Frame 13" in tip(rows, at(clip, 13))
+
+
+def test_keys_of_one_frame_lie_on_one_plate(clip: MainWindow) -> None:
+    mask = np.zeros((40, 64), bool)
+    mask[10:26, 8:20] = True
+    painted = ObjectEdit("painted", 6, {0}, mask_to_png(mask))
+    rows = clip.lanes.rows
+    left, right = at(clip, 6) + QPoint(-9, 0), at(clip, 6) + QPoint(BESIDE + 9, 0)
+    clip.document.set_objects([KITE.with_edits([painted, ObjectEdit("removed", 10, {3})]), SAIL])
+    apart = pixels(rows)
+    clip.document.set_objects([KITE.with_edits([painted, ObjectEdit("removed", 6, {3})]), SAIL])
+    together = pixels(rows)
+    row = MIDDLE - HALF - 1
+    plate = together[row, left.x() + 6]
+    # About one colour from key to key, above both, which is not that of the lane.
+    assert np.median(np.abs(together[row, left.x() + 6 : right.x() - 6] - plate)) < 10
+    assert np.median(np.abs(apart[row, left.x() + 6 : right.x() - 6] - plate)) > 10
+    assert "Removed on frame 6" in tip(rows, at(clip, 6) + QPoint(BESIDE, 0))
+
+
 # --- keyboard
 
 
@@ -211,7 +240,7 @@ def test_frames_that_are_not_tracked_are_blank(clip: MainWindow, qtbot: QtBot, m
     x8, x12 = at(clip, 8).x(), at(clip, 12).x()
     # The area is painted in the object's colour, the confidence on the lower edge.
     assert (np.abs(whole[3:20, x8] - (230, 160, 0)).sum(axis=1) < 200).any()
-    assert tip(rows, at(clip, 8, 1) + QPoint(0, 12)).startswith("sail\nFrame 8: 160 pixels, confidence ")
+    assert tip(rows, at(clip, 8, 1) + QPoint(0, 12)).startswith("sail\nFrame 8: 160 pixels, confidence: ")
     monkeypatch.setattr(Session, "store_object_masks", lambda *_: None)
     clip.document.set_objects([KITE.with_edits([*KITE.edits, ObjectEdit("removed", 9, {1})]), SAIL])
     qtbot.waitUntil(lambda: len(clip.document.tracking.curves.frames) == 9, timeout=LONG)

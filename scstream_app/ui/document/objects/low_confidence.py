@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.objects.object_confidence import curve_of
+from scstream_app.ui.document.objects.object_confidence import ObjectCurve, confidence_text, curve_of
 from scstream_app.ui.document.playback.player import Player
 
 
@@ -39,9 +39,11 @@ class LowConfidence:
 
     def frames(self) -> list[int]:
         """Return the frames of low confidence, in order; see `ObjectCurve.low_frames`."""
+        return sorted({frame for curve in self._curves() for frame in curve.low_frames()})
+
+    def _curves(self) -> list[ObjectCurve]:
         curves, cuts, name = self._document.tracking.curves, self._document.summary.cuts, self._highlighted()
-        chosen = [one for one in self._document.objects if name in (None, one.name)]
-        return sorted({frame for one in chosen for frame in curve_of(curves, one, cuts).low_frames()})
+        return [curve_of(curves, one, cuts) for one in self._document.objects if name in (None, one.name)]
 
     def next(self) -> None:
         """Go to the next frame of low confidence."""
@@ -70,4 +72,15 @@ class LowConfidence:
             name = self._highlighted()
             of = "" if name is None else f" of object '{name}'"
             so_far = " so far: objects are still being tracked" if self._document.tracking.progress is not None else ""
-            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.")
+            least = "" if frames else self._go_to_least_certain()
+            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.{least}")
+
+    def _go_to_least_certain(self) -> str:
+        """Go to the least certain frame, where errors are likeliest; return a sentence about it, if any."""
+        found = min(filter(None, (curve.least_certain() for curve in self._curves())), default=None)
+        if found is None:
+            return ""
+        confidence, frame = found
+        self._player.pause()
+        self._player.seek(frame)
+        return f" The least certain is frame {frame}, with {confidence_text(confidence)}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,6 +35,14 @@ class ObjectCurve:
     areas: Values
     confidences: Values
 
+    def least_certain(self) -> tuple[float, int] | None:
+        """The lowest confidence and its first frame, without frames that the user edited; None if there is none."""
+        estimated = np.flatnonzero(self.confidences < 1.0)
+        if not len(estimated):
+            return None
+        place = estimated[self.confidences[estimated].argmin()]
+        return float(self.confidences[place]), int(self.frames[place])
+
     def low_frames(self) -> list[int]:
         """The minima of low confidence; a run of low frames without a clear rise in between has one.
 
@@ -54,6 +63,17 @@ class ObjectCurve:
             since = max(since, value) if place < 0 else since
         found += [place] if place >= 0 else []
         return [int(self.frames[place]) for place in found]
+
+
+def confidence_text(value: float) -> str:
+    """A confidence as per cent; empty if it is unknown. On frames that the user edited it is no estimate.
+
+    >>> confidence_text(0.874), confidence_text(1.0), confidence_text(float("nan"))
+    ('87 %', 'edited', '')
+    """
+    if math.isnan(value):
+        return ""
+    return "edited" if value == 1.0 else f"{min(round(100.0 * value), 99)} %"
 
 
 def curve_of(curves: ObjectCurves, object_: MarkedObject, cuts: Sequence[int]) -> ObjectCurve:

@@ -21,11 +21,11 @@ from scstream_app.objects import MarkedObject
 from scstream_app.objects.reach import Reach
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.objects.object_confidence import ObjectCurve, curve_of
+from scstream_app.ui.document.objects.object_confidence import ObjectCurve, confidence_text, curve_of
 from scstream_app.ui.document.objects.reach_text import key_text
 from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.timeline.lanes.key_menu import make_key_menu
-from scstream_app.ui.timeline.lanes.lane_keys import LANE, Key, key_at, keys_of
+from scstream_app.ui.timeline.lanes.lane_keys import LANE, Key, key_at, keys_of, reach_at
 from scstream_app.ui.timeline.lanes.lanes_painter import LanesPainter
 from scstream_app.ui.timeline.timeline import Timeline
 
@@ -167,6 +167,9 @@ class LaneRows(QWidget):
         name, key = self.objects[lane].name, self.key_at(point)
         if key is not None:
             return f"{name}\n{key_text(key.edit)}"
+        reach = reach_at(self.keys, point, self.timeline.x_of) if self._on_track(point) else None
+        if reach is not None:
+            return f"{name}\n{key_text(reach.edit)}\nThe line shows these frames, the bar the last of them"
         if not self._on_track(point):
             return f"{name}\nArea (curve) and confidence (coloured line: the higher and redder, the lower)"
         index, curve = self.timeline.index_at(point.x()), self.curves[lane]
@@ -176,7 +179,7 @@ class LaneRows(QWidget):
         confidence = float(curve.confidences[place])
         if confidence != confidence:
             return f"{name}\nFrame {index}: not marked"
-        return f"{name}\nFrame {index}: {curve.areas[place]:.0f} pixels, confidence {100.0 * confidence:.0f} %"
+        return f"{name}\nFrame {index}: {curve.areas[place]:.0f} pixels, confidence: {confidence_text(confidence)}"
 
     # --- mouse
 
