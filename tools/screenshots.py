@@ -25,7 +25,7 @@ import imageio.v3 as iio
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, QRectF, QSettings, Qt, QTimer
+from PySide6.QtCore import QEvent, QEventLoop, QPoint, QPointF, QSettings, Qt, QTimer
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QWidget
@@ -34,8 +34,6 @@ from scstream_app.session import MarkedObject
 from scstream_app.session.library import Library
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.state import State
-from scstream_app.ui.qt.widgets import paint_checkers
-from scstream_app.ui.viewer.viewer_painting import as_image
 from scstream_app.ui.window.app import application
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -171,27 +169,21 @@ def write_documentation(folder: Path, size: tuple[int, int]) -> None:
 
 
 def _only_picture(window: MainWindow, width: int = 384) -> Picture:
-    """The displayed picture without the viewer's margins; transparent pixels show a checkerboard."""
-    assert window.document.display.shown is not None
-    found = window.document.display.shown.picture
+    """The picture as the window shows it, without the viewer's margins."""
+    viewer = window.viewer
+    place = viewer.image_rect()
+    edges = [round(edge) for edge in (place.left(), place.top(), place.right(), place.bottom())]
+    image = viewer.grab().toImage().convertToFormat(QImage.Format.Format_RGB888)
+    image.setDevicePixelRatio(1.0)
+    left, top, right, bottom = np.clip(edges, 0, [image.width(), image.height()] * 2)
+    found = pixels_of(image)[top:bottom, left:right]
     height = round(width * found.shape[0] / found.shape[1])
     small = np.asarray(cv2.resize(found, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-    if found.shape[2] == 4:
-        small = _on_checkers(small)
     # The side-by-side view is not as high as the others.
+    assert window.document.display.shown is not None
     rows, columns = window.document.display.shown.result.ids.shape
     spare = round(width * rows / columns) - height
-    return np.pad(small, ((spare // 2, spare - spare // 2), (0, 0), (0, 0)), constant_values=255)
-
-
-def _on_checkers(tile: Picture) -> Picture:
-    height, width = tile.shape[:2]
-    image = QImage(width, height, QImage.Format.Format_RGB888)
-    painter = QPainter(image)
-    paint_checkers(painter, QRectF(image.rect()), 1.0)
-    painter.drawImage(0, 0, as_image(np.ascontiguousarray(tile)))
-    painter.end()
-    return pixels_of(image)
+    return np.pad(small, ((max(spare, 0) // 2, (max(spare, 0) + 1) // 2), (0, 0), (0, 0)), constant_values=255)
 
 
 def _captioned(tile: Picture, text: str) -> Picture:
