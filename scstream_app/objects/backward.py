@@ -34,10 +34,10 @@ def track_back(mask: Mask, result: FrameResult, earlier: Iterable[FrameResult]) 
         if result.cut:
             return
         small = ReducedPicture.of(before.picture)
-        pixels = PixelEvidence.of(track, small, Motion.between(frame.grey, small.grey), weights)
+        pixels = PixelEvidence.of(track, small, Motion.between(frame.picture.grey, small.grey), weights)
         frame = WorkingFrame.of(small, before.ids)
         track, scores = advance(pixels, frame, _reversed(result.events), weights)
-        yield before, scores > 0
+        yield before, scores.mask
         result = before
 
 

@@ -6,17 +6,17 @@ from collections.abc import Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from scstream_app.errors import InvalidData
 from scstream_app.objects.edits import Mask, ObjectEdit, mask_from_png
 from scstream_app.objects.marked_object import MarkedObject
 from scstream_app.objects.membership import edits_in_order
 from scstream_app.objects.tracking.flow import Motion
-from scstream_app.objects.tracking.joint_evidence import advance
+from scstream_app.objects.tracking.joint_evidence import Scores, advance
 from scstream_app.objects.tracking.pixel_evidence import PixelEvidence
 from scstream_app.objects.tracking.track import Track
 from scstream_app.objects.tracking.weights import Weights
@@ -99,12 +99,15 @@ class ObjectTracker:
         twin = type(self)(self.objects if objects is None else objects, self._weights)
         twin._applied, twin._grey = self._applied, self._grey
         count = len(twin.objects)
+        # Many copies may be kept: they must not hold the picture and the segments of their frame.
+        settled = {id(one): replace(one, track=one.track.with_newest()) for one in self._tracks()}
         now = next(iter(self._versions))
         # Later edits may end at other frames: before those apply, the version that holds from such a frame on is the
         # one that holds just before.
         for since in sorted({now, *(stop for stop in twin._versions if stop > now)}):
             version = self._versions[max(known for known in self._versions if known <= since)]
-            twin._versions[since] = (*version[:count], *[None] * (count - len(version)))
+            tracked = [None if one is None else settled[id(one)] for one in version[:count]]
+            twin._versions[since] = (*tracked, *[None] * (count - len(version)))
         twin._versions = {since: version for since, version in sorted(twin._versions.items()) if since >= now}
         return twin
 
@@ -134,7 +137,7 @@ class ObjectTracker:
         if self._applied < len(self._edits) and self._edits[self._applied][1].frame <= result.index:
             frame = frame or WorkingFrame.of(ReducedPicture.of(result.picture), result.ids)
             self._apply_edits(frame, result.index)
-            self._grey = frame.grey
+            self._grey = frame.picture.grey
         self._drop_versions(result.index)
         return _masks(next(iter(self._versions.values())), result.ids.shape)
 
@@ -149,7 +152,7 @@ class ObjectTracker:
         for since, version in self._versions.items():
             found = [None if one is None else moved[id(one)] for one in version]
             self._versions[since] = _exclusive(version, found)
-        self._grey = frame.grey
+        self._grey = frame.picture.grey
         return frame
 
     def _prepared(self, picture: Picture) -> _Prepared:
@@ -186,17 +189,18 @@ def _look_ahead(before: Picture, picture: Picture, tracks: Iterable[_Tracked], w
     return _Prepared(small, [(one, PixelEvidence.of(one.track, small, motion, weights)) for one in tracks])
 
 
-def _exclusive(version: _Version, found: Sequence[tuple[Track, npt.NDArray[np.float32]] | None]) -> _Version:
+def _exclusive(version: _Version, found: Sequence[tuple[Track, Scores] | None]) -> _Version:
     """The objects after a frame, where each pixel belongs to the one with the largest score."""
     alive = [entry for entry in found if entry is not None]
     if len(alive) < 2:
-        return tuple(None if entry is None else _Tracked(entry[0], entry[1] > 0) for entry in found)
-    best = np.maximum.reduce([scores for _, scores in alive])
+        return tuple(None if entry is None else _Tracked(entry[0], entry[1].mask) for entry in found)
+    everywhere = [None if entry is None else entry[1].everywhere for entry in found]
+    best = np.maximum.reduce([scores for scores in everywhere if scores is not None])
     total = np.maximum(sum(track.shares for track, _ in alive), 1.0)
     owner = np.full(best.shape, -1, np.int32)
-    for place, entry in enumerate(found):
-        if entry is not None:
-            owner[(entry[1] == best) & (best > 0) & (owner < 0)] = place
+    for place, scores in enumerate(everywhere):
+        if scores is not None:
+            owner[(scores == best) & (best > 0) & (owner < 0)] = place
     return tuple(
         None
         if entry is None
@@ -232,8 +236,6 @@ def _region(edit: ObjectEdit, frame: WorkingFrame) -> Mask:
 
 
 def _masks(version: _Version, shape: tuple[int, ...]) -> ObjectMasks:
-    numbers = np.zeros(shape, np.uint8)
-    for place, one in enumerate(version):
-        if one is not None:
-            numbers[one.mask] = place + 1
+    found = [one.mask.view(np.uint8) * np.uint8(place + 1) for place, one in enumerate(version) if one is not None]
+    numbers = reduce(np.maximum, found) if found else np.zeros(shape, np.uint8)
     return ObjectMasks(numbers, tuple(0.0 if one is None else one.track.confidence for one in version))

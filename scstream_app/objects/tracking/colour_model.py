@@ -21,7 +21,7 @@ _LIMIT = 3.0
 Histogram = npt.NDArray[np.float64]
 
 # What each level of the three axes of the colour space contributes to the number of a cell.
-_LEVELS = np.arange(256, dtype=np.int32)
+_LEVELS = np.arange(256, dtype=np.int16)
 _STRETCHED = np.clip(2 * (_LEVELS - 128) + 128, 0, 255) // _CELL_LEVELS
 # Moves a quarter of each cell of an axis to either neighbour; beyond the ends it stays.
 _SMOOTHING = 0.25 * (2.0 * np.eye(_CELLS) + np.eye(_CELLS, k=1) + np.eye(_CELLS, k=-1))
@@ -36,7 +36,7 @@ class ColourModel:
     Examples
     --------
     >>> cells = codes(np.array([[[250, 0, 0], [250, 0, 0], [0, 0, 250]]], np.uint8))
-    >>> model = ColourModel.of(cells, np.array([[1, 1, 0]], np.float32), np.array([[0, 0, 1]], np.float32))
+    >>> model = ColourModel.of(cells, np.array([[1, 1, 0]], np.float32))
     >>> (model.log_odds()[cells] > 0).tolist()
     [[True, True, False]]
     """
@@ -45,11 +45,11 @@ class ColourModel:
     outside: Histogram
 
     @classmethod
-    def of(
-        cls, cells: npt.NDArray[np.int32], inside: npt.NDArray[np.float32], outside: npt.NDArray[np.float32]
-    ) -> ColourModel:
-        """Count the cells of a picture with two weights per pixel."""
-        return cls(_histogram(cells, inside), _histogram(cells, outside))
+    def of(cls, cells: npt.NDArray[np.intp], shares: npt.NDArray[np.float32]) -> ColourModel:
+        """Count the cells of a picture; ``shares`` of its pixels are inside."""
+        flat = cells.ravel()
+        inside = np.asarray(np.bincount(flat, shares.ravel(), _CELLS**3), np.float64)
+        return cls(_normalised(inside), _normalised(np.bincount(flat, minlength=_CELLS**3) - inside))
 
     def moved_to(self, other: ColourModel, share: float) -> ColourModel:
         """Mix with another model, which counts ``share``."""
@@ -63,15 +63,15 @@ class ColourModel:
         return np.clip(ratio, -_LIMIT, _LIMIT).astype(np.float32)
 
 
-def codes(picture: Picture) -> npt.NDArray[np.int32]:
+def codes(picture: Picture) -> npt.NDArray[np.intp]:
     """Cell of each pixel (h, w): CIE Lab, with both chroma axes stretched by two."""
     lightness, red_green, yellow_blue = cv2.split(cv2.cvtColor(picture, cv2.COLOR_RGB2LAB))
     cells = cv2.LUT(lightness, _LIGHTNESS) + cv2.LUT(red_green, _RED_GREEN) + cv2.LUT(yellow_blue, _YELLOW_BLUE)
-    return np.asarray(cells, np.int32)
+    return np.asarray(cells, np.intp)
 
 
-def _histogram(cells: npt.NDArray[np.int32], weight: npt.NDArray[np.float32]) -> Histogram:
-    counts = np.bincount(cells.ravel(), weight.ravel(), _CELLS**3)
+def _normalised(counts: npt.NDArray[np.float64]) -> Histogram:
+    """Counts of all cells, smoothed and with the sum 1."""
     # Light and shadow move colours to neighbouring cells, along all three axes.
     planes = _SMOOTHING @ counts.reshape(_CELLS, _CELLS**2)
     smooth = _SMOOTHING @ planes.reshape(_CELLS, _CELLS, _CELLS) @ _SMOOTHING.T

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.objects.tracking.working_frame import box_around
 from scstream_app.render.image_types import Picture
 
 #: OpenCV refuses smaller pictures.
 _SMALLEST_SIDE = 12
+
+# OpenCV's types do not tell where it takes None.
+_NO_ARRAY: np.ndarray = None  # type: ignore[assignment]
+_Number = TypeVar("_Number", np.uint8, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +36,19 @@ class Motion:
     before: Picture
     flow: npt.NDArray[np.float32]
 
+    def moved(self, image: npt.NDArray[_Number]) -> npt.NDArray[_Number]:
+        """An image (h, w) of the earlier frame, not negative, moved to the later one; what enters the frame is 0."""
+        moved = np.zeros_like(image)
+        # Where an image is not 0 is often a small part of it, and it moves no further than the largest displacement.
+        region = box_around(image > 0, int(cv2.norm(self.flow, cv2.NORM_INF)) + 2)
+        if not moved[region].size:
+            return moved
+        places = cv2.add(self.flow[region], _grid(*image.shape)[region])
+        moved[region] = cv2.remap(
+            image, places, _NO_ARRAY, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT, borderValue=0.0
+        )
+        return moved
+
     @classmethod
     def between(cls, before: Picture, grey: Picture) -> Motion:
         """Compute the flow between two reduced pictures by the method DIS; it is zero for tiny ones."""
@@ -36,5 +56,11 @@ class Motion:
             return cls(before, np.zeros((*grey.shape, 2), np.float32))
         method = cv2.DISOpticalFlow.create(cv2.DISOPTICAL_FLOW_PRESET_FAST)
         # Without an array for the result OpenCV makes one, and estimates the flow anew.
-        no_array: np.ndarray = None  # type: ignore[assignment]
-        return cls(before, np.asarray(method.calc(grey, before, no_array), np.float32))
+        return cls(before, np.asarray(method.calc(grey, before, _NO_ARRAY), np.float32))
+
+
+@lru_cache(4)
+def _grid(height: int, width: int) -> npt.NDArray[np.float32]:
+    """Column and row of every pixel (height, width, 2). Cached: callers must not change it."""
+    columns, rows = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
+    return np.stack([columns, rows], axis=-1)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from scstream import Event
-from scstream_app.objects.tracking import outline
-from scstream_app.objects.tracking.odds import log_odds, probabilities
+from scstream_app.objects.tracking.odds import log_odds
 from scstream_app.objects.tracking.pixel_evidence import PixelEvidence
 from scstream_app.objects.tracking.track import SHARPNESS, Shares, Track
 from scstream_app.objects.tracking.weights import WARPED_LIMIT, Weights
-from scstream_app.objects.tracking.working_frame import Region, WorkingFrame
+from scstream_app.objects.tracking.working_frame import FramePart, Region, WorkingFrame
+from scstream_app.render.image_types import Size
 
 #: Limit of the joint evidence, in nats.
 _JOINT_LIMIT = 6.0
@@ -27,40 +29,79 @@ _LARGEST_GROWTH, _AREA_LIMIT = 1.25, 0.7
 _THIN_SCORE = 0.5
 
 
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Scores of the pixels of a full picture, positive on the object.
+
+    Parameters
+    ----------
+    shape : (int, int)
+        Height and width of the picture.
+    place : two slices
+        Where the object was sought.
+    values : array
+        The scores there; elsewhere they are negative.
+    thin : array (H, W) bool, optional
+        Pixels of thin parts, which may be anywhere.
+    thin_score : float
+        Least score of these.
+    """
+
+    shape: Size
+    place: Region
+    values: Shares
+    thin: npt.NDArray[np.bool_] | None
+    thin_score: float
+
+    @property
+    def mask(self) -> npt.NDArray[np.bool_]:
+        """The object (H, W)."""
+        mask = np.zeros(self.shape, bool)
+        np.greater(self.values, 0.0, out=mask[self.place])
+        if self.thin is not None and self.thin_score > 0.0:
+            mask |= self.thin
+        return mask
+
+    @property
+    def everywhere(self) -> Shares:
+        """The scores (H, W) of all pixels."""
+        scores = np.full(self.shape, -_JOINT_LIMIT, np.float32)
+        scores[self.place] = self.values
+        if self.thin is not None:
+            np.maximum(scores, self.thin_score, out=scores, where=self.thin)
+        return scores
+
+
 def advance(
     pixels: PixelEvidence, frame: WorkingFrame, events: Iterable[Event], weights: Weights
-) -> tuple[Track, Shares]:
-    """Track an object to the next frame; returns its state there and scores (H, W), positive on the object."""
-    track, region = pixels.track.after_events(events), pixels.region
-    segments = _segment_evidence(track, pixels, frame, weights).astype(np.float32)
-    evidence = np.clip(pixels.joint + segments.take(frame.segments[region]), -_JOINT_LIMIT, _JOINT_LIMIT)
-    slope, offset = outline.guided(evidence, frame.grey[region])
-    scores = slope * (frame.grey[region].astype(np.float32) / 255.0) + offset
-    growth = float(pixels.warped.sum()) / max(float(track.shares.sum()), 1.0)
+) -> tuple[Track, Scores]:
+    """Track an object to the next frame; returns its state there and its scores in the full picture."""
+    track, part, guide = pixels.track.after_events(events), frame.part(pixels.region, pixels.codes), pixels.guide
+    segments = _segment_evidence(track, pixels, part, frame, weights).astype(np.float32)
+    evidence = segments[part.segments].reshape(pixels.joint.shape)
+    evidence += pixels.joint
+    slope, offset = guide.fit(np.clip(evidence, -_JOINT_LIMIT, _JOINT_LIMIT, out=evidence))
+    scores = slope * guide.grey + offset
+    growth = pixels.area / max(float(track.shares.sum()), 1.0)
     expected = track.area * (1.0 if pixels.lost else min(growth, _LARGEST_GROWTH))
     shift = _area_shift(scores, expected, weights.area)
-    full = _full_scores(frame, slope, offset + shift, region)
-    if pixels.thin is not None and weights.thin_parts:
-        np.maximum(full, weights.thin_parts * _THIN_SCORE, out=full, where=pixels.thin.mask)
-    return track.after_frame(frame, scores + shift, region, expected, pixels.thin), full
+    full = guide.enlarged(slope, offset + shift, -_JOINT_LIMIT)
+    thin = pixels.thin.mask if pixels.thin is not None and weights.thin_parts else None
+    found = Scores(frame.ids.shape, guide.place, full, thin, weights.thin_parts * _THIN_SCORE)
+    return track.after_frame(frame, part, scores + shift, expected, pixels.thin), found
 
 
 def _segment_evidence(
-    track: Track, pixels: PixelEvidence, frame: WorkingFrame, weights: Weights
+    track: Track, pixels: PixelEvidence, part: FramePart, frame: WorkingFrame, weights: Weights
 ) -> npt.NDArray[np.float64]:
     """Log odds (k,) of every segment: the means over its pixels, and what it was in the frames before."""
-    segments, count = frame.segments[pixels.region].ravel(), len(frame.names)
-    visible = np.maximum(np.bincount(segments, minlength=count), 1)
-
-    def means(values: Shares) -> npt.NDArray[np.float64]:
-        return np.asarray(np.bincount(segments, values.ravel(), count) / visible, np.float64)
-
+    count = len(frame.names)
+    visible = np.maximum(np.bincount(part.segments, minlength=count), 1)
     remembered = np.array([track.memory.get(id, 0.0) for id in frame.names.tolist()])
-    odds = weights.segment_first_colours * means(pixels.first_colours)
-    odds += weights.segment_motion * means(pixels.motion) + weights.genealogy * remembered
+    odds = np.bincount(part.segments, pixels.segments.ravel(), count) / visible + weights.genealogy * remembered
     if pixels.lost:
         return _as_decided(odds, track, frame)
-    inside = np.bincount(segments, pixels.warped[pixels.region].ravel(), count)
+    inside = np.bincount(part.segments, pixels.warped.ravel(), count)
     # Pixels outside the region count as well: there, the moved mask is empty.
     odds += weights.segment_warped * log_odds(inside / frame.sizes, WARPED_LIMIT)
     return _as_decided(_without_straddlers(odds, inside), track, frame)
@@ -87,15 +128,8 @@ def _without_straddlers(odds: npt.NDArray[np.float64], inside: npt.NDArray[np.ge
 
 def _area_shift(scores: Shares, expected: float, weight: float) -> float:
     """What to add to the scores so that the area is closer to the expected one."""
-    shift = 0.0
+    shift, against = 0.0, np.exp(-SHARPNESS * scores)
     for _ in range(2):
-        area = float(probabilities(SHARPNESS * (scores + shift)).sum())
+        area = float((1.0 / (1.0 + math.exp(-SHARPNESS * shift) * against)).sum())
         shift -= 0.5 * weight * float(np.clip(np.log((area + 1.0) / (expected + 1.0)), -_AREA_LIMIT, _AREA_LIMIT))
     return shift
-
-
-def _full_scores(frame: WorkingFrame, slope: Shares, offset: Shares, region: Region) -> Shares:
-    """Scores in the full picture; negative outside the region."""
-    full = [np.zeros(frame.size, np.float32), np.full(frame.size, -_JOINT_LIMIT, np.float32)]
-    full[0][region], full[1][region] = slope, offset
-    return outline.enlarged(full[0], full[1], frame.brightness)

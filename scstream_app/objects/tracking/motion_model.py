@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -52,23 +54,31 @@ class AffineMotion:
     matrix: npt.NDArray[np.float64]
     spread: float
 
-    def displacement(self, rows: Axis, columns: Axis) -> list[Image]:
-        """Displacement along columns and along rows at the given positions."""
-        return [
-            np.asarray((constant + along * columns) + (down * rows)[:, None], np.float32)
-            for constant, along, down in self.matrix.T.astype(np.float32)
-        ]
+    def density(self, flow: Sequence[Image], rows: Axis, columns: Axis, weight: float) -> Image:
+        """Density of the flow around the map, times a weight: a Student distribution with one degree of freedom.
 
-    def density(self, flow: Image, expected: list[Image]) -> Image:
-        """Density of the flow around an expected displacement: a Student distribution with one degree of freedom."""
-        ratio = np.ones(flow.shape[:2], np.float32)
-        for axis, displacement in enumerate(expected):
-            rest = flow[..., axis] - displacement
-            rest *= np.float32(1.0 / self.spread)
+        Parameters
+        ----------
+        flow : two arrays (n, m)
+            Displacement along columns, and along rows.
+        rows, columns : arrays (n,), (m,)
+            Positions.
+        weight : float
+        """
+        # weight / spread^2 * (1 + distance^2 / spread^2)^(-3/2), with as few operations per pixel as possible.
+        squares: list[Image] = []
+        for plane, (constant, along, down) in zip(flow, self.matrix.T.astype(np.float32), strict=True):
+            rest = plane - (constant + along * columns)
+            rest -= (down * rows)[:, None]
             rest *= rest
-            ratio += rest
-        ratio *= np.sqrt(ratio)
-        return np.divide(np.float32(self.spread**-2), ratio, out=ratio)
+            squares.append(rest)
+        distance, power = squares
+        distance += power
+        distance += self.spread**2
+        np.sqrt(distance, out=power)
+        distance *= power
+        np.divide(weight * self.spread, distance, out=distance)
+        return distance
 
 
 def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[slice, slice]) -> Image:
@@ -95,17 +105,21 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
     around = fit_motion(places[outside], moves[outside])
     own = fit_motion(places[inside], moves[inside])
     rows, columns = _positions(*warped.shape)
-    here, where = motion.flow[region], (rows[region[0]], columns[region[1]])
-    drift = around.displacement(*where)
-    outer = around.density(here, drift)
-    inner = (1.0 - _STRAY_INSIDE) * own.density(here, own.displacement(*where))
-    inner += _CARRIED * outer + _STRAY_INSIDE * _STRAY_DENSITY
+    here = [np.asarray(plane, np.float32) for plane in cv2.split(motion.flow[region])]
+    where = rows[region[0]], columns[region[1]]
+    outer, inner = around.density(here, *where, 1.0), own.density(here, *where, 1.0 - _STRAY_INSIDE)
+    inner += _STRAY_INSIDE * _STRAY_DENSITY
+    inner += _CARRIED * outer
     outer *= 1.0 - _STRAY_OUTSIDE
     outer += _STRAY_OUTSIDE * _STRAY_DENSITY
     inner /= outer
-    evidence = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT)
-    differs = np.minimum(_difference(grey, motion.before, drift, region) / _DIFFERENCE, 1.0)
-    return np.asarray(np.where(evidence > 0.0, evidence * differs, evidence), np.float32)
+    evidence = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT, out=inner)
+    differs = _difference(grey, motion.before, around, region)
+    differs *= 1.0 / _DIFFERENCE
+    np.minimum(differs, 1.0, out=differs)
+    differs *= evidence
+    # The lesser of the two: less evidence for the object, all of that against it.
+    return np.minimum(evidence, differs, out=evidence)
 
 
 def fit_motion(places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64]) -> AffineMotion:
@@ -121,31 +135,48 @@ def fit_motion(places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64]) 
     """
     if len(places) < _FEWEST_AFFINE:
         matrix = np.vstack([np.median(moves, axis=0), np.zeros((2, 2))])
-        return AffineMotion(matrix, _spread(moves - places @ matrix))
-    weight = np.ones(len(places))
-    for _ in range(_ROUNDS):
-        weighted = (places * weight[:, None]).T
-        matrix = np.linalg.solve(weighted @ places + 1e-6 * np.eye(3), weighted @ moves)
-        rest = moves - places @ matrix
-        spread = _spread(rest)
-        weight = 1.0 / (1.0 + (rest**2).sum(axis=1) / (1.5 * spread) ** 2)
+        return AffineMotion(matrix, _spread(_squares(places.T, moves.T, matrix)))
+    # By rows, in which what follows is much faster.
+    positions, targets = np.ascontiguousarray(places.T), np.ascontiguousarray(moves.T)
+    weighted = positions
+    for round in range(_ROUNDS):
+        matrix = np.asarray(
+            np.linalg.solve(weighted @ positions.T + 1e-6 * np.eye(3), weighted @ targets.T), np.float64
+        )
+        squares = _squares(positions, targets, matrix)
+        spread = _spread(squares)
+        if round < _ROUNDS - 1:
+            weighted = positions / (1.0 + squares / (1.5 * spread) ** 2)
     return AffineMotion(matrix, spread)
 
 
-def _spread(rest: npt.NDArray[np.float64]) -> float:
-    middle = len(rest) // 2
+def _squares(
+    places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64], matrix: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Squared distances (n,) of displacements (2, n) from those that a map has at positions (3, n)."""
+    rest = moves - matrix.T @ places
+    rest *= rest
+    return np.asarray(rest[0] + rest[1], np.float64)
+
+
+def _spread(squares: npt.NDArray[np.float64]) -> float:
+    middle = len(squares) // 2
     # A median, without what takes np.median most of its time.
-    return max(float(np.partition(np.hypot(rest[:, 0], rest[:, 1]), middle)[middle]), _SMALLEST_SPREAD)
+    return max(math.sqrt(np.partition(squares, middle)[middle]), _SMALLEST_SPREAD)
 
 
-def _difference(grey: Picture, before: Picture, shift: list[Image], region: tuple[slice, slice]) -> Image:
-    """Mean difference of a region from the picture before, moved by ``shift``, in a window around every pixel."""
+def _difference(grey: Picture, before: Picture, drift: AffineMotion, region: tuple[slice, slice]) -> Image:
+    """Mean difference of a region from the picture before, moved like ``drift``, in a window around every pixel."""
     down, along = (np.arange(n, dtype=np.float32)[part] for n, part in zip(grey.shape, region, strict=True))
-    moved = cv2.remap(
-        before, along + shift[0], down[:, None] + shift[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+    rows, columns = (axis[part] for axis, part in zip(_positions(*grey.shape), region, strict=True))
+    from_columns, from_rows = (
+        (constant + slope * columns) + (descent * rows)[:, None]
+        for constant, slope, descent in drift.matrix.T.astype(np.float32)
     )
-    difference = cv2.absdiff(moved, grey[region]).astype(np.float32)
-    return np.asarray(cv2.blur(difference, (_WINDOW, _WINDOW)), np.float32)
+    from_columns += along
+    from_rows += down[:, None]
+    moved = cv2.remap(before, from_columns, from_rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(cv2.boxFilter(cv2.absdiff(moved, grey[region]), cv2.CV_32F, (_WINDOW, _WINDOW)), np.float32)
 
 
 @lru_cache(4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -12,7 +14,7 @@ def log_odds(shares: npt.NDArray[np.floating], limit: float) -> npt.NDArray[np.f
     >>> log_odds(np.array([0.0, 0.5, 1.0]), 3.0).round(6).tolist()
     [-3.0, 0.0, 3.0]
     """
-    low = 1.0 / (1.0 + np.exp(limit))
+    low = 1.0 / (1.0 + math.exp(limit))
     clipped = np.clip(shares, low, 1.0 - low)
     return np.asarray(np.log(clipped / (1.0 - clipped)))
 

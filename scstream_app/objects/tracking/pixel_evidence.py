@@ -8,9 +8,11 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.objects.tracking import colour_model
 from scstream_app.objects.tracking.flow import Motion
 from scstream_app.objects.tracking.motion_model import motion_evidence
 from scstream_app.objects.tracking.odds import log_odds
+from scstream_app.objects.tracking.outline import Guide
 from scstream_app.objects.tracking.thin_parts import ThinParts
 from scstream_app.objects.tracking.track import Shares, Track
 from scstream_app.objects.tracking.weights import WARPED_LIMIT, Weights
@@ -19,6 +21,7 @@ from scstream_app.objects.tracking.working_frame import (
     OUTLINE_UNIT,
     ReducedPicture,
     Region,
+    box_around,
     region_around,
 )
 
@@ -34,74 +37,86 @@ class PixelEvidence:
     ----------
     track : Track
         The object on the frame before, with all of its recent colours.
-    warped : array (h, w)
-        Probability of the object in the frame before, moved here along the flow.
     region : two slices
-        Where the object is sought. The other arrays cover this region.
+        Where the object is sought. All arrays cover this region of the reduced picture.
     lost : bool
         Whether the object was lost on the frame before.
-    first_colours : array
-        By the colours where the user marked the object.
-    motion : array
-        By the motion.
+    area : float
+        Number of pixels of the moved mask.
+    warped : array float64
+        Probability of the object in the frame before, moved here along the flow.
+    segments : array float64
+        Weighted sum of the sources whose mean over a segment counts.
     joint : array
         Weighted sum of all sources.
+    codes : array
+        Colour cells.
+    guide : Guide
+        The picture, whose edges the joint evidence shall follow.
     thin : ThinParts, optional
         The object's thin parts, found again.
     """
 
     track: Track
-    warped: Shares
     region: Region
     lost: bool
-    first_colours: Shares
-    motion: Shares
+    area: float
+    warped: npt.NDArray[np.float64]
+    segments: npt.NDArray[np.float64]
     joint: Shares
+    codes: npt.NDArray[np.intp]
+    guide: Guide
     thin: ThinParts | None
 
     @classmethod
     def of(cls, track: Track, picture: ReducedPicture, motion: Motion, weights: Weights) -> PixelEvidence:
         """Find the evidence for an object in the next frame; ``motion`` leads from there to the frame of the track."""
         track = track.with_newest()
-        warped, lost = _warped(track.shares, motion.flow), track.is_lost
+        warped, lost = motion.moved(track.shares), track.is_lost
         inside = warped > 0.5
         region = (slice(None), slice(None)) if lost else region_around(inside)
-        codes = picture.codes[region]
-        first = track.first.log_odds().take(codes)
+        codes, here = colour_model.codes(picture.rgb[region]), warped[region]
+        first, recent = track.first.log_odds(), track.recent.log_odds()
         moves = motion_evidence(motion, picture.grey, warped, region)
-        joint = weights.first_colours * first + weights.motion * moves
-        joint += weights.recent_colours * track.recent.log_odds().take(codes)
-        joint += weights.bias
-        if lost:
-            joint += _LOST_BIAS
-        else:
-            joint += weights.warped * log_odds(warped[region], WARPED_LIMIT)
+        # Constants are added to the tables of the colours, which are smaller than the picture.
+        bias = weights.bias + (_LOST_BIAS if lost else 0.0)
+        colours = weights.first_colours * first + weights.recent_colours * recent + bias
+        joint = np.asarray(colours[codes], np.float32)
+        joint += weights.motion * moves
+        if not lost:
+            joint += weights.warped * log_odds(here, WARPED_LIMIT)
             joint += weights.distance * _distance(inside[region])
         thin = track.thin
         if thin is not None and weights.thin_parts:
-            thin = thin.advance(inside, picture.luminance, motion.flow)
-        return cls(track, warped, region, lost, first, moves, joint, thin)
-
-
-def _warped(shares: Shares, flow: Shares) -> Shares:
-    """The mask of the frame before, moved to where the flow says that it is now."""
-    rows, columns = (np.arange(n, dtype=np.float32) for n in shares.shape)
-    # What enters at the frame's edge does not belong to the object.
-    return np.asarray(
-        cv2.remap(
-            shares,
-            columns + flow[..., 0],
-            rows[:, None] + flow[..., 1],
-            cv2.INTER_LINEAR,
-            borderMode=cv2.BORDER_CONSTANT,
-            borderValue=0.0,
-        ),
-        np.float32,
-    )
+            thin = thin.advance(inside, picture, motion)
+        segments = (weights.segment_first_colours * first.astype(np.float64))[codes]
+        segments += weights.segment_motion * moves
+        return cls(
+            track,
+            region,
+            lost,
+            float(warped.sum()),
+            here.astype(np.float64),
+            segments,
+            joint,
+            codes,
+            Guide.of(picture, region),
+            thin,
+        )
 
 
 def _distance(inside: npt.NDArray[np.bool_]) -> Shares:
     """Distance of every pixel from the outline, positive inside, in units."""
-    mask = inside.astype(np.uint8)
-    inner, outer = (cv2.distanceTransform(part, cv2.DIST_L2, 3) for part in (mask, 1 - mask))
-    return np.asarray(np.clip((inner - outer) / OUTLINE_UNIT, -OUTLINE_REACH, OUTLINE_REACH), np.float32)
+    mask = inside.view(np.uint8)
+    distance = -_distances(1 - mask)
+    box = box_around(inside, 1)
+    if distance[box].size:
+        # Outside this box, nothing is inside.
+        distance[box] += _distances(mask[box])
+    distance /= OUTLINE_UNIT
+    return np.asarray(np.clip(distance, -OUTLINE_REACH, OUTLINE_REACH, out=distance), np.float32)
+
+
+def _distances(mask: npt.NDArray[np.uint8]) -> Shares:
+    """Distance of every pixel of a mask from the nearest pixel outside of it."""
+    return np.asarray(cv2.distanceTransform(mask, cv2.DIST_L2, 3), np.float32)

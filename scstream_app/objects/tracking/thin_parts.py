@@ -12,8 +12,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
+from scstream_app.objects.tracking.flow import Motion
 from scstream_app.objects.tracking.straight_lines import StraightLine, advance_lines, find_lines, lines_mask
-from scstream_app.render.image_types import Picture
+from scstream_app.objects.tracking.working_frame import ReducedPicture, Region, box_around
 
 #: Widths in reduced pixels: of what counts as thin, and of the area in which a thin part is sought in the next frame.
 _THIN = 3.5
@@ -57,21 +58,20 @@ class ThinParts:
     lines: tuple[StraightLine, ...]
 
     @classmethod
-    def of(cls, mask: Mask, luminance: Picture, ratio: float) -> ThinParts | None:
+    def of(cls, mask: Mask, picture: ReducedPicture, ratio: float) -> ThinParts | None:
         """The thin parts of a mask; None if there are none, or if they do not stand out from their surroundings.
 
         Parameters
         ----------
         mask : array (H, W) bool
-        luminance : array (H, W) uint8
-            Of the picture.
+        picture : ReducedPicture
         ratio : float
         """
         thin = _thin(mask, ratio)
         if thin.sum() < _FEWEST:
             return None
-        region = _around(thin, 4.0 * _SEARCH * ratio)
-        ridges = _ridges(luminance[region], ratio)
+        region = box_around(thin, int(4.0 * _SEARCH * ratio) + 1)
+        ridges = _ridges(picture, ratio, region)
         near = _widened(thin[region], 2.0 * _SEARCH * ratio) & ~_widened(thin[region], _THIN * ratio) & ~mask[region]
         inside = float(np.median(ridges[thin[region]]))
         outside = float(np.median(ridges[near])) if near.any() else 0.0
@@ -81,41 +81,47 @@ class ThinParts:
         pieces = thin & ~_widened(lines_mask(lines, thin.shape), _THIN * ratio)
         return cls(thin, outside + _SHARE * (inside - outside), ratio, pieces, lines)
 
-    def advance(self, thick: Mask, luminance: Picture, flow: npt.NDArray[np.float32]) -> ThinParts:
+    def advance(self, thick: Mask, picture: ReducedPicture, motion: Motion) -> ThinParts:
         """Find the parts again in the next frame.
 
         Parameters
         ----------
         thick : array (h, w) bool
             Where the other parts of the object are expected there, in the reduced picture.
-        luminance : array (H, W) uint8
+        picture : ReducedPicture
             Of the frame.
-        flow : array (h, w, 2)
-            Where its reduced pixels were in the frame before.
+        motion : Motion
+            From the frame before.
         """
         if not self.mask.any():
             return self
-        # Lines may be long: they are sought in the whole picture.
-        ridges = _ridges(luminance, self.ratio) if self.lines else None
+        pieces, lines = self._pieces(thick, picture, motion), self._lines(thick, picture, motion.flow)
+        mask = pieces | lines_mask(lines, pieces.shape) if lines else pieces
+        return replace(self, mask=mask, pieces=pieces, lines=lines)
+
+    def _pieces(self, thick: Mask, picture: ReducedPicture, motion: Motion) -> Mask:
+        """The pieces near those of the frame before, beside or at the thick parts."""
         pieces = np.zeros_like(self.pieces)
-        search = _search_area(self.pieces, flow)
+        search = _search_area(self.pieces, motion)
         if search.any():
-            region = _around(search, _LENGTH * self.ratio)
-            heights = _ridges(luminance[region], self.ratio) if ridges is None else ridges[region]
-            pieces[region] = self._pieces(search[region], _enlarged(thick, search.shape)[region], heights)
-        lines = () if ridges is None else self._lines(thick, ridges, flow)
-        return replace(self, mask=pieces | lines_mask(lines, pieces.shape), pieces=pieces, lines=lines)
+            region = _box_in_full(search, pieces.shape)
+            near, inner = (_enlarged(mask, pieces.shape, region) for mask in (search, thick))
+            thin = near & (_ridges(picture, self.ratio, region) > self.threshold) & ~inner
+            pieces[region] = _longer(thin | (inner & near), _PIECE_LENGTH * self.ratio) & thin
+        return pieces
 
-    def _pieces(self, near: Mask, thick: Mask, ridges: Ridges) -> Mask:
-        """The pieces in an area ``near`` those of the frame before, beside or at the thick parts."""
-        thin = near & (ridges > self.threshold) & ~thick
-        return _longer(thin | (thick & near), _PIECE_LENGTH * self.ratio) & thin
-
-    def _lines(self, thick: Mask, ridges: Ridges, flow: npt.NDArray[np.float32]) -> tuple[StraightLine, ...]:
+    def _lines(self, thick: Mask, picture: ReducedPicture, flow: npt.NDArray[np.float32]) -> tuple[StraightLine, ...]:
+        if not self.lines:
+            return ()
         # The motion of the object along columns and rows, in reduced pixels.
-        shift = -np.median(flow[thick], axis=0).astype(np.float64) if thick.any() else np.zeros(2)
-        heights = ridges.astype(np.float32)
-        return advance_lines(self.lines, heights, shift * self.ratio, self.threshold, self.ratio)
+        region = box_around(thick, 0)
+        inside = flow[region][thick[region]].T.copy()
+        shift = -np.median(inside, axis=1).astype(np.float64) if inside.size else np.zeros(2)
+
+        def ridges(part: Region) -> Ridges:
+            return _ridges(picture, self.ratio, part)
+
+        return advance_lines(self.lines, ridges, self.mask.shape, shift * self.ratio, self.threshold, self.ratio)
 
 
 def _thin(mask: Mask, ratio: float) -> Mask:
@@ -124,30 +130,49 @@ def _thin(mask: Mask, ratio: float) -> Mask:
     return _longer(mask & ~_widened(thick > 0, 1.5 * ratio), _LENGTH * ratio)
 
 
-def _ridges(luminance: Picture, ratio: float) -> Ridges:
-    """How much each pixel is brighter or darker than its neighbourhood on both sides, in grey levels."""
+def _ridges(picture: ReducedPicture, ratio: float, region: Region) -> Ridges:
+    """How much each pixel of a region is brighter or darker than its neighbourhood on both sides, in grey levels."""
     disc = _disc(_THIN * ratio)
+    # What pixels get depends on others up to twice the radius of the disc away.
+    reach = len(disc) - 1
+    first, here = zip(*(_widened_slice(part, reach) for part in region), strict=True)
+    luminance = picture.luminance((first[0], first[1]))
     bright, dark = (cv2.morphologyEx(luminance, kind, disc) for kind in (cv2.MORPH_TOPHAT, cv2.MORPH_BLACKHAT))
-    return np.asarray(np.maximum(bright, dark), np.uint8)
+    return np.asarray(np.maximum(bright[here], dark[here]), np.uint8)
 
 
-def _search_area(pieces: Mask, flow: npt.NDArray[np.float32]) -> Mask:
-    """The surroundings of where the flow moves thin parts of the frame before."""
+def _widened_slice(part: slice, reach: int) -> tuple[slice, slice]:
+    """A slice, widened on both sides but not below 0, and where in it the original is."""
+    begin = max(part.start - reach, 0)
+    return slice(begin, part.stop + reach), slice(part.start - begin, part.stop - begin)
+
+
+def _search_area(pieces: Mask, motion: Motion) -> Mask:
+    """The surroundings (h, w) of where the flow moves thin parts of the frame before."""
+    height, width = motion.before.shape
     if not pieces.any():
-        return pieces
-    rows, columns = (np.arange(n, dtype=np.float32) for n in flow.shape[:2])
-    small = cv2.resize(255 * pieces.view(np.uint8), (len(columns), len(rows)), interpolation=cv2.INTER_AREA)
-    moved = cv2.remap(
-        small, columns + flow[..., 0], rows[:, None] + flow[..., 1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT
+        return np.zeros((height, width), bool)
+    small = np.asarray(cv2.resize(255 * pieces.view(np.uint8), (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return _widened(motion.moved(small) > int(255.0 * _MOVED_SHARE), _SEARCH)
+
+
+def _box_in_full(mask: Mask, shape: tuple[int, ...]) -> Region:
+    """The rectangle around a reduced mask, in a picture of the given shape."""
+    rows, columns = (
+        # Rounded up: a full pixel belongs to the reduced one at its position times the ratio, rounded down.
+        slice(-(-part.start * long // short), -(-part.stop * long // short))
+        for part, long, short in zip(box_around(mask, 0), shape, mask.shape, strict=True)
     )
-    near = _widened(moved > 255.0 * _MOVED_SHARE, _SEARCH)
-    return _enlarged(near, pieces.shape)
+    return rows, columns
 
 
-def _enlarged(mask: Mask, shape: tuple[int, int]) -> Mask:
-    """A mask at a larger size (H, W)."""
-    large = cv2.resize(mask.view(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST)
-    return np.asarray(large, np.uint8).view(bool)
+def _enlarged(mask: Mask, shape: tuple[int, ...], region: Region) -> Mask:
+    """A region of a mask at a larger size (H, W)."""
+    rows, columns = (
+        np.arange(part.start, part.stop) * short // long
+        for part, long, short in zip(region, shape, mask.shape, strict=True)
+    )
+    return np.asarray(mask.take(rows, axis=0).take(columns, axis=1))
 
 
 def _longer(mask: Mask, length: float) -> Mask:
@@ -167,13 +192,3 @@ def _disc(width: float) -> npt.NDArray[np.uint8]:
     """A disc of about this width, which is odd."""
     odd = max(2 * round((width - 1.0) / 2.0) + 1, 3)
     return np.asarray(cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (odd, odd)), np.uint8)
-
-
-def _around(mask: Mask, reach: float) -> tuple[slice, slice]:
-    """The rectangle around a mask that is not empty, widened on all sides."""
-    margin = int(reach) + 1
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    return (
-        slice(max(int(rows[0]) - margin, 0), int(rows[-1]) + margin + 1),
-        slice(max(int(columns[0]) - margin, 0), int(columns[-1]) + margin + 1),
-    )

@@ -14,7 +14,7 @@ from scstream.sampler.genealogy import Kind
 from scstream_app.objects.tracking.colour_model import ColourModel
 from scstream_app.objects.tracking.odds import log_odds, probabilities
 from scstream_app.objects.tracking.thin_parts import ThinParts
-from scstream_app.objects.tracking.working_frame import Region, WorkingFrame, region_around
+from scstream_app.objects.tracking.working_frame import FramePart, WorkingFrame, region_around
 
 #: Factor from joint evidence to log odds.
 SHARPNESS = 1.5
@@ -36,7 +36,29 @@ _NEAR = 15
 _CERTAIN = 3.0
 
 Shares = npt.NDArray[np.float32]
-Cells = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """What was found of an object on a frame.
+
+    Parameters
+    ----------
+    frame : WorkingFrame
+    part : FramePart
+        Where the object was sought; elsewhere there is nothing of it.
+    shares : array
+        Its probability there.
+    """
+
+    frame: WorkingFrame
+    part: FramePart
+    shares: Shares
+
+    def segment_odds(self) -> npt.NDArray[np.float64]:
+        """Log odds (k,) of the object in every segment of the frame, from its share of the segment."""
+        inside = np.bincount(self.part.segments, self.shares.ravel(), len(self.frame.names))
+        return np.asarray(log_odds(inside / self.frame.sizes, _MEMORY_LIMIT), np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +78,8 @@ class Track:
         Expected number of reduced pixels.
     first, recent : ColourModel
         Colours where the user marked or corrected the object, and in the last frames.
-    newest : (array, array), optional
-        Colour cells of this frame around the object and its probability there, if ``recent`` lacks this frame.
+    newest : Newest, optional
+        What was found on this frame, if ``memory`` and ``recent`` lack it.
     thin : ThinParts, optional
         Parts that are too thin for the reduced picture.
     confidence : float
@@ -72,7 +94,7 @@ class Track:
     area: float
     first: ColourModel
     recent: ColourModel
-    newest: tuple[Cells, Shares] | None = None
+    newest: Newest | None = None
     thin: ThinParts | None = None
     confidence: float = 1.0
     decided: Mapping[int, bool] = field(default_factory=dict)
@@ -90,14 +112,17 @@ class Track:
         ``decided`` holds the segments that the user has added (True) or removed (False) there. What was decided about
         others before holds as long as the mask does not contradict it.
         """
+        before = None if before is None else before.with_newest()
         shares = frame.reduced(mask)
         region = region_around(shares >= 0.5)
-        colours = _colours(frame.codes[region], shares[region])
+        colours = ColourModel.of(frame.part(region).codes, shares[region])
         first = colours if before is None else before.first.moved_to(colours, _CORRECTION_SHARE)
-        marked = dict(zip(frame.names.tolist(), _segment_odds(shares, frame).tolist(), strict=True))
+        everything = slice(None), slice(None)
+        odds = Newest(frame, frame.part(everything), shares).segment_odds()
+        marked = dict(zip(frame.names.tolist(), odds.tolist(), strict=True))
         memory = marked if before is None else {**before.memory, **marked}
         anchored = frozenset(id for id, odds in memory.items() if odds > 0.0)
-        thin = ThinParts.of(mask, frame.luminance, frame.ratio)
+        thin = ThinParts.of(mask, frame.picture, frame.ratio)
         # A corrected object may be partly hidden on this frame.
         area = max(float(shares.sum()), 0.0 if before is None else _HIDDEN_SHARE * before.area)
         known = {**({} if before is None else before.decided), **(decided or {})}
@@ -105,10 +130,16 @@ class Track:
         return cls(shares, memory, anchored, area, first, colours, None, thin, 1.0 if mask.any() else 0.0, known)
 
     def with_newest(self) -> Track:
-        """The same state with this frame among the recent colours: work that can wait until the engine is busy."""
+        """The same state with this frame in its memory and colours: work that can wait until the engine is busy."""
         if self.newest is None:
             return self
-        return replace(self, recent=self.recent.moved_to(_colours(*self.newest), _COLOUR_RATE), newest=None)
+        newest, memory = self.newest, dict(self.memory)
+        for id, odds in zip(newest.frame.names.tolist(), newest.segment_odds().tolist(), strict=True):
+            known, trusted = memory.get(id, odds), id in self.anchored
+            rate = _MEMORY_RATE if trusted or odds < known else _DOUBTED_RATE
+            memory[id] = min(known + rate * (odds - known), _MEMORY_LIMIT if trusted else 0.0)
+        recent = self.recent.moved_to(ColourModel.of(newest.part.codes, newest.shares), _COLOUR_RATE)
+        return replace(self, memory=memory, recent=recent, newest=None)
 
     def after_events(self, events: Iterable[Event]) -> Track:
         """The state after the events of a frame: parts inherit their segment's memory, and new segments have none."""
@@ -134,38 +165,33 @@ class Track:
         return bool(self.shares.sum() < _LOST_SHARE * self.area)
 
     def after_frame(
-        self, frame: WorkingFrame, scores: Shares, region: Region, expected: float, thin: ThinParts | None
+        self, frame: WorkingFrame, part: FramePart, scores: Shares, expected: float, thin: ThinParts | None
     ) -> Track:
         """The state after a frame.
 
         Parameters
         ----------
         frame : WorkingFrame
+        part : FramePart
+            Where the object was sought; elsewhere there is nothing of it.
         scores : array
-            Joint evidence in the region; elsewhere there is nothing of the object.
-        region : two slices
+            Joint evidence there.
         expected : float
             Expected number of reduced pixels.
         thin : ThinParts, optional
             The thin parts on this frame.
         """
         shares = np.zeros(frame.size, np.float32)
-        shares[region] = probabilities(SHARPNESS * scores)
-        area = float(shares.sum())
+        here = shares[part.region] = probabilities(SHARPNESS * scores)
+        area = float(here.sum())
         if area < _LOST_SHARE * expected:
             return replace(self, shares=shares, thin=thin, confidence=0.0)
-        memory = dict(self.memory)
-        for id, odds in zip(frame.names.tolist(), _segment_odds(shares, frame, region).tolist(), strict=True):
-            known, trusted = memory.get(id, odds), id in self.anchored
-            rate = _MEMORY_RATE if trusted or odds < known else _DOUBTED_RATE
-            memory[id] = min(known + rate * (odds - known), _MEMORY_LIMIT if trusted else 0.0)
         expected += _AREA_RATE * (area - expected)
         return replace(
             self,
             shares=shares,
-            memory=memory,
             area=expected,
-            newest=(frame.codes[region], shares[region]),
+            newest=Newest(frame, part, here),
             thin=thin,
             confidence=_certainty(scores),
         )
@@ -174,17 +200,7 @@ class Track:
 def _certainty(scores: Shares) -> float:
     """Mean certainty of the decisions on the object and near its outline, from 0 to 1."""
     inside = (scores > 0).astype(np.uint8)
-    near = cv2.dilate(inside, np.ones((_NEAR, _NEAR), np.uint8)) > 0
-    return float(np.tanh(np.abs(scores[near]) / _CERTAIN).mean()) if near.any() else 0.0
-
-
-def _colours(cells: Cells, shares: Shares) -> ColourModel:
-    return ColourModel.of(cells, shares, 1.0 - shares)
-
-
-def _segment_odds(
-    shares: Shares, frame: WorkingFrame, region: Region = (slice(None), slice(None))
-) -> npt.NDArray[np.float64]:
-    """Log odds of the object in every segment, from its share of the segment; outside the region there is none."""
-    inside = np.bincount(frame.segments[region].ravel(), shares[region].ravel(), len(frame.names))
-    return np.asarray(log_odds(inside / frame.sizes, _MEMORY_LIMIT), np.float64)
+    near = cv2.dilate(inside, np.ones((_NEAR, _NEAR), np.uint8))
+    certainty = np.abs(scores)
+    certainty *= 1.0 / _CERTAIN
+    return cv2.mean(np.tanh(certainty, out=certainty), near)[0]

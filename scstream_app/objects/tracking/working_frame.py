@@ -27,27 +27,27 @@ class ReducedPicture:
 
     Parameters
     ----------
-    luminance : array (H, W) uint8
-        Of the whole picture.
-    brightness : array (H, W) float32
-        The same from 0 to 1.
+    full : array (H, W, 3) uint8
+        The picture.
+    rgb : array (h, w, 3) uint8
+        The reduced picture.
     grey : array (h, w) uint8
-        Luminance of the reduced picture.
-    codes : array (h, w) int32
-        Colour cell of every reduced pixel; see `colour_model.codes`.
+        Its luminance.
     """
 
-    luminance: Picture
-    brightness: npt.NDArray[np.float32]
+    full: Picture
+    rgb: Picture
     grey: Picture
-    codes: npt.NDArray[np.int32]
 
     @classmethod
     def of(cls, picture: Picture) -> ReducedPicture:
         """Reduce a picture (H, W, 3)."""
         small = resized(picture, working_size(picture.shape[0], picture.shape[1]))
-        luminance, grey = (np.asarray(cv2.cvtColor(one, cv2.COLOR_RGB2GRAY), np.uint8) for one in (picture, small))
-        return cls(luminance, luminance.astype(np.float32) / 255.0, grey, colour_model.codes(small))
+        return cls(picture, small, _grey(small))
+
+    def luminance(self, region: Region = (slice(None), slice(None))) -> Picture:
+        """Luminance of a region of the picture in full size."""
+        return _grey(self.full[region])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,54 +58,49 @@ class WorkingFrame:
     ----------
     ids : array (H, W) int32
         The segments of the whole picture.
-    luminance, brightness, grey, codes : arrays
-        As in `ReducedPicture`.
-    segments : array (h, w) int32
-        Segment of every reduced pixel, as a position in ``names``.
-    names : array (k,) int32
+    picture : ReducedPicture
+    segments : array (h, w) intp
+        Segment of every reduced pixel.
+    places : array intp
+        Position in ``names`` of each of these.
+    names : array (k,) intp
         Ids of the segments that the reduced picture shows, in ascending order.
     sizes : array (k,) float64
         Number of reduced pixels of each of them.
     """
 
     ids: IdMap
-    luminance: Picture
-    brightness: npt.NDArray[np.float32]
-    grey: Picture
-    codes: npt.NDArray[np.int32]
-    segments: npt.NDArray[np.int32]
-    names: npt.NDArray[np.int32]
+    picture: ReducedPicture
+    segments: npt.NDArray[np.intp]
+    places: npt.NDArray[np.intp]
+    names: npt.NDArray[np.intp]
     sizes: npt.NDArray[np.float64]
 
     @classmethod
     def of(cls, small: ReducedPicture, ids: IdMap) -> WorkingFrame:
         """Reduce the id map of a picture."""
         height, width = small.grey.shape
-        reduced = np.asarray(cv2.resize(ids, (width, height), interpolation=cv2.INTER_NEAREST_EXACT), np.int32)
-        counts = np.bincount(reduced.ravel())
+        # Converted once: to count and to look up, numpy needs whole words.
+        segments = cv2.resize(ids, (width, height), interpolation=cv2.INTER_NEAREST_EXACT).astype(np.intp)
+        counts = np.bincount(segments.ravel())
         names = np.flatnonzero(counts)
-        place = np.zeros(len(counts), np.int32)
-        place[names] = np.arange(len(names), dtype=np.int32)
-        return cls(
-            ids,
-            small.luminance,
-            small.brightness,
-            small.grey,
-            small.codes,
-            place.take(reduced),
-            names.astype(np.int32),
-            counts[names].astype(np.float64),
-        )
+        places = np.cumsum(counts > 0) - 1
+        return cls(ids, small, segments, places, names, counts[names].astype(np.float64))
 
     @property
     def size(self) -> Size:
         """Height and width of the reduced picture."""
-        return self.grey.shape[0], self.grey.shape[1]
+        return self.segments.shape[0], self.segments.shape[1]
 
     @property
     def ratio(self) -> float:
         """Number of full pixels per reduced pixel, along rows."""
-        return float(self.ids.shape[1] / self.grey.shape[1])
+        return float(self.ids.shape[1] / self.segments.shape[1])
+
+    def part(self, region: Region, codes: npt.NDArray[np.intp] | None = None) -> FramePart:
+        """A rectangle of the frame; ``codes`` are its colour cells if they are known."""
+        known = colour_model.codes(self.picture.rgb[region]) if codes is None else codes
+        return FramePart(region, known, self.places[self.segments[region]].ravel())
 
     def reduced(self, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
         """Reduce a mask (H, W) to the share (h, w) of it in every reduced pixel."""
@@ -113,6 +108,29 @@ class WorkingFrame:
         return np.asarray(
             cv2.resize(mask.astype(np.float32), (width, height), interpolation=cv2.INTER_AREA), np.float32
         )
+
+
+@dataclass(frozen=True, slots=True)
+class FramePart:
+    """A rectangle of a frame.
+
+    Parameters
+    ----------
+    region : two slices
+        In the reduced picture.
+    codes : array (n, m) intp
+        Colour cell of every pixel; see `colour_model.codes`.
+    segments : array (n * m,) intp
+        Segment of every pixel, as a position in the ``names`` of the frame.
+    """
+
+    region: Region
+    codes: npt.NDArray[np.intp]
+    segments: npt.NDArray[np.intp]
+
+
+def _grey(picture: Picture) -> Picture:
+    return np.asarray(cv2.cvtColor(picture, cv2.COLOR_RGB2GRAY), np.uint8)
 
 
 def working_size(height: int, width: int) -> Size:
@@ -127,11 +145,23 @@ def working_size(height: int, width: int) -> Size:
 
 def region_around(inside: npt.NDArray[np.bool_]) -> Region:
     """The rectangle around a mask in which its outline may be in the next frame; everything if the mask is empty."""
-    rows, columns = np.flatnonzero(inside.any(axis=1)), np.flatnonzero(inside.any(axis=0))
-    if not len(rows):
+    if not inside.any():
         return slice(0, inside.shape[0]), slice(0, inside.shape[1])
-    reach = int(OUTLINE_UNIT * OUTLINE_REACH)
+    return box_around(inside, int(OUTLINE_UNIT * OUTLINE_REACH))
+
+
+def box_around(mask: npt.NDArray[np.bool_], margin: int) -> Region:
+    """The rectangle around a mask, widened on all sides as far as the picture reaches; empty if the mask is.
+
+    >>> mask = np.zeros((10, 20), bool)
+    >>> mask[5, 7:12] = True
+    >>> box_around(mask, 6)
+    (slice(0, 10, None), slice(1, 18, None))
+    """
+    left, top, width, height = cv2.boundingRect(mask.view(np.uint8))
+    if not width:
+        return slice(0, 0), slice(0, 0)
     return (
-        slice(max(int(rows[0]) - reach, 0), int(rows[-1]) + reach + 1),
-        slice(max(int(columns[0]) - reach, 0), int(columns[-1]) + reach + 1),
+        slice(max(top - margin, 0), min(top + height + margin, mask.shape[0])),
+        slice(max(left - margin, 0), min(left + width + margin, mask.shape[1])),
     )

@@ -10,8 +10,10 @@ import numpy.typing as npt
 import pytest
 
 from scstream import metrics
+from scstream_app.objects.tracking.flow import Motion
 from scstream_app.objects.tracking.straight_lines import StraightLine, advance_lines, find_lines, lines_mask
 from scstream_app.objects.tracking.thin_parts import ThinParts
+from scstream_app.objects.tracking.working_frame import ReducedPicture
 
 SHAPE = (240, 320)
 RATIO = 2.0
@@ -67,7 +69,7 @@ def test_round_and_short_things_are_no_lines() -> None:
 
 
 def advanced(lines: Sequence[StraightLine], heights: npt.NDArray[np.float32], *shift: float) -> Lines:
-    return advance_lines(lines, heights, np.array(shift or (0.0, 0.0)), THRESHOLD, RATIO)
+    return advance_lines(lines, heights.__getitem__, SHAPE, np.array(shift or (0.0, 0.0)), THRESHOLD, RATIO)
 
 
 def across(line: StraightLine, true: npt.NDArray[np.float64]) -> float:
@@ -143,12 +145,14 @@ def test_thin_parts_that_bend_are_kept_beside_straight_ones() -> None:
     cv2.line(mask, (10, 20), (300, 60), 1, 2)
     cv2.ellipse(mask, (150, 170), (60, 40), 0, 0, 360, 1, 2)
     luminance[mask > 0] = 60
-    thin = ThinParts.of(mask > 0, luminance, RATIO)
+    picture = ReducedPicture.of(cv2.cvtColor(luminance, cv2.COLOR_GRAY2RGB))
+    thin = ThinParts.of(mask > 0, picture, RATIO)
     assert thin is not None
     assert len(thin.lines) == 1
     assert thin.pieces[110:].any()
     assert not thin.pieces[:80].any()
     reduced = SHAPE[0] // 2, SHAPE[1] // 2
-    found = thin.advance(np.zeros(reduced, bool), luminance, np.zeros((*reduced, 2), np.float32))
+    still = Motion(np.zeros(reduced, np.uint8), np.zeros((*reduced, 2), np.float32))
+    found = thin.advance(np.zeros(reduced, bool), picture, still)
     assert (found.mask & (mask > 0)).sum() > 0.9 * mask.sum()
     assert (found.mask & (mask == 0)).sum() < 0.1 * mask.sum()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -274,6 +275,18 @@ def test_a_copy_and_a_prepared_flow_give_the_same_masks() -> None:
             expected, found = tracker.advance(one), twin.advance(one)
             assert np.array_equal(expected.numbers, found.numbers)
             assert expected.confidences == found.confidences
+
+
+def test_a_copy_does_not_hold_its_frame() -> None:
+    masks, results = moving(3)
+    with closing(ObjectTracker([object_of(painted(0, masks[0]))])) as tracker:
+        for one in results:
+            tracker.advance(one)
+        twin = tracker.copy()
+    last = weakref.ref(one.ids)
+    del one, results, tracker
+    assert last() is None
+    assert twin.first == 0
 
 
 def test_every_source_of_evidence_counts() -> None:
