@@ -98,22 +98,12 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
     region : two slices
     """
     places = _sample_places(*warped.shape)
-    shares, moves = warped[_SOME, _SOME].ravel(), motion.flow[_SOME, _SOME].reshape(-1, 2).astype(np.float64)
+    shares, moves = warped[_SOME, _SOME].ravel(), motion.flow[_SOME, _SOME].reshape(-1, 2).T.astype(np.float64)
     inside, outside = shares > 0.5, shares < 0.1
     if inside.sum() < _FEWEST or outside.sum() < _FEWEST:
         return np.zeros_like(warped[region])
-    around = fit_motion(places[outside], moves[outside])
-    own = fit_motion(places[inside], moves[inside])
-    rows, columns = _positions(*warped.shape)
-    here = [np.asarray(plane, np.float32) for plane in cv2.split(motion.flow[region])]
-    where = rows[region[0]], columns[region[1]]
-    outer, inner = around.density(here, *where, 1.0), own.density(here, *where, 1.0 - _STRAY_INSIDE)
-    inner += _STRAY_INSIDE * _STRAY_DENSITY
-    inner += _CARRIED * outer
-    outer *= 1.0 - _STRAY_OUTSIDE
-    outer += _STRAY_OUTSIDE * _STRAY_DENSITY
-    inner /= outer
-    evidence = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT, out=inner)
+    around, own = (fit_motion(places.compress(some, 1), moves.compress(some, 1)) for some in (outside, inside))
+    evidence = _log_odds(motion, own, around, region)
     differs = _difference(grey, motion.before, around, region)
     differs *= 1.0 / _DIFFERENCE
     np.minimum(differs, 1.0, out=differs)
@@ -122,31 +112,51 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
     return np.minimum(evidence, differs, out=evidence)
 
 
+def _log_odds(motion: Motion, own: AffineMotion, around: AffineMotion, region: tuple[slice, slice]) -> Image:
+    """Log odds of two maps for the flow in a region, found at half the size: the flow itself has no finer details."""
+    flow = motion.flow[region]
+    height, width = flow.shape[:2]
+    half = (width + 1) // 2, (height + 1) // 2
+    here = [np.asarray(plane, np.float32) for plane in cv2.split(_resized(flow, *half))]
+    rows, columns = (axis[part] for axis, part in zip(_positions(*motion.flow.shape[:2]), region, strict=True))
+    down, across = _resized(rows[:, None], 1, half[1]).ravel(), _resized(columns[None], half[0], 1).ravel()
+    outer, inner = (
+        one.density(here, down, across, weight) for one, weight in ((around, 1.0), (own, 1.0 - _STRAY_INSIDE))
+    )
+    inner += _STRAY_INSIDE * _STRAY_DENSITY
+    inner += _CARRIED * outer
+    outer *= 1.0 - _STRAY_OUTSIDE
+    outer += _STRAY_OUTSIDE * _STRAY_DENSITY
+    inner /= outer
+    odds = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT, out=inner)
+    return _resized(odds, width, height)
+
+
+def _resized(image: Image, width: int, height: int) -> Image:
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+
+
 def fit_motion(places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64]) -> AffineMotion:
-    """Fit a map to displacements by least squares, in rounds that give less weight to distant ones.
+    """Fit a map to displacements (2, n) at positions (3, n) by least squares, with less weight for distant ones.
 
     Examples
     --------
-    >>> places = np.column_stack([np.ones(100), np.linspace(-0.5, 0.5, 100), np.tile([-0.2, 0.2], 50)])
-    >>> moves = places @ np.array([[3.0, 1.0], [0.0, 2.0], [0.0, 0.0]])
-    >>> moves[::10] += 20.0
+    >>> places = np.stack([np.ones(100), np.linspace(-0.5, 0.5, 100), np.tile([-0.2, 0.2], 50)])
+    >>> moves = np.array([[3.0, 0.0, 0.0], [1.0, 2.0, 0.0]]) @ places
+    >>> moves[:, ::10] += 20.0
     >>> (fit_motion(places, moves).matrix.round(1) + 0.0).tolist()
     [[3.0, 1.0], [0.0, 2.0], [0.0, 0.0]]
     """
-    if len(places) < _FEWEST_AFFINE:
-        matrix = np.vstack([np.median(moves, axis=0), np.zeros((2, 2))])
-        return AffineMotion(matrix, _spread(_squares(places.T, moves.T, matrix)))
-    # By rows, in which what follows is much faster.
-    positions, targets = np.ascontiguousarray(places.T), np.ascontiguousarray(moves.T)
-    weighted = positions
+    if places.shape[1] < _FEWEST_AFFINE:
+        matrix = np.vstack([np.median(moves, axis=1), np.zeros((2, 2))])
+        return AffineMotion(matrix, _spread(_squares(places, moves, matrix)))
+    weighted = places
     for round in range(_ROUNDS):
-        matrix = np.asarray(
-            np.linalg.solve(weighted @ positions.T + 1e-6 * np.eye(3), weighted @ targets.T), np.float64
-        )
-        squares = _squares(positions, targets, matrix)
+        matrix = np.asarray(np.linalg.solve(weighted @ places.T + 1e-6 * np.eye(3), weighted @ moves.T), np.float64)
+        squares = _squares(places, moves, matrix)
         spread = _spread(squares)
         if round < _ROUNDS - 1:
-            weighted = positions / (1.0 + squares / (1.5 * spread) ** 2)
+            weighted = places / (1.0 + squares / (1.5 * spread) ** 2)
     return AffineMotion(matrix, spread)
 
 
@@ -181,10 +191,10 @@ def _difference(grey: Picture, before: Picture, drift: AffineMotion, region: tup
 
 @lru_cache(4)
 def _sample_places(height: int, width: int) -> npt.NDArray[np.float64]:
-    """Every n-th position (n, 3), as `AffineMotion` takes it. Cached: callers must not change it."""
+    """Every n-th position (3, n), as `AffineMotion` takes it. Cached: callers must not change it."""
     rows, columns = _positions(height, width)
     down, along = (axis.ravel() for axis in np.meshgrid(rows[_SOME], columns[_SOME], indexing="ij"))
-    return np.column_stack([np.ones(len(along)), along, down])
+    return np.stack([np.ones(len(along)), along, down])
 
 
 def _positions(height: int, width: int) -> tuple[Axis, Axis]:

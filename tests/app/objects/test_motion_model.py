@@ -11,7 +11,7 @@ from scstream_app.objects.tracking.motion_model import motion_evidence
 
 SHAPE = 120, 160
 EVERYTHING = slice(None), slice(None)
-OBJECT, STRAY, GROUND = np.s_[40:80, 50:90], np.s_[10:30, 120:150], np.s_[90:115, 10:150]
+OBJECT, INNER, STRAY, GROUND = np.s_[40:80, 50:90], np.s_[41:79, 51:89], np.s_[10:30, 120:150], np.s_[90:115, 10:150]
 
 
 @pytest.fixture
@@ -41,7 +41,8 @@ def test_motion_like_the_object_speaks_for_it_and_standing_still_against(
 ) -> None:
     before, grey = pictures()
     evidence = motion_evidence(Motion(before, flow), grey, warped, EVERYTHING)
-    assert evidence[OBJECT].min() > 1.5
+    # The outline is blurred by a pixel.
+    assert evidence[INNER].min() > 1.5
     assert evidence[GROUND].max() < -1.0
 
 
