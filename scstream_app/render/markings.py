@@ -58,19 +58,40 @@ def tint_objects(picture: Picture, numbers: npt.NDArray[np.uint8], colours: Sequ
 
 
 def object_outlines(numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> tuple[tuple[RGB, Lines], ...]:
-    """Trace the outlines of the objects, each with its colour; parameters as in `tint_objects`.
+    """Find the outlines of the objects, each with its colour; parameters as in `tint_objects`.
 
-    >>> ((colour, lines),) = object_outlines(np.eye(2, dtype=np.uint8), [(9, 9, 9)])
-    >>> colour, lines[0].min(axis=0).tolist()
-    ((9, 9, 9), [0.25, 0.25])
+    The lines are the edges of pixels, each from one corner of the object to the next.
+
+    >>> ((colour, lines),) = object_outlines(np.array([[0, 1, 1]], np.uint8), [(9, 9, 9)])
+    >>> colour, lines[0].tolist(), lines[1].tolist()
+    ((9, 9, 9), [[1, 0], [1, 1], [3, 0], [3, 1], [1, 0], [3, 0], [1, 1], [3, 1]], [1, 0, 1, 0, 1, 0, 1, 0])
     """
     box = _bounds(numbers)
     if box is None:
         return ()
-    masks = ((numbers[box] == number).view(np.uint8) for number in range(1, len(colours) + 1))
-    found = zip(colours, map(outline, masks), strict=True)
+    masks = ((numbers[box] == number).view(np.int8) for number in range(1, len(colours) + 1))
     corner = (box[1].start, box[0].start)
-    return tuple((colour, (lines[0] + corner, lines[1])) for colour, lines in found if lines is not None)
+    return tuple(
+        (colour, (points + corner, np.tile(np.array([1, 0], np.int32), len(points) // 2)))
+        for colour, points in zip(colours, map(_pixel_edges, masks), strict=True)
+        if len(points)
+    )
+
+
+def _pixel_edges(mask: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    """Ends (2 n, 2) of the edges of a mask (H, W) of zeros and ones, as column and row: vertical ones first."""
+    columns, rows = _vertical_edges(mask), _vertical_edges(mask.T)[:, ::-1]
+    return np.concatenate([columns, rows]).astype(np.float64)
+
+
+def _vertical_edges(mask: npt.NDArray[np.int8]) -> npt.NDArray[np.intp]:
+    """Ends (2 n, 2) of the vertical edges of a mask, as column and row, the upper end of each first."""
+    # On either side of an edge the mask differs, with a sign that changes where another edge begins.
+    sides = np.diff(np.pad(mask.T, ((1, 1), (1, 1))), axis=0)
+    steps = np.diff(sides, axis=1)
+    begins = np.argwhere((steps != 0) & (sides[:, 1:] != 0))
+    ends = np.argwhere((steps != 0) & (sides[:, :-1] != 0))
+    return np.stack([begins, ends], axis=1).reshape(-1, 2)
 
 
 def mark_selection(picture: Picture, mask: Mask) -> Picture:

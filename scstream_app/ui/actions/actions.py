@@ -46,6 +46,8 @@ class Actions(QObject):
         action.setObjectName(spec.id)
         action.setCheckable(spec.checkable)
         action.setStatusTip(spec.tip)
+        # Held down, the key of a choice would switch it on and off.
+        action.setAutoRepeat(not (spec.checkable or spec.id == "play"))
         self._assign_keys(action, spec, self.keys(spec))
         return action
 

@@ -25,6 +25,7 @@ _SELECTION_HINTS = {
     "ungroup": "Select segments to remove them from their object",
 }
 _HIGHLIGHT_HINTS = {
+    "select_object": "Highlight an object in the list to select its segments",
     "rename_object": "Highlight an object in the list to rename it",
     "recolour_object": "Highlight an object in the list to choose its colour",
     "delete_object": "Highlight an object in the list to delete it",

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import cv2
 import numpy as np
 
+from scstream_app.render import views
 from scstream_app.ui.document.document import Document
 
 #: A segment of which the mask covers less than this share can be added again.
@@ -40,6 +41,16 @@ def segments_of_objects(document: Document) -> dict[str, frozenset[int]]:
         object_.name: frozenset(rows["id"][most[:, place]].tolist())
         for place, object_ in enumerate(document.objects, 1)
     }
+
+
+def share_of_object(document: Document, name: str, ids: Iterable[int]) -> float:
+    """Return the share of an object on the frame shown that lies on these segments; 0 if there is nothing of it."""
+    shown, masks = document.display.shown, document.display.masks()
+    if shown is None or masks is None:
+        return 0.0
+    mask = masks.mask([object_.name for object_ in document.objects].index(name))
+    on_segments = views.select(shown.result.ids, ids).view(bool) & mask
+    return int(np.count_nonzero(on_segments)) / max(int(np.count_nonzero(mask)), 1)
 
 
 def _shares(document: Document, place: int, ids: Iterable[int]) -> dict[int, float]:

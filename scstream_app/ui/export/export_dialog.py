@@ -92,6 +92,10 @@ class ExportDialog(QDialog):
         self._message.setObjectName("message")
         self._bar = QProgressBar()
         self._bar.setTextVisible(False)
+        # What is above stays where it is when the bar appears.
+        room = self._bar.sizePolicy()
+        room.setRetainSizeWhenHidden(True)
+        self._bar.setSizePolicy(room)
         self._bar.hide()
         self._status = _label()
         self._status.setObjectName("status")

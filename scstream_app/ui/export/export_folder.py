@@ -19,7 +19,7 @@ def clip_key(document: Document) -> str:
 
 
 def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> Path:
-    """The folder of the last export if it was of the same clip; else a folder named after the clip.
+    """The folder of the last export if it was of the same clip; else one named after the clip or its saved session.
 
     The new folder lies beside the session if the user has saved it, beside the last export, beside the clip or in the
     user's folder for videos: the first that is writable and belongs neither to the program nor to the clip's images. It
@@ -43,7 +43,8 @@ def proposed_folder(document: Document, last: str = "", last_clip: str = "") -> 
         places.append(Path(address).absolute().parent)
     taken = () if images is None else (images, images.parent)
     place = next((place for place in places if place not in taken and usable(place)), own_folder())
-    name = session.path.stem if session is not None and session.recorded else plain_name(address)
+    named = session is not None and (session.recorded or saved)
+    name = session.path.stem if session is not None and named else plain_name(address)
     return place / f"{file_stem(name)}_segments"
 
 

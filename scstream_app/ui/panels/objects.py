@@ -29,7 +29,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.objects.object_confidence import confidence_text
 from scstream_app.ui.document.objects.reach_text import edit_text, reach_phrase
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
-from scstream_app.ui.document.tracked_segments import segments_of_objects
+from scstream_app.ui.document.tracked_segments import segments_of_objects, share_of_object
 from scstream_app.ui.document.undo_commands.objects import ObjectsCommand
 from scstream_app.ui.panels.column_fitter import ColumnFitter
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised
@@ -45,13 +45,16 @@ _HOW_TO_USE = (
     "File > Export… writes their mattes and masks."
 )
 _DELETING = "These were all of them here; to delete '{name}' itself, choose More > Delete in the Objects panel."
+_ERASING = "That is {percent:.0f} % of it on this frame: to take a part of a segment, undo and use the eraser."
+#: Share of an object whose removal may be more than the user meant.
+_LARGE_SHARE = 0.1
 _NAME, _COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS = range(6)
 _NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)
 #: Edits listed in a tooltip.
 _MOST_LISTED = 20
 #: Actions with a button, and those in the More menu: a narrow panel would hide the last buttons.
 _BUTTONS = ("group", "ungroup")
-_MORE = ("rename_object", "recolour_object", "delete_object")
+_MORE = ("select_object", "rename_object", "recolour_object", "delete_object")
 #: Columns that a narrow list hides, the first of them first.
 _DISPENSABLE = (_FROM, _COUNT, _EDITS, _AREA)
 
@@ -99,7 +102,7 @@ class ObjectsPanel(QWidget):
     def _make_bar(self) -> QToolBar:
         bar = QToolBar()
         bar.addActions([self._actions[id] for id in _BUTTONS])
-        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Rename, colour, delete"))
+        bar.addWidget(more_button([self._actions[id] for id in _MORE], "Select its segments, rename, colour, delete"))
         return bar
 
     def _make_tree(self) -> QTreeWidget:
@@ -131,7 +134,6 @@ class ObjectsPanel(QWidget):
         )
         tree.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         tree.customContextMenuRequested.connect(self._show_menu)
-        tree.itemClicked.connect(self._on_clicked)
         tree.itemDoubleClicked.connect(self.rename_current)
         tree.currentItemChanged.connect(self._enable)
         return tree
@@ -140,6 +142,7 @@ class ObjectsPanel(QWidget):
         handlers = {
             "group": self.add_selected,
             "ungroup": self.remove_selected,
+            "select_object": self.select_current,
             "rename_object": self.rename_current,
             "recolour_object": self.recolour_current,
             "delete_object": self.delete_current,
@@ -197,12 +200,17 @@ class ObjectsPanel(QWidget):
         of, before = self._holders(), document.objects
         present = segments_of_objects(document)
         whole = next((name for name, ids in of.items() if ids >= present[name]), None)
+        shares = {name: share_of_object(document, name, ids) for name, ids in of.items()}
         where = reach_phrase(reach, document.display.index or 0)
         if of:
             undo_commands.remove_from_objects(document, of, reach)
             if document.objects != before:
                 text = _removed_text(of, where)
-                self.message.emit(f"{text} {_DELETING.format(name=whole)}" if whole else text)
+                if whole:
+                    text += f" {_DELETING.format(name=whole)}"
+                elif max(shares.values()) >= _LARGE_SHARE:
+                    text += f" {_ERASING.format(percent=100.0 * max(shares.values()))}"
+                self.message.emit(text)
         else:
             segments = capitalised(undo_commands.segments_text(selection))
             self.message.emit(f"{segments}: not in any object{where or ' on this frame'}.")
@@ -222,6 +230,12 @@ class ObjectsPanel(QWidget):
     def _held_by(self, name: str) -> frozenset[int]:
         document = self._document
         return undo_commands.members_within(document, name, document.display.selection, document.edit_reach)
+
+    @Slot()
+    def select_current(self) -> None:
+        """Select the segments that the highlighted object has on the frame shown."""
+        if self._actions.check("select_object") and self.current is not None:
+            self._document.display.select(segments_of_objects(self._document)[self.current])
 
     @Slot()
     def rename_current(self) -> None:
@@ -340,10 +354,6 @@ class ObjectsPanel(QWidget):
         key = self._actions.key("group")
         how = f"press {key}" if key else f"choose {BY_ID['group'].menu_path}"
         self._hint.setText(_HOW_TO_USE if self._document.objects else _HOW_TO_MAKE.format(how=how))
-
-    @Slot(QTreeWidgetItem, int)
-    def _on_clicked(self, item: QTreeWidgetItem, column: int) -> None:
-        self._document.display.select(segments_of_objects(self._document)[item.text(_NAME)])
 
     @Slot(QPoint)
     def _show_menu(self, where: QPoint) -> None:

@@ -123,6 +123,9 @@ class SelectTool(ViewerTool):
             # In views with strong colours this is easy to miss.
             left = counted(len(display.selection), "segment")
             self._view.show_toast(f"Segment {id} is no longer selected. Selected: {left}.")
+        elif before != display.selection:
+            # What was said about the last click is no longer true.
+            self._view.show_toast("")
 
     def double_click(self, event: QMouseEvent) -> None:
         """Isolate the segment, or show all again."""

@@ -315,11 +315,17 @@ class Viewer(FileDrop, ZoomView):
 
     def event(self, event: QEvent) -> bool:
         """Reserve Space while the mouse is over the picture: held down, it makes a drag move the picture."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            if self._shown is not None and self.panning.takes_key(event):
-                event.accept()
-                return True
-        return super().event(event)
+        return self.reserve_space(event) or super().event(event)
+
+    def reserve_space(self, event: QEvent) -> bool:
+        """Keep Space from shortcuts, and take the focus for it, if the mouse is over the picture."""
+        if event.type() != QEvent.Type.ShortcutOverride or not isinstance(event, QKeyEvent):
+            return False
+        if self._shown is None or not self.panning.takes_key(event):
+            return False
+        self.setFocus()
+        event.accept()
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         escaped = event.key() == Qt.Key.Key_Escape and self.escape()

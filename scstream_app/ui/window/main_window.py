@@ -447,6 +447,11 @@ class MainWindow(QMainWindow):
             self.actions_["full_screen"].setChecked(self.isFullScreen())
             self.panels.set_full_screen(self.isFullScreen())
 
+    def event(self, event: QEvent) -> bool:
+        """Let Space move the picture under the mouse, whatever has the focus and does not use it."""
+        taken = event.type() == QEvent.Type.ShortcutOverride and self.viewer.reserve_space(event)
+        return taken or super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Leave full screen, or clear the selection, on Esc that no widget uses: a shortcut would take it from all."""
         if event.key() == Qt.Key.Key_Escape and self.isFullScreen():

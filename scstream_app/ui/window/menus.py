@@ -100,6 +100,7 @@ def segment_handlers(segments: SegmentsPanel, objects: ObjectsPanel) -> Handlers
         "palette_colour": segments.use_palette_colour,
         "group": objects.add_selected,
         "ungroup": objects.remove_selected,
+        "select_object": objects.select_current,
         "recolour_object": objects.recolour_current,
         "delete_object": objects.delete_current,
     }

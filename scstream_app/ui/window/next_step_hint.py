@@ -90,7 +90,9 @@ class NextStepHint(QFrame):
         if self._document.objects:
             return f"The object is followed through the clip. Press {exporting}." if export else f"Next: {exporting}."
         making = f"press {group} to make an object" if group else "make an object of them in the Object menu"
-        return f"Where a thing first appears, click its segments, {making}, {exporting}."
+        first = self._actions.key("start")
+        where = f" ({first}: the first frame)" if first else ""
+        return f"Go where a thing first appears{where}, Ctrl+click its segments, {making}, {exporting}."
 
     @Slot()
     def _finish(self) -> None:

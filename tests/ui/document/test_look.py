@@ -13,6 +13,7 @@ from helpers.export_scenes import story
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
+from scstream_app.render.markings import object_outlines
 from scstream_app.render.palette import RGB
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.look import Look, ObjectLook, draw
@@ -85,6 +86,23 @@ def test_objects_have_their_colours_in_every_view(view: str) -> None:
     ]
     assert [(colour, *start, *end) for colour, start, end in boxes] == [(RED, 8, 10, 24, 30), (GREEN, 36, 20, 60, 40)]
     assert not bare_one.object_outlines
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_outlines_of_objects_are_the_edges_of_their_pixels(seed: int) -> None:
+    numbers = np.random.default_rng(seed).integers(0, 3, (7, 9)).astype(np.uint8)
+    for number, (colour, (points, joined)) in enumerate(object_outlines(numbers, [RED, GREEN]), 1):
+        mask = np.pad(numbers == number, 1)
+        assert colour == (RED, GREEN)[number - 1]
+        lines = points.reshape(-1, 2, 2).astype(int)
+        assert joined.tolist() == [1, 0] * len(lines)
+        found = np.zeros((2, *mask.shape), bool)
+        for (x, y), (right, below) in lines:
+            # Vertical edges are left of a pixel, horizontal ones above it.
+            found[0, y + 1 : below + 1, x + 1] |= x == right
+            found[1, y + 1, x + 1 : right + 1] |= y == below
+        np.testing.assert_array_equal(found[0, :, 1:], mask[:, 1:] != mask[:, :-1])
+        np.testing.assert_array_equal(found[1, 1:], mask[1:] != mask[:-1])
 
 
 def test_objects_without_masks_are_their_segments() -> None:

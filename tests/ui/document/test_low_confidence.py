@@ -85,20 +85,23 @@ def test_keys_go_from_minimum_to_minimum(clip: MainWindow, qtbot: QtBot) -> None
     press(clip, qtbot, Qt.Key.Key_N, 10)
 
 
-def test_without_a_low_frame_the_least_certain_one_is_shown(clip: MainWindow, qtbot: QtBot) -> None:
+def test_without_a_low_frame_those_less_certain_than_their_neighbours_are_shown(clip: MainWindow, qtbot: QtBot) -> None:
     curves = clip.document.tracking.curves
     values = np.full((COUNT, 2), 0.9, np.float32)
-    values[0], values[7, 0], values[9, 1] = 1.0, 0.82, 0.84
+    values[0], values[4, 0], values[7, 0], values[9, 1] = 1.0, 0.8, 0.82, 0.84
     clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values)
     toast = clip.viewer.findChild(Toast)
-    press(clip, qtbot, Qt.Key.Key_N, 7)
-    assert toast.text() == "No frame of low confidence. The least certain is frame 7, with 82 %."
-    clip.objects.highlight("sail")
-    press(clip, qtbot, Qt.Key.Key_P, 9)
-    assert toast.text() == "No frame of low confidence of object 'sail'. The least certain is frame 9, with 84 %."
-    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values * 0.0 + 1.0)
+    for frame, percent in ((4, 80), (7, 82), (9, 84)):
+        press(clip, qtbot, Qt.Key.Key_N, frame)
+        said = f"No frame of low confidence. Less certain than its neighbours: frame {frame}, {percent} %."
+        assert toast.text() == said
     press(clip, qtbot, Qt.Key.Key_N, 9)
-    assert toast.text() == "No frame of low confidence of object 'sail'."
+    assert toast.text() == "No later frame of low confidence."
+    clip.objects.highlight("kite")
+    press(clip, qtbot, Qt.Key.Key_P, 7)
+    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values * 0.0 + 1.0)
+    press(clip, qtbot, Qt.Key.Key_N, 7)
+    assert toast.text() == "No frame of low confidence of object 'kite'."
     clip.document.set_objects([])
-    press(clip, qtbot, Qt.Key.Key_P, 9)
+    press(clip, qtbot, Qt.Key.Key_P, 7)
     assert clip.viewer.findChild(Toast).text() == "There is no object yet."

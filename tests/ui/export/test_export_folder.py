@@ -79,7 +79,7 @@ def test_a_folder_beside_a_saved_session_is_proposed(
     path = tmp_path / "work" / "walk.scstream"
     path.mkdir(parents=True)
     monkeypatch.setattr(film_document.session, "path", path)
-    assert film_dialog(kept=kept).folder == tmp_path / "work" / "frames_segments"
+    assert film_dialog(kept=kept).folder == tmp_path / "work" / "walk_segments"
     (path / UNSAVED).touch()
     assert film_dialog(kept=kept).folder == tmp_path / "other clips" / "frames_segments"
 
@@ -87,7 +87,7 @@ def test_a_folder_beside_a_saved_session_is_proposed(
 def test_no_folder_among_the_users_images_is_proposed(
     document: Document, own: dict[str, Path], qtbot: QtBot, tmp_path: Path, bare: Made, story_document: Document
 ) -> None:
-    assert bare().folder == own["Movies"] / "frames_segments"
+    assert bare().folder == own["Movies"] / "clip_segments"
     images = write_images(tmp_path / "walk.1", [result.picture for result in story((48, 64))])
     several = "\n".join(map(str, sorted(images.iterdir())))
     kept = QSettings(str(tmp_path / "kept.ini"), QSettings.Format.IniFormat)
@@ -98,6 +98,7 @@ def test_no_folder_among_the_users_images_is_proposed(
             for result in story((48, 64)):
                 session.append(result)
             session.finish()
+        (path / UNSAVED).touch()
         with qtbot.waitSignal(document.display.shown_changed):
             document.open_session(path)
         qtbot.waitUntil(lambda: document.state is State.DONE)
@@ -121,7 +122,7 @@ def test_the_last_folder_is_proposed_for_the_same_clip_and_its_place_for_others(
         press(qtbot, dialog, "Export")
     assert bare(kept=kept).folder == tmp_path / "mine" / "first"
     open_results(story((48, 64)))
-    assert bare(kept=kept).folder == tmp_path / "mine" / "frames_segments"
+    assert bare(kept=kept).folder == tmp_path / "mine" / "clip_segments"
 
 
 def test_a_last_folder_that_is_no_more_is_not_proposed(

@@ -169,6 +169,10 @@ def test_an_object_made_of_the_selection_follows_a_split(
     tree = objects.findChild(QTreeWidget)
     place = tree.visualItemRect(tree.topLevelItem(0)).center()
     qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    # A click only highlights the object: segments that it selected could be removed by mistake.
+    assert story_document.display.selection == {1}
+    assert objects.current == "object 1"
+    objects.select_current()
     assert story_document.display.selection == {1, 3}
     assert story_document.session.objects[0].ids == {1}
     story_document.undo.undo()

@@ -82,7 +82,8 @@ def test_a_removal_holds_where_it_was_chosen_to(clip: MainWindow, qtbot: QtBot) 
         go_to(clip, qtbot, 12)
         click_segments(clip, qtbot, 2)
         qtbot.keyClick(clip, Qt.Key.Key_Delete)
-        assert said(clip) == f"Segment 2 removed from object 'object 1'{words}."
+        # A half of the object is much for a leak.
+        assert said(clip).startswith(f"Segment 2 removed from object 'object 1'{words}. That is 5")
         after = masks(clip, qtbot)
         assert [index for index in range(COUNT) if after[index] != before[index]] == list(frames)
         assert not mask(clip, frames[0])[clip.document.session.ids(frames[0]) == 2].any()

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from scstream_app.pipeline.run import Notice
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.document.tracked_segments import share_of_object
 from scstream_app.ui.panels.object_dialog import ObjectDialog
 from scstream_app.ui.panels.objects import ObjectsPanel
 
@@ -196,12 +197,19 @@ def test_who_removes_all_segments_is_told_how_to_delete_the_object(
     tree = panel.findChild(QTreeWidget)
     qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=tree.visualItemRect(tree.topLevelItem(0)).center())
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
+    assert story_document.display.members() == {"kite": {0, 1}}
+    panel.select_current()
+    qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset()}
     assert said[-1].endswith("to delete 'kite' itself, choose More > Delete in the Objects panel.")
     story_document.undo.undo()
     story_document.display.select([0])
+    percent = 100.0 * share_of_object(story_document, "kite", {0})
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
-    assert said[-1] == "Segment 0 removed from object 'kite'."
+    assert said[-1] == (
+        f"Segment 0 removed from object 'kite'. That is {percent:.0f} % of it on this frame: "
+        "to take a part of a segment, undo and use the eraser."
+    )
 
 
 def test_segments_are_taken_out_of_all_their_objects_at_once(
@@ -355,7 +363,7 @@ def test_the_menu_of_an_object_renames_recolours_and_deletes_it(
     QApplication.sendEvent(tree.viewport(), QContextMenuEvent(reason, where, tree.viewport().mapToGlobal(where)))
     (menu,) = (found for found in panel.findChildren(QMenu) if found.isVisible())
     titles = [action.text().partition("\t")[0] for action in menu.actions()]
-    assert titles == ["Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"]
+    assert titles == ["Add to Object…", "Remove from Object", "Select Its Segments", "Rename…", "Colour…", "Delete"]
     qtbot.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(menu.actions()[-1]).center())
     assert story_document.session.objects == ()
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QHelpEvent, QImage, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QHelpEvent, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QToolTip, QTreeWidget
 from pytestqt.qtbot import QtBot
 
+from helpers.mouse import drag_along
 from helpers.object_clips import square_at
 from helpers.object_window import LONG, go_to, halves, masks, open_clip
 from scstream_app.objects import MarkedObject, ObjectEdit, mask_to_png
@@ -159,7 +160,7 @@ def test_painted_edits_are_keys_too(clip: MainWindow, qtbot: QtBot) -> None:
     painted = ObjectEdit("painted", 8, {0}, mask_to_png(mask))
     clip.document.set_objects([KITE.with_edits([*KITE.edits, painted]), SAIL])
     rows = clip.lanes.rows
-    assert tip(rows, at(clip, 8)) == "kite\nPainted on frame 8\nHolds from frame 8 on\nPainted mask"
+    assert tip(rows, at(clip, 8)) == "kite\nPainted or erased on frame 8\nHolds from frame 8 on"
     drag(clip, 8, 12)
     assert edits(clip)[-1] == ("painted", 12)
     choose(clip, at(clip, 12), "Delete Edit")
@@ -195,7 +196,33 @@ def test_keys_of_one_frame_lie_on_one_plate(clip: MainWindow) -> None:
     assert "Removed on frame 6" in tip(rows, at(clip, 6) + QPoint(BESIDE, 0))
 
 
+def test_the_playhead_makes_no_plus_of_a_minus(clip: MainWindow, qtbot: QtBot) -> None:
+    rows, centre = clip.lanes.rows, at(clip, 10)
+    sign = np.s_[centre.y() - 4 : centre.y() + 5, centre.x() - 1 : centre.x() + 2]
+    go_to(clip, qtbot, 3)
+    before = pixels(rows)[sign]
+    go_to(clip, qtbot, 10)
+    qtbot.waitUntil(lambda: rows.head == clip.timeline.x_of(10), timeout=LONG)
+    np.testing.assert_array_equal(pixels(rows)[sign], before)
+
+
 # --- keyboard
+
+
+def test_space_moves_the_picture_under_the_mouse_whatever_has_the_focus(clip: MainWindow, qtbot: QtBot) -> None:
+    rows, viewer = clip.lanes.rows, clip.viewer
+    QTest.mouseClick(rows, LEFT, NONE, at(clip, 6))
+    qtbot.waitUntil(lambda: clip.document.display.index == 6, timeout=LONG)
+    assert rows.hasFocus()
+    centre = QPointF(viewer.rect().center())
+    QApplication.sendEvent(viewer, QEnterEvent(centre, centre, QPointF(viewer.mapToGlobal(centre))))
+    with qtbot.assertNotEmitted(clip.actions_["play"].triggered):
+        QTest.keyPress(rows, Qt.Key.Key_Space)
+        assert viewer.hasFocus()
+        drag_along(viewer, [viewer.rect().center() + QPoint(10 * step, 0) for step in range(4)])
+        QTest.keyRelease(viewer, Qt.Key.Key_Space)
+    assert clip.document.display.index == 6
+    assert not clip.actions_["play"].autoRepeat()
 
 
 def test_the_lanes_are_used_by_keys(clip: MainWindow, qtbot: QtBot) -> None:

@@ -93,6 +93,8 @@ def test_a_click_that_takes_a_segment_away_says_so(viewer: Viewer) -> None:
     QTest.mouseClick(viewer, Qt.MouseButton.LeftButton, ALT, at(viewer, 4, 10))
     assert toast.text() == "Segment 0 is no longer selected. Selected: 1 segment."
     assert selected(viewer) == {2}
+    QTest.mouseClick(viewer, Qt.MouseButton.LeftButton, CTRL, at(viewer, 60, 10))
+    assert not toast.isVisible()
 
 
 def test_escape_during_a_drag_restores_the_selection(viewer: Viewer) -> None:

@@ -279,7 +279,8 @@ def test_while_it_is_saved_panels_say_so_and_nothing_else(
     window.saving.save_to(target)
     wait = "Wait until the session is saved"
     assert {tip for panel in (window.segments, window.objects) for tip in tips(panel).values()} == {wait}
-    assert set(tips(window.objects)) == {"Add to Object…", "Remove from Object", "Rename…", "Colour…", "Delete"}
+    expected = {"Add to Object…", "Remove from Object", "Select Its Segments", "Rename…", "Colour…", "Delete"}
+    assert set(tips(window.objects)) == expected
     assert "Hide" in tips(window.segments)
     assert "Isolate" not in tips(window.segments)
     for view, key in ((tree, Qt.Key.Key_Delete), (tree, Qt.Key.Key_F2), (table, Qt.Key.Key_H), (table, Qt.Key.Key_F2)):

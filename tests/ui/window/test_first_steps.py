@@ -117,7 +117,10 @@ def test_the_hint_says_what_to_do_and_is_closed_for_good(
 ) -> None:
     hint = hint_of(opened)
     assert hint.isVisible()
-    assert hint.text == "Where a thing first appears, click its segments, press G to make an object, Ctrl+E to export."
+    assert hint.text == (
+        "Go where a thing first appears (Home: the first frame), Ctrl+click its segments, press G to make an object, "
+        "Ctrl+E to export."
+    )
     qtbot.mouseClick(hint.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert hint.isHidden()
     opened.actions_["close"].trigger()

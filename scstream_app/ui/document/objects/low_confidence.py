@@ -5,8 +5,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 
+import numpy as np
+
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.objects.object_confidence import ObjectCurve, confidence_text, curve_of
+from scstream_app.ui.document.objects.object_confidence import LOW, SLIGHT_RISE, ObjectCurve, confidence_text, curve_of
 from scstream_app.ui.document.playback.player import Player
 
 
@@ -38,8 +40,13 @@ class LowConfidence:
         return {"next_low": self.next, "previous_low": self.previous}
 
     def frames(self) -> list[int]:
-        """Return the frames of low confidence, in order; see `ObjectCurve.low_frames`."""
-        return sorted({frame for curve in self._curves() for frame in curve.low_frames()})
+        """Return the frames of low confidence, in order; see `ObjectCurve.low_frames`.
+
+        If there is none, these are the frames that are less certain than those around them: errors are likeliest there.
+        """
+        curves = self._curves()
+        low = {frame for curve in curves for frame in curve.low_frames()}
+        return sorted(low or {frame for curve in curves for frame in curve.low_frames(1.0, SLIGHT_RISE)})
 
     def _curves(self) -> list[ObjectCurve]:
         curves, cuts, name = self._document.tracking.curves, self._document.summary.cuts, self._highlighted()
@@ -66,21 +73,14 @@ class LowConfidence:
         if frame is not None:
             self._player.pause()
             self._player.seek(frame)
+            confidence = float(np.nanmin([curve.at(frame) for curve in self._curves()]))
+            if confidence >= LOW:
+                text = confidence_text(confidence)
+                self._message(f"No frame of low confidence. Less certain than its neighbours: frame {frame}, {text}.")
         elif not self._document.objects:
             self._message("There is no object yet.")
         else:
             name = self._highlighted()
             of = "" if name is None else f" of object '{name}'"
             so_far = " so far: objects are still being tracked" if self._document.tracking.progress is not None else ""
-            least = "" if frames else self._go_to_least_certain()
-            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.{least}")
-
-    def _go_to_least_certain(self) -> str:
-        """Go to the least certain frame, where errors are likeliest; return a sentence about it, if any."""
-        found = min(filter(None, (curve.least_certain() for curve in self._curves())), default=None)
-        if found is None:
-            return ""
-        confidence, frame = found
-        self._player.pause()
-        self._player.seek(frame)
-        return f" The least certain is frame {frame}, with {confidence_text(confidence)}."
+            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.")

@@ -15,8 +15,9 @@ from scstream_app.session.objects.object_curves import ObjectCurves, Values
 
 #: Confidences below this count as low.
 LOW = 0.7
-#: How far the confidence must rise after a minimum, and fall again, until the next minimum counts as another one.
-_RISE = 0.1
+#: How far the confidence must rise after a minimum, and fall again, until the next minimum counts as another one; and
+#: the same among confidences none of which is low.
+_RISE, SLIGHT_RISE = 0.1, 0.02
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,16 +36,21 @@ class ObjectCurve:
     areas: Values
     confidences: Values
 
-    def least_certain(self) -> tuple[float, int] | None:
-        """The lowest confidence and its first frame, without frames that the user edited; None if there is none."""
-        estimated = np.flatnonzero(self.confidences < 1.0)
-        if not len(estimated):
-            return None
-        place = estimated[self.confidences[estimated].argmin()]
-        return float(self.confidences[place]), int(self.frames[place])
+    def at(self, frame: int) -> float:
+        """The confidence on a frame; nan if the object is not tracked or does not exist there."""
+        place = int(self.frames.searchsorted(frame))
+        known = place < len(self.frames) and self.frames[place] == frame
+        return float(self.confidences[place]) if known else math.nan
 
-    def low_frames(self) -> list[int]:
+    def low_frames(self, below: float = LOW, rise: float = _RISE) -> list[int]:
         """The minima of low confidence; a run of low frames without a clear rise in between has one.
+
+        Parameters
+        ----------
+        below : float
+            Confidences below this are low.
+        rise : float
+            How far the confidence must rise after a minimum, and fall again, until the next minimum counts.
 
         Examples
         --------
@@ -55,9 +61,9 @@ class ObjectCurve:
         found: list[int] = []
         lowest, place, since = np.inf, -1, np.inf
         for here, value in enumerate(np.nan_to_num(self.confidences, nan=np.inf).tolist()):
-            if value < min(lowest, LOW, since - _RISE):
+            if value < min(lowest, below, since - rise):
                 lowest, place = value, here
-            elif place >= 0 and value >= lowest + _RISE:
+            elif place >= 0 and value >= lowest + rise:
                 found.append(place)
                 lowest, place, since = np.inf, -1, value
             since = max(since, value) if place < 0 else since
@@ -73,7 +79,7 @@ def confidence_text(value: float) -> str:
     """
     if math.isnan(value):
         return ""
-    return "edited" if value == 1.0 else f"{min(round(100.0 * value), 99)} %"
+    return "edited" if value >= 1.0 else f"{min(round(100.0 * value), 99)} %"
 
 
 def curve_of(curves: ObjectCurves, object_: MarkedObject, cuts: Sequence[int]) -> ObjectCurve:

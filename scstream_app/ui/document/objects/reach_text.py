@@ -74,5 +74,6 @@ def key_text(edit: ObjectEdit) -> str:
         holds = "on this frame only"
     else:
         holds = f"on frames {edit.frame} to {edit.stop - 1}"
-    content = "Painted mask" if edit.mask is not None else counted(len(edit.ids), "segment")
-    return f"{edit.kind.capitalize()} on frame {edit.frame}\nHolds {holds}\n{content}"
+    if edit.mask is not None:
+        return f"Painted or erased on frame {edit.frame}\nHolds {holds}"
+    return f"{edit.kind.capitalize()} on frame {edit.frame}\nHolds {holds}\n{counted(len(edit.ids), 'segment')}"

@@ -90,9 +90,13 @@ class LanesPainter:
     def paint_moving(self) -> None:
         """Paint what moves: the playhead, and a key that is being dragged."""
         lanes, painter = self._lanes, self._painter
-        if lanes.head is not None and self._track.left() <= lanes.head <= self._track.right() + 1:
+        head = lanes.head
+        if lanes.objects and head is not None and self._track.left() <= head <= self._track.right() + 1:
             text = self._palette.color(QPalette.ColorRole.WindowText)
-            painter.fillRect(QRectF(lanes.head - 0.75, 0.0, 1.5, lanes.height()), text)
+            painter.fillRect(QRectF(head - 0.75, 0.0, 1.5, lanes.height()), text)
+            # Through a minus, the line would make a plus of it.
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._paint_keys(range(len(lanes.objects)), QRect(round(head), 0, 1, lanes.height()))
         if lanes.target is not None and lanes.current is not None:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setOpacity(0.7)

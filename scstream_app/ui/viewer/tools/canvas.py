@@ -134,6 +134,8 @@ class Canvas(QObject):
                 self._go_on()
                 return
             push_painted(self._document, change)
+            # The marks of selected segments would hide what the stroke has changed.
+            self._document.display.select(())
             self.painted.emit(change.about)
             self._end(redrawn=True)
         else:
