@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -52,6 +53,14 @@ class Parametrised:
 
 def default_params(cls: type[Parametrised]) -> dict[str, Any]:
     """Names of a class's parameters with their defaults, `inspect.Parameter.empty` for those that have none."""
+    # mypy takes no class for hashable.
+    key: Any = cls
+    return dict(_default_params(key))
+
+
+# Reading a signature takes longer than most steps of a batch.
+@lru_cache(64)
+def _default_params(cls: type[Any]) -> dict[str, Any]:
     if cls.__init__ is object.__init__:
         return {}
     parameters = list(inspect.signature(cls).parameters.values())

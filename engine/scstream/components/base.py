@@ -115,6 +115,16 @@ class Component(Parametrised, ABC):
     def statistics(self, points: Any, weight: Array, groups: Labels, n_groups: int) -> Array:
         """Return the sufficient statistics (n_groups, P) of the points of each group."""
 
+    def shared_statistics(self, points: Any, weight: Array, groups: Labels, share: Array, n_groups: int) -> Array:
+        """Return the sufficient statistics (n_groups, P) of groups that share points.
+
+        Point n belongs to group ``groups[r, n]`` with its share ``share[r, n]``, for each of the R rows.
+        """
+        total: Array = np.zeros((n_groups, self.n_statistics))
+        for group, part in zip(groups, share, strict=True):
+            total += self.statistics(points, weight * part, group, n_groups)
+        return total
+
     @abstractmethod
     def log_marginal(self, S: Array) -> Array:
         """Return the log marginal likelihood (M,) of clusters with statistics S (M, P)."""

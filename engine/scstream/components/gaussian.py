@@ -196,6 +196,13 @@ class Gaussian(Component):
             out[:, _squares(self._D)] += out[:, :1] * self._rounding
         return out
 
+    def shared_statistics(self, points: Array, weight: Array, groups: Labels, share: Array, n_groups: int) -> Array:
+        out = np.zeros((n_groups, self.n_statistics))
+        kernels.gaussian_shared_statistics(points, weight, groups, share, out)
+        if self._rounding is not None:
+            out[:, _squares(self._D)] += out[:, :1] * self._rounding
+        return out
+
     def log_marginal(self, S: Array) -> Array:
         out = np.empty(len(S))
         kernels.niw_log_marginal(S, *self._prior, out)

@@ -63,6 +63,7 @@ from scstream.kernels.components.gaussian import (
     gaussian_halve,
     gaussian_own_scores,
     gaussian_scores,
+    gaussian_shared_statistics,
     gaussian_statistics,
     gaussian_translate,
 )
@@ -88,7 +89,8 @@ __all__ = [
     "Queue", "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
     "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
     "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_places", "find_runs",
-    "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores", "gaussian_statistics",
+    "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores",
+    "gaussian_shared_statistics", "gaussian_statistics",
     "gaussian_translate", "halve", "hold_labels", "join_halves", "key_from", "label_halves", "label_points",
     "label_tiles", "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
     "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",

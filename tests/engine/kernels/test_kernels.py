@@ -191,17 +191,33 @@ def test_gaussian_scores_are_those_of_the_twin(D: int) -> None:
     np.testing.assert_allclose(own, wanted, rtol=1e-10)
 
 
-def test_gaussian_statistics_are_sums_over_each_group() -> None:
+@pytest.mark.parametrize("D", [1, 2, 3])
+def test_gaussian_statistics_are_sums_over_each_group(D: int) -> None:
     rng = np.random.default_rng(3)
-    X, w = rng.exponential(1.0, (40, 3)), rng.random(40)
+    X, w = rng.exponential(1.0, (40, D)), rng.random(40)
     groups = rng.integers(0, 4, 40).astype(np.int32)
     groups[groups == 1] = 0
     groups[7] = 4
-    out = np.zeros((5, 10))
+    out = np.zeros((5, 1 + D + D * (D + 1) // 2))
     kernels.gaussian_statistics(X, w, groups, out)
     expected = [gaussian_row(X[groups == g], w[groups == g]) for g in range(5)]
     np.testing.assert_allclose(out, expected, rtol=1e-12)
     assert not out[1].any()
+
+
+@pytest.mark.parametrize("D", [2, 3])
+def test_shared_gaussian_statistics_are_those_of_each_row_added(D: int) -> None:
+    rng = np.random.default_rng(6)
+    X, w, share = rng.exponential(1.0, (50, D)), rng.random(50), rng.dirichlet([1.0, 1.0, 0.1], 50).T.copy()
+    groups = rng.integers(0, 4, (3, 50)).astype(np.int32)
+    out = np.zeros((4, 1 + D + D * (D + 1) // 2))
+    kernels.gaussian_shared_statistics(X, w, groups, share, out)
+    expected = np.zeros_like(out)
+    for row, part in zip(groups, share, strict=True):
+        own = np.zeros_like(out)
+        kernels.gaussian_statistics(X, w * part, row, own)
+        expected += own
+    np.testing.assert_array_equal(out, expected)
 
 
 @pytest.mark.parametrize("dof", [0.0, 3.5])

@@ -36,10 +36,27 @@ def _score_points(XT, first, A, b, c, dof, y, q):
     """
     vectorise()
     D = XT.shape[0]
+    if D == 2:
+        _square_distances_in_a_plane(XT, first, A, b, q)
+    else:
+        _square_distances(XT, first, A, b, y, q)
+    if dof > 0:
+        scale, inverse = 0.5 * (dof + D), 1.0 / dof
+        for n in range(uint(q.shape[0])):
+            q[n] = c - scale * log1p64(q[n] * inverse)
+    else:
+        for n in range(uint(q.shape[0])):
+            q[n] = c - 0.5 * q[n]
+
+
+@leaf(fastmath=FAST)
+def _square_distances(XT, first, A, b, y, q):
+    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `_score_points`."""
+    vectorise()
     for n in range(uint(q.shape[0])):
         y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
         q[n] = y0 * y0
-    for i in range(1, D):
+    for i in range(1, XT.shape[0]):
         for n in range(uint(q.shape[0])):
             y[n] = b[i] + A[i, 0] * XT[0, uint(first) + n]
         for j in range(1, i):
@@ -48,13 +65,16 @@ def _score_points(XT, first, A, b, c, dof, y, q):
         for n in range(uint(q.shape[0])):
             last = y[n] + A[i, i] * XT[i, uint(first) + n]
             q[n] += last * last
-    if dof > 0:
-        scale, inverse = 0.5 * (dof + D), 1.0 / dof
-        for n in range(uint(q.shape[0])):
-            q[n] = c - scale * log1p64(q[n] * inverse)
-    else:
-        for n in range(uint(q.shape[0])):
-            q[n] = c - 0.5 * q[n]
+
+
+@leaf(fastmath=FAST)
+def _square_distances_in_a_plane(XT, first, A, b, q):
+    """`_square_distances` for two features, in one pass: half the time."""
+    vectorise()
+    for n in range(uint(q.shape[0])):
+        y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
+        y1 = b[1] + A[1, 0] * XT[0, uint(first) + n] + A[1, 1] * XT[1, uint(first) + n]
+        q[n] = y0 * y0 + y1 * y1
 
 
 @kernel
@@ -142,8 +162,41 @@ def gaussian_statistics(X, weight, groups, out):
 
     X (N, D), weight (N,), out (groups, P) float64, groups (N,) int32.
     """
+    _add_points(X, weight, groups, out)
+
+
+@kernel
+def gaussian_shared_statistics(X, weight, groups, share, out):
+    """out[groups[r, n]] += weight[n] share[r, n] (1, x, lower triangle of x x') for each point x = X[n] and each r.
+
+    X (N, D), weight (N,), share (R, N), out (groups, P) float64, groups (R, N) int32. Each r is summed by itself first.
+    """
+    part, own = np.empty(out.shape), np.empty(weight.shape)
+    for r in range(groups.shape[0]):
+        part[:] = 0.0
+        for n in range(uint(own.shape[0])):
+            own[n] = weight[n] * share[r, n]
+        _add_points(X, own, groups[r], part)
+        for k in range(out.shape[0]):
+            for p in range(out.shape[1]):
+                out[k, p] += part[k, p]
+
+
+@leaf
+def _add_points(X, weight, groups, out):
+    """Add each point to the statistics of its group; see `gaussian_statistics`."""
+    # A constant D lets the compiler unroll the loops: less than half the time in a plane.
+    if X.shape[1] == 2:
+        _add_points_of(X, weight, groups, 2, out)
+    else:
+        _add_points_of(X, weight, groups, X.shape[1], out)
+
+
+@leaf
+def _add_points_of(X, weight, groups, D, out):
+    """`_add_points` for points with D features."""
     vectorise()
-    D = uint(X.shape[1])
+    D = uint(D)
     for n in range(uint(X.shape[0])):
         w = weight[n]
         if w == 0.0:
