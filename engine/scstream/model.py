@@ -75,7 +75,8 @@ class ScStream(ClusterMixin, BaseEstimator):
         clusters are then found sooner, and with slow forgetting too many of them. Has no effect on `Multinomial`,
         whose points have no position. Costs a few passes over all kept batches in each sweep.
     revise : int or None, default=3
-        Number of batches after which to look for a better clustering again. Splits and merges change one or two
+        Number of batches after which to look for a better clustering again; each time that the same clusters are found
+        doubles the wait, to at most four times as many batches, until others are. Splits and merges change one or two
         clusters at a time, and drifting clusters can end where no such move helps. A revision fits the present
         clusters and as many new ones, which begin at distant points, softly to a sample of the last four batches, and
         merges them as long as that raises the evidence, an estimate of log p(points). If the result is clearly better,

@@ -26,7 +26,7 @@ from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.history import History
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.recent import RecentPoints
-from scstream.sampler.sampler import Sampler
+from scstream.sampler.sampler import LONGEST_WAIT, Sampler
 from scstream.sampler.sweep import State
 
 FORMAT = "scstream-model"
@@ -149,6 +149,8 @@ def _meta(sampler: Sampler, config: Parameters, n_features: int) -> Meta:
         "events": [event.as_dict() for event in sampler.events],
         "pending": [event.as_dict() for event in sampler.pending],
         "locked": sorted(sampler.state.locked),
+        "since_revision": sampler.since_revision,
+        "revision_wait": sampler.revision_wait,
     }
 
 
@@ -205,6 +207,11 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
     config = Parameters(**{name: value for name, value in values.items() if name not in ("component", "threads")})
     state = _state(meta, arrays, component, config.forgetting_kernel)
     check_number("time", meta["time"], low=state.history.times[-1])
+    # Files without these counts are from when every revision waited for as many batches as the first.
+    since = meta.get("since_revision", state.batch % (config.revise or 1))
+    wait = meta.get("revision_wait", 1)
+    check_integer("since_revision", since, 0, _MAX_COUNT)
+    check_integer("revision_wait", wait, 1, LONGEST_WAIT)
     return Sampler(
         config,
         component,
@@ -216,6 +223,8 @@ def _sampler(meta: Meta, arrays: Arrays) -> Sampler:
         float(meta["log_posterior"]),
         [Event.from_dict(event) for event in meta.get("pending", ())],
         RecentPoints.from_state(_section(arrays, "recent."), meta["n_features"]),
+        since,
+        wait,
     )
 
 

@@ -8,11 +8,14 @@ the evidence clearly, the clusters that have changed are replaced, and keep thei
 
 from __future__ import annotations
 
+from enum import Enum
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 
-from scstream.components.base import Array, Component
+from scstream.components.base import Array
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.moves import Mover
 from scstream.sampler.recent import RecentPoints
@@ -37,6 +40,8 @@ _NATS_PER_CLUSTER = 3.0
 _NATS_PER_MERGE = 0.5
 #: Clusters that share at least this much of the union of their points are the same.
 _SAME = 0.8
+#: Clusters are much the same as the present ones if at least this share of the points stays where it is.
+_UNCHANGED = 0.99
 #: The log Hastings ratio of a change that no move has made.
 _NO_RATIO = float("nan")
 
@@ -46,8 +51,16 @@ def points_needed(n_clusters: int) -> int:
     return min(_POINTS_PER_CLUSTER * n_clusters, _MOST_POINTS)
 
 
-def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
-    """Replace clusters by better ones that the last few batches show; returns whether there are any.
+class Outcome(Enum):
+    """What a revision has found."""
+
+    BETTER = "better clusters, which replace the earlier ones"
+    SAME = "much the same clusters again"
+    OTHER = "other clusters that are not better, or too few points"
+
+
+def revise(mover: Mover, recent: RecentPoints, size: float) -> Outcome:
+    """Replace clusters by better ones that the last few batches show, if there are any.
 
     Parameters
     ----------
@@ -60,26 +73,39 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> bool:
     """
     config, component, state, rng = mover.config, mover.component, mover.state, mover.rng
     if size == 0.0:
-        return False
+        return Outcome.OTHER
     total = sum_subclusters(state.total)
     known = total[:, 0] >= 1.0
     if not known.any() or recent.n_points < _POINTS_PER_CLUSTER * known.sum():
-        return False
+        return Outcome.OTHER
     X, weight = recent.together()
     soft = SoftClustering(component, X, weight, config.log_alpha)
     present = soft.fit(total[known], _ITERATIONS)
+    evidence, labels = soft.evidence(present), soft.share(present).labels
     seeds = soft.seed(max(len(present), _FEWEST_SEEDS), rng, present, _SEEDS_AT_A_TIME)
     found = soft.merge_down(np.concatenate([present, seeds]), _ITERATIONS, _NATS_PER_MERGE)
     shares = soft.share(found)
-    gain = soft.evidence(found) - soft.evidence(present) + _NATS_PER_CLUSTER * (len(found) - len(present))
+    gain = soft.evidence(found) - evidence + _NATS_PER_CLUSTER * (len(found) - len(present))
     if gain < _MARGIN:
-        return False
+        unchanged = _most_common(_overlap(labels, shares.labels, weight, (len(present), len(found))))
+        return Outcome.SAME if unchanged >= _UNCHANGED * weight.sum() else Outcome.OTHER
     densities = mode_densities(component, state.total, float(config.alpha))
     before = component.scores(densities.parameters, densities.log_weight, soft.points).argmax(axis=1)
-    overlap = np.zeros((len(total), len(found)))
-    np.add.at(overlap, (before, shares.labels), weight)
+    overlap = _overlap(before, shares.labels, weight, (len(total), len(found)))
     _replace(mover, found * (size / soft.weight.sum()), overlap)
-    return True
+    return Outcome.BETTER
+
+
+def _overlap(before: npt.NDArray[Any], now: npt.NDArray[Any], weight: Array, shape: tuple[int, int]) -> Array:
+    """Weight of the points that each earlier cluster shares with each new one, by the labels of both."""
+    overlap = np.zeros(shape)
+    np.add.at(overlap, (before, now), weight)
+    return overlap
+
+
+def _most_common(overlap: Array) -> float:
+    """Weight of the points that stay in their clusters, each earlier one continued by at most one new one."""
+    return float(overlap[linear_sum_assignment(overlap, maximize=True)].sum())
 
 
 def _replace(mover: Mover, statistics: Array, overlap: Array) -> None:
@@ -98,7 +124,8 @@ def _replace(mover: Mover, statistics: Array, overlap: Array) -> None:
     union = overlap.sum(axis=1)[earlier] + overlap.sum(axis=0)
     common = overlap[earlier, np.arange(len(earlier))]
     same = (earlier >= 0) & (common >= _SAME * (union - common))
-    fresh = np.array([_halves(mover.component, S, mover.rng) for S in statistics])
+    half = mover.component.cut(statistics, statistics[None], mover.rng, principal=True)[0]
+    fresh = np.stack([half, statistics - half], axis=1)
     state.history.regroup(np.where(same, earlier, -1), fresh)
     state.current = np.where(same[:, None, None], state.current[earlier], fresh)
     state.age = np.where(same, state.age[earlier], 0)
@@ -113,12 +140,6 @@ def _matches(overlap: Array) -> npt.NDArray[np.intp]:
     shared = overlap[before, now] > 0.0
     matches[now[shared]] = before[shared]
     return matches
-
-
-def _halves(component: Component, S: Array, rng: np.random.Generator) -> Array:
-    """Statistics (2, P) of the two sub-clusters of a cluster with statistics S (P,), cut along its principal axis."""
-    half = component.halve(S[None], component.axis(S, rng, principal=True))[0]
-    return np.stack([half, S - half])
 
 
 def _rename(mover: Mover, earlier: npt.NDArray[np.intp], overlap: Array) -> None:

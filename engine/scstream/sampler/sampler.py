@@ -19,7 +19,7 @@ from scstream.sampler.naming import Naming, largest_hidden
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.points import Points, Rows
 from scstream.sampler.recent import RecentPoints
-from scstream.sampler.revision import points_needed, revise
+from scstream.sampler.revision import Outcome, points_needed, revise
 from scstream.sampler.sweep import Batch, State, counter_rng, fit_of, log_posterior, relabel
 
 #: `Parameters.restart` during the first batch: no established cluster can be disturbed yet.
@@ -37,6 +37,9 @@ _LARGE = 4.0
 _UNLIKE = 0.25
 #: Points with fewer coordinates, or with none, count as if they had this many.
 _FEWEST_COORDINATES = 4
+
+#: Most times ``revise`` batches between two revisions. Each that finds the same clusters doubles the wait.
+LONGEST_WAIT = 4
 
 #: Sweeps of the manual moves' random generators count from here: no sweep over a batch has such a number.
 _MANUAL_SWEEPS = 2**32
@@ -87,6 +90,10 @@ class Sampler:
         Events of manual moves since the last batch. They are reported with the next one.
     recent : RecentPoints
         Points of the last few batches, for revisions.
+    since_revision : int
+        Number of batches since the last revision.
+    revision_wait : int
+        How many times longer than ``revise`` batches the next revision waits.
     """
 
     config: Parameters
@@ -99,6 +106,8 @@ class Sampler:
     _log_posterior: float = float("nan")
     pending: list[Event] = field(default_factory=list)
     recent: RecentPoints = field(default_factory=RecentPoints)
+    since_revision: int = 0
+    revision_wait: int = 1
     # What the results of the last batch are computed from when they are asked for.
     _names: tuple[npt.NDArray[np.int64], ...] = field(init=False, repr=False)
     _scored: tuple[Component, Array, float] | None = field(default=None, repr=False)
@@ -292,11 +301,13 @@ class Sampler:
     def _revise(self, rows: Rows, every: int, fit: float) -> None:
         """Look for better clusters in the last few batches.
 
-        That is done after every ``every`` batches, in a batch that is much larger than those before, and in one that
-        the clusters fit much worse than those before: their fit was ``fit``.
+        That is done after ``every`` batches, or up to `LONGEST_WAIT` times as many if the last revisions have found the
+        same clusters, in a batch that is much larger than those before, and in one that the clusters fit much worse
+        than those before: their fit was ``fit``.
         """
         state, size = self.state, rows.total
-        left = -state.batch % every
+        self.since_revision += 1
+        left = max(0, self.revision_wait * every - self.since_revision)
         is_first_large = size > _LARGE * state.history.largest_count
         needed = points_needed(len(state.ids))
         # What the past loses by the batch is the batch's loss.
@@ -311,7 +322,9 @@ class Sampler:
             self.recent = RecentPoints()
         self.recent.add(rows, needed if is_first_large or is_unlike else needed // RecentPoints.N_BATCHES, mover.rng)
         if is_needed:
-            revise(mover, self.recent, size)
+            outcome = revise(mover, self.recent, size)
+            self.since_revision = 0
+            self.revision_wait = min(2 * self.revision_wait, LONGEST_WAIT) if outcome is Outcome.SAME else 1
             self.events += mover.events
 
     def has_faded(self, time: float) -> bool:

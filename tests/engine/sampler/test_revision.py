@@ -17,7 +17,7 @@ from scstream.sampler import sampler as sampler_module
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.points import Rows
 from scstream.sampler.recent import RecentPoints
-from scstream.sampler.revision import _matches
+from scstream.sampler.revision import Outcome, _matches, revise
 from scstream.sampler.sampler import Sampler
 from scstream.streams import gaussian_stream, multinomial_stream
 
@@ -107,6 +107,85 @@ def test_clusters_that_stay_or_drift_slowly_need_no_revision(follow: str, monkey
     for X, _ in gaussian_stream(12, 500, 6, 2, spread=20.0, seed=4):
         model.partial_fit(X)
     assert revisions == [10]
+
+
+def revised_batches(monkeypatch: pytest.MonkeyPatch, *outcomes: Outcome) -> list[int]:
+    """Numbers of the batches that will have been revised, with these outcomes and then the last one of them again."""
+    revised: list[int] = []
+
+    def pretend(mover: Any, recent: RecentPoints, size: float) -> Outcome:
+        revised.append(mover.state.batch)
+        return outcomes[min(len(revised), len(outcomes)) - 1]
+
+    monkeypatch.setattr(sampler_module, "revise", pretend)
+    return revised
+
+
+def learn(model: ScStream, n: int) -> ScStream:
+    rng = np.random.default_rng(0)
+    for _ in range(n):
+        model.partial_fit(rng.normal(size=(60, 2)))
+    return model
+
+
+def test_each_revision_that_finds_the_same_clusters_doubles_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    revised = revised_batches(monkeypatch, Outcome.SAME)
+    learn(ScStream(seed=0, revise=2, max_init_sweeps=5), 32)
+    assert revised == [2, 6, 14, 22, 30]
+
+
+@pytest.mark.parametrize("outcome", [Outcome.BETTER, Outcome.OTHER])
+def test_a_revision_that_finds_other_clusters_ends_the_longer_wait(
+    outcome: Outcome, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revised = revised_batches(monkeypatch, Outcome.SAME, Outcome.SAME, outcome, Outcome.SAME)
+    learn(ScStream(seed=0, revise=2, max_init_sweeps=5), 22)
+    assert revised == [2, 6, 14, 16, 20]
+
+
+def test_clusters_that_lie_apart_are_found_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes = []
+
+    def note(*arguments: Any) -> Outcome:
+        outcomes.append(revise(*arguments))
+        return outcomes[-1]
+
+    monkeypatch.setattr(sampler_module, "revise", note)
+    model = ScStream(PRIOR, alpha=10.0, seed=0, revise=1)
+    for X, _ in gaussian_stream(4, 500, 6, 2, spread=60.0, drift=0.0, seed=4):
+        model.partial_fit(X)
+    assert outcomes == [Outcome.SAME] * len(outcomes)
+    assert len(outcomes) == 2
+
+
+@pytest.mark.parametrize("n_before", range(1, 9))
+def test_a_loaded_model_waits_as_long_as_the_saved_one(
+    n_before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    revised = revised_batches(monkeypatch, Outcome.SAME)
+    model = learn(ScStream(seed=0, revise=2, max_init_sweeps=5), n_before)
+    model.save(tmp_path / "model.npz")
+    learn(ScStream.load(tmp_path / "model.npz"), 16 - n_before)
+    assert revised == [2, 6, 14]
+
+
+def test_a_file_without_the_counts_waits_for_the_next_multiple(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    revised = revised_batches(monkeypatch, Outcome.OTHER)
+    learn(ScStream(seed=0, revise=4, max_init_sweeps=5), 7).save(tmp_path / "model.npz")
+    meta, arrays = persistence.read(tmp_path / "model.npz")
+    del meta["since_revision"], meta["revision_wait"]
+    persistence.write(tmp_path / "model.npz", meta, arrays)
+    learn(ScStream.load(tmp_path / "model.npz"), 6)
+    assert revised == [4, 8, 12]
+
+
+@pytest.mark.parametrize(("name", "value"), [("since_revision", -1), ("revision_wait", 0), ("revision_wait", 99)])
+def test_impossible_counts_are_refused(name: str, value: int, tmp_path: Path) -> None:
+    learn(ScStream(seed=0, max_init_sweeps=5), 2).save(tmp_path / "model.npz")
+    meta, arrays = persistence.read(tmp_path / "model.npz")
+    persistence.write(tmp_path / "model.npz", {**meta, name: value}, arrays)
+    with pytest.raises(ModelFileError, match=name):
+        ScStream.load(tmp_path / "model.npz")
 
 
 def test_a_revision_tells_its_splits_and_keeps_the_id() -> None:
