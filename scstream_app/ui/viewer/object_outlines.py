@@ -12,10 +12,8 @@ from scstream_app.render.palette import RGB
 from scstream_app.ui.viewer.frame_map import FrameMap
 from scstream_app.ui.viewer.viewer_painting import outline_path
 
-#: Where the lines are drawn, beside each other, in screen pixels: Qt draws several thin lines ten times faster than a
-#: wide one.
-_EDGE = ((-1, -1), (2, -1), (-1, 2), (2, 2))
-_LINE = ((0, 0), (1, 0), (0, 1), (1, 1))
+#: Width of the lines, without their edges, in logical pixels.
+_WIDTH = 2.0
 
 
 class ObjectOutlines:
@@ -36,14 +34,32 @@ class ObjectOutlines:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setBrush(Qt.BrushStyle.NoBrush)
         base = painter.transform()
-        pixel = 1.0 / painter.device().devicePixelRatioF()
+        ratio = painter.device().devicePixelRatioF()
+        width = max(1, round(_WIDTH * ratio))
+        strokes = _strokes(width)
         for tile in placed.tiles:
             for colour, path in self._paths:
-                for ink, offsets in ((QColor(0, 0, 0), _EDGE), (colour, _LINE)):
+                for ink, offsets in zip((QColor(0, 0, 0), colour), strokes, strict=True):
                     # A width of 0: one pixel of the screen, whatever the transform.
                     painter.setPen(QPen(ink, 0.0))
                     for x, y in offsets:
-                        moved = QTransform.fromTranslate((x - 0.5) * pixel, (y - 0.5) * pixel)
+                        moved = QTransform.fromTranslate(
+                            (x - 0.5 * width + 0.5) / ratio, (y - 0.5 * width + 0.5) / ratio
+                        )
                         painter.setTransform(placed.transform(tile) * moved * base)
                         painter.drawPath(path)
         painter.restore()
+
+
+def _strokes(width: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Where the edges of a line and the line itself are drawn, in screen pixels, as lines that are a pixel wide.
+
+    Qt draws several of these ten times faster than a wide one. A line along a row or a column is closed already by the
+    diagonals of a square.
+
+    >>> _strokes(2)
+    ([(-1, -1), (-1, 2), (2, -1), (2, 2)], [(0, 0), (0, 1), (1, 0), (1, 1)])
+    """
+    corners = (-1, width)
+    diagonals = {(place, place) for place in range(width)} | {(place, width - 1 - place) for place in range(width)}
+    return [(x, y) for x in corners for y in corners], sorted(diagonals)

@@ -458,8 +458,14 @@ class MainWindow(QMainWindow):
             self._toggle_full_screen()
         elif event.key() == Qt.Key.Key_Escape and self.viewer.escape():
             pass
-        elif not (self.document.is_open and self._disabled_keys.press(event)):
-            super().keyPressEvent(event)
+        elif not self.viewer.panning.press_key(event):
+            if not (self.document.is_open and self._disabled_keys.press(event)):
+                super().keyPressEvent(event)
+
+    def keyReleaseEvent(self, event: QKeyEvent) -> None:
+        """Release Space that was pressed over the picture."""
+        if not self.viewer.panning.release_key(event):
+            super().keyReleaseEvent(event)
 
     def focusNextPrevChild(self, next: bool) -> bool:
         """Move the focus with Tab, but not into a panel that is behind another one."""

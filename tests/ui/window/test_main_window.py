@@ -289,7 +289,7 @@ def test_space_plays_and_pauses(window: MainWindow, qtbot: QtBot, clip: Path) ->
     opened(window, qtbot, clip)
     qtbot.keyClick(window, Qt.Key.Key_Home)
     qtbot.waitUntil(lambda: window.document.display.index == 0, timeout=LONG)
-    qtbot.keyClick(window.viewer, Qt.Key.Key_Space)
+    qtbot.keyClick(window, Qt.Key.Key_Space)
     qtbot.waitUntil(lambda: (window.document.display.index or 0) >= 4, timeout=LONG)
     window.player.pause()
 
