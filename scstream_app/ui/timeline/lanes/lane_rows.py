@@ -31,6 +31,8 @@ from scstream_app.ui.timeline.timeline import Timeline
 
 #: Half the width of the playhead, in pixels.
 _HEAD = 2
+#: Height of a tooltip beyond its lines, and how far below the given point Qt shows it, in pixels.
+_TIP_MARGIN = 32
 #: Keys that the lanes handle while they have the focus, before the window's shortcuts.
 _OWN_KEYS = frozenset(
     {
@@ -270,9 +272,14 @@ class LaneRows(QWidget):
                 return True
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.text_at(QPointF(event.pos()))
-            QToolTip.showText(event.globalPos(), text, self) if text else QToolTip.hideText()
+            QToolTip.showText(self._above(event.pos(), text), text, self) if text else QToolTip.hideText()
             return True
         return super().event(event)
+
+    def _above(self, point: QPoint, text: str) -> QPoint:
+        """Where a tooltip leaves the lane at a point free, on the screen."""
+        lines = (text.count("\n") + 1) * self.fontMetrics().lineSpacing()
+        return self.mapToGlobal(QPoint(point.x(), point.y() // LANE * LANE - lines)) - QPoint(0, _TIP_MARGIN)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Choose, go to or delete a key; Esc cancels a drag."""

@@ -19,6 +19,8 @@ _PREFIX = "view_"
 _OBJECTS = "show_objects"
 #: Zooms of the menu, in per cent.
 _ZOOMS = (50, 100, 200)
+#: Pixels between the longest zoom and the arrow beside it.
+_BESIDE_ARROW = 8
 
 
 class ViewBar(QWidget):
@@ -109,7 +111,7 @@ class ViewBar(QWidget):
         button.setMenu(menu)
         button.setText(f"{100.0 * MAX_SCALE:.0f} %")
         # The text changes with every notch of the wheel: no layout of the window for it.
-        button.setFixedWidth(button.sizeHint().width())
+        button.setFixedWidth(button.sizeHint().width() + _BESIDE_ARROW)
         return button
 
     def _draw_icons(self) -> None:
