@@ -25,7 +25,10 @@ def leaked_segments(document: Document, place: int, ids: Iterable[int]) -> froze
 
 
 def segments_of_objects(document: Document) -> dict[str, frozenset[int]]:
-    """Return the segments of the frame shown that each object has: those of which its mask covers at least half."""
+    """Return the segments of the frame shown that each object has: those of which its mask covers at least half.
+
+    Segments without statistics, those of a draft, do not count.
+    """
     shown, masks = document.display.shown, document.display.masks()
     if shown is None or masks is None:
         return document.display.members()
@@ -33,9 +36,10 @@ def segments_of_objects(document: Document) -> dict[str, frozenset[int]]:
     left, top, width, height = cv2.boundingRect(masks.numbers)
     part = slice(top, top + height), slice(left, left + width)
     # Pixels by segment and object; there is nothing of an object elsewhere.
-    pairs = np.maximum(shown.result.ids[part], 0) * kinds + masks.numbers[part]
-    least = kinds * (int(rows["id"].max(initial=0)) + 1)
-    covered = np.bincount(pairs.ravel(), minlength=least).reshape(-1, kinds)[rows["id"]]
+    ids = np.maximum(shown.result.ids[part], 0)
+    count = max(int(ids.max(initial=0)), int(rows["id"].max(initial=0))) + 1
+    pairs = (ids * kinds + masks.numbers[part]).ravel()
+    covered = np.bincount(pairs, minlength=count * kinds).reshape(count, kinds)[rows["id"]]
     most = (covered > 0) & (2 * covered >= rows["pixels"][:, None])
     return {
         object_.name: frozenset(rows["id"][most[:, place]].tolist())

@@ -199,7 +199,7 @@ class ObjectsPanel(QWidget):
         document, selection, reach = self._document, self._document.display.selection, self._document.edit_reach
         of, before = self._holders(), document.objects
         present = segments_of_objects(document)
-        whole = next((name for name, ids in of.items() if ids >= present[name]), None)
+        whole = next((name for name, ids in of.items() if present[name] and ids >= present[name]), None)
         shares = {name: share_of_object(document, name, ids) for name, ids in of.items()}
         where = reach_phrase(reach, document.display.index or 0)
         if of:

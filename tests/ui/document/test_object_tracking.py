@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -131,6 +132,15 @@ def test_the_segments_of_an_object_are_those_that_its_mask_covers(clip: Document
         track(clip, qtbot, painted("kite", 0, mask=lambda _, mask=mask: mask))
         qtbot.waitUntil(lambda: tracked_shown(clip), timeout=LONG)
         assert segments_of_objects(clip) == {"kite": expected}
+
+
+def test_segments_of_a_draft_are_not_counted(story_document: Document) -> None:
+    story_document.objects = (MarkedObject.made("kite", (0, 0, 0), 0, {1}),)
+    assert segments_of_objects(story_document) == {"kite": {1}}
+    shown = story_document.display.shown
+    draft = replace(shown.result, statistics=shown.result.statistics[:0])
+    story_document.display.shown = replace(shown, result=draft)
+    assert segments_of_objects(story_document) == {"kite": frozenset()}
 
 
 def test_segments_have_an_area_and_no_confidence(story_document: Document, qtbot: QtBot) -> None:
