@@ -63,7 +63,7 @@ def object_outlines(numbers: npt.NDArray[np.uint8], colours: Sequence[RGB]) -> t
     The lines are the edges of pixels, each from one corner of the object to the next.
 
     >>> ((colour, lines),) = object_outlines(np.array([[0, 1, 1]], np.uint8), [(9, 9, 9)])
-    >>> colour, lines[0].tolist(), lines[1].tolist()
+    >>> colour, lines[0].astype(int).tolist(), lines[1].tolist()
     ((9, 9, 9), [[1, 0], [1, 1], [3, 0], [3, 1], [1, 0], [3, 0], [1, 1], [3, 1]], [1, 0, 1, 0, 1, 0, 1, 0])
     """
     box = _bounds(numbers)
