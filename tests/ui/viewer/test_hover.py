@@ -23,6 +23,17 @@ from scstream_app.ui.viewer.hover import Membership
 from scstream_app.ui.viewer.viewer import Viewer
 
 
+@pytest.fixture
+def viewer(story_document: Document, qtbot: QtBot) -> Viewer:
+    """A viewer that shows the first frame of the story."""
+    made = Viewer(story_document)
+    qtbot.addWidget(made)
+    made.resize(400, 300)
+    with qtbot.waitExposed(made):
+        made.show()
+    return made
+
+
 @pytest.mark.parametrize("colour", ["rgb", "lab"])
 def test_probability_equals_one_minus_the_engines_uncertainty(colour: str) -> None:
     frame = moving_square(1)[0]
@@ -43,12 +54,7 @@ def test_a_draft_has_no_probability() -> None:
     assert math.isnan(Membership(draft, "rgb").probability(3, 3))
 
 
-def test_the_label_shows_the_probability(story_document: Document, qtbot: QtBot) -> None:
-    viewer = Viewer(story_document)
-    qtbot.addWidget(viewer)
-    viewer.resize(400, 300)
-    with qtbot.waitExposed(viewer):
-        viewer.show()
+def test_the_label_shows_the_probability(viewer: Viewer, qtbot: QtBot) -> None:
     heard = []
     viewer.hovered.connect(heard.append)
 
@@ -64,12 +70,9 @@ def test_the_label_shows_the_probability(story_document: Document, qtbot: QtBot)
     assert "sure" not in str(replace(heard[-1], probability=math.nan))
 
 
-def test_the_label_says_what_is_selected_and_in_which_object(story_document: Document, qtbot: QtBot) -> None:
-    viewer = Viewer(story_document)
-    qtbot.addWidget(viewer)
-    viewer.resize(400, 300)
-    with qtbot.waitExposed(viewer):
-        viewer.show()
+def test_the_label_says_what_is_selected_and_in_which_object(
+    viewer: Viewer, story_document: Document, qtbot: QtBot
+) -> None:
     label = viewer.findChild(QLabel, "hover")
     move(viewer, viewer.rect().center(), Qt.MouseButton.NoButton)
     qtbot.waitUntil(label.isVisible)
@@ -83,12 +86,7 @@ def test_the_label_says_what_is_selected_and_in_which_object(story_document: Doc
     qtbot.waitUntil(lambda: "selected" not in label.text() and "kite" not in label.text())
 
 
-def test_the_label_covers_no_other_one(story_document: Document, qtbot: QtBot) -> None:
-    viewer = Viewer(story_document)
-    qtbot.addWidget(viewer)
-    viewer.resize(400, 300)
-    with qtbot.waitExposed(viewer):
-        viewer.show()
+def test_the_label_covers_no_other_one(viewer: Viewer) -> None:
     hint = QLabel("A hint", viewer)
     hint.setGeometry(100, 260, 200, 30)
     hint.show()
