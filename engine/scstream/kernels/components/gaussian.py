@@ -169,7 +169,7 @@ def gaussian_statistics(X, weight, groups, out):
 def gaussian_shared_statistics(X, weight, groups, share, out):
     """out[groups[r, n]] += weight[n] share[r, n] (1, x, lower triangle of x x') for each point x = X[n] and each r.
 
-    X (N, D), weight (N,), share (R, N), out (groups, P) float64, groups (R, N) int32. Each r is summed by itself first.
+    X (N, D), weight (N,), share (R, N), out (groups, P) float64, groups (R, N) int32; row after row.
     """
     part, own = np.empty(out.shape), np.empty(weight.shape)
     for r in range(groups.shape[0]):
