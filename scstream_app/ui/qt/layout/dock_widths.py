@@ -14,6 +14,8 @@ _SHARED, _SHARE = (430, 640), 0.24
 _MOST_SHARED, _MOST_CHOSEN = 0.38, 0.5
 #: Minimum width in pixels: the table's first columns and two tabs need it.
 _LEAST = 240
+#: Requests for the same widths before giving up.
+_TRIES = 3
 _SIDES = {"left": Qt.DockWidgetArea.LeftDockWidgetArea, "right": Qt.DockWidgetArea.RightDockWidgetArea}
 
 
@@ -29,7 +31,9 @@ class DockWidths(QObject):
         self._chosen: dict[str, int] = {}
         # Widths when the user pressed the mouse on a separator.
         self._before: dict[str, int] | None = None
+        # What was asked for last, and how often it came to nothing.
         self._tried: object = None
+        self._failures = 0
         for dock in docks:
             dock.widget().setMinimumWidth(_LEAST)
         centre = window.centralWidget()
@@ -69,9 +73,11 @@ class DockWidths(QObject):
         wrong = {side: self._wanted(side) for side in now if now[side] != self._wanted(side)}
         centre = self._window.centralWidget()
         room = self._window.width(), 0 if centre is None else centre.minimumSizeHint().width()
-        # Resizing triggers a layout: without room it would repeat for ever.
-        if wrong and (now, wrong, room) != self._tried:
-            self._tried = now, wrong, room
+        if (now, wrong, room) != self._tried:
+            self._tried, self._failures = (now, wrong, room), 0
+        # Qt ignores a request while it restores a layout; without room repeated requests would never end.
+        if wrong and self._failures < _TRIES:
+            self._failures += 1
             docks = [self._column(side)[0] for side in wrong]
             self._window.resizeDocks(docks, list(wrong.values()), Qt.Orientation.Horizontal)
 
