@@ -8,6 +8,7 @@ from scstream_app.export.exporter import (
     lists_files,
     needs_object,
     needs_picture,
+    target_names,
     uses_picture,
 )
 from scstream_app.export.folder_lock import check_folder_free
@@ -36,5 +37,6 @@ __all__ = [
     "lists_files",
     "needs_object",
     "needs_picture",
+    "target_names",
     "uses_picture",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -153,13 +153,23 @@ def check_options(options: ExportOptions) -> None:
 
 def check_job(folder: Path, job: Job) -> None:
     """Raise an ExportError if a format of the job cannot be written to the folder."""
-    targets = []
+    targets: list[Path] = []
+    for kind, format_job in _writers(job):
+        kind.check(folder, format_job)
+        targets += (folder / name for name in kind.target_names(format_job))
+    _check_distinct(targets)
+
+
+def target_names(job: Job) -> tuple[str, ...]:
+    """The names of the files and folders that an export writes, in the order of its formats."""
+    return tuple(name for kind, format_job in _writers(job) for name in kind.target_names(format_job))
+
+
+def _writers(job: Job) -> Iterator[tuple[type[Writer], Job]]:
+    """The writer of every format of a job, and the job with the view that the format names."""
     for name in dict.fromkeys(job.options.formats):
         kind, view = _parse(name)
-        format_job = job.with_options(view=view) if view else job
-        kind.check(folder, format_job)
-        targets.append(folder / kind.target_name(format_job))
-    _check_distinct(targets)
+        yield kind, job.with_options(view=view) if view else job
 
 
 def open_writer(folder: Path, name: str, job: Job) -> Writer:

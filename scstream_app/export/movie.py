@@ -200,14 +200,14 @@ class MovieWriter(Writer):
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._cut_out = self._cuts_out(job)
-        self.path = folder / self.target_name(job)
+        self.path = folder / self.target_names(job)[0]
         self._movie = self._open()
         self.kept = self._movie.kept
 
     @classmethod
-    def target_name(cls, job: Job) -> str:
+    def target_names(cls, job: Job) -> tuple[str, ...]:
         stem = views.VIEWS["matte" if cls._cuts_out(job) else job.options.opaque_view].stem
-        return f"{stem}{cls.suffix}"
+        return (f"{stem}{cls.suffix}",)
 
     @classmethod
     def _cuts_out(cls, job: Job) -> bool:

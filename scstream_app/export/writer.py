@@ -131,18 +131,18 @@ class Writer(Output):
         self.kept = False
 
     @classmethod
-    def target_name(cls, job: Job) -> str:
-        """The name of the file or folder that the format writes."""
-        return cls.format
+    def target_names(cls, job: Job) -> tuple[str, ...]:
+        """The names of the files and folders that the format writes, the most important one first."""
+        return (cls.format,)
 
     @classmethod
     def check(cls, folder: Path, job: Job) -> None:
         """Raise an ExportError if the job cannot be written in this format."""
         if cls.extra:
-            cls.load_library(folder / cls.target_name(job))
+            cls.load_library(folder / cls.target_names(job)[0])
         if cls.needs_object and not job.objects:
             raise ExportError(
-                f"Cannot write '{folder / cls.target_name(job)}': {cls.format} needs an object, and none is given."
+                f"Cannot write '{folder / cls.target_names(job)[0]}': {cls.format} needs an object, and none is given."
             )
 
     @classmethod
@@ -184,12 +184,21 @@ class Writer(Output):
 class FileWriter(Writer):
     """Base class of formats that write one file, or a few files that belong together."""
 
-    def __init__(self, folder: Path, job: Job, *names: str, folders: bool = False) -> None:
+    #: The names of the files, or of folders if `are_folders`.
+    files: ClassVar[tuple[str, ...]]
+    are_folders: ClassVar[bool] = False
+
+    def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         atomic_files.make_folder(folder)
-        self.path = folder / names[0]
-        self._staged = atomic_files.StagedFiles([folder / name for name in names], job.options.overwrite, folders)
+        paths = [folder / name for name in self.target_names(job)]
+        self.path = paths[0]
+        self._staged = atomic_files.StagedFiles(paths, job.options.overwrite, self.are_folders)
         self.kept = self._staged.kept
+
+    @classmethod
+    def target_names(cls, job: Job) -> tuple[str, ...]:
+        return cls.files
 
     @contextmanager
     def _opening(self) -> Iterator[None]:

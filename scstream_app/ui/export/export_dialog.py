@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 from scstream_app.errors import StudioError
 from scstream_app.export import FORMATS, ExportOptions
 from scstream_app.export.movie import MovieWriter
-from scstream_app.plural import counted
+from scstream_app.plural import counted, listed
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.export import export_worker
 from scstream_app.ui.export.export_folder import folder_error, is_empty
@@ -70,6 +70,7 @@ class ExportDialog(QDialog):
         self._document = document
         self._running = self._closing = False
         self._count, self._started = 0, 0.0
+        self._file_names: tuple[str, ...] = ()
         self._worker = ExportWorker()
         self._formats = FormatsTree(document)
         self._form = ExportForm(document, in_out, kept)
@@ -258,6 +259,7 @@ class ExportDialog(QDialog):
         self._form.remember(self.formats)
         self._set_running(True)
         self._count, self._started = task.count, monotonic()
+        self._file_names = export_worker.file_names(self._document, task.options)
         self._bar.setRange(0, task.count)
         self._bar.setValue(0)
         self._bar.show()
@@ -304,7 +306,7 @@ class ExportDialog(QDialog):
         if failed:
             self._status.setText("Some files were not written.")
         elif complete:
-            self._status.setText(f"{counted(self._count, 'frame')} written in {seconds}.")
+            self._status.setText(f"{counted(self._count, 'frame')} written in {seconds}: {listed(self._file_names)}.")
             self.exported.emit(self.folder)
         else:
             self._status.setText("Cancelled. Incomplete files were removed.")

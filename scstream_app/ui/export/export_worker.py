@@ -58,6 +58,11 @@ def make_job(document: Document, options: ExportOptions) -> Job:
     return headless.make_job(options, document.facts, document.names, document.objects, remove_stale=False)
 
 
+def file_names(document: Document, options: ExportOptions) -> tuple[str, ...]:
+    """The names of the files and folders that an export writes."""
+    return export.target_names(make_job(document, options))
+
+
 def find_problem(document: Document, folder: Path, options: ExportOptions) -> str:
     """Describe in one line why the export is impossible; empty if it is possible."""
     try:

@@ -11,7 +11,7 @@ import pytest
 from helpers.clips import read_video
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import KITE, full_disk, job_for, make_job
-from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture, tables
+from scstream_app.export import FORMATS, Exporter, ExportError, needs_object, needs_picture, tables, target_names
 from scstream_app.export.encodings import png
 from scstream_app.export.formats.volumes.npz import Npz
 from scstream_app.export.movie import Encoder
@@ -32,6 +32,8 @@ def test_all_formats_at_once(tmp_path):
     assert exporter.needs_picture
     assert len(exporter.paths) == len(FORMATS)
     assert all(path.exists() for path in exporter.paths)
+    job = job_for(results, formats=list(FORMATS), objects=(KITE,))
+    assert sorted(target_names(job)) == sorted(path.name for path in tmp_path.iterdir())
     assert len(read_video(tmp_path / "overlay.mp4")) == 5
     for one in results:
         read = cv2.imread(str(tmp_path / "ids" / f"{one.index:05d}.png"), cv2.IMREAD_UNCHANGED)

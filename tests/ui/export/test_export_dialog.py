@@ -63,6 +63,7 @@ def test_ids_are_written_exactly(make: Made, story_document: Document, qtbot: Qt
             read_ids(tmp_path / "out" / "ids" / f"{index:05d}.png"), story_document.session.ids(index)
         )
     assert shown_text(dialog, "status").startswith("5 frames written")
+    assert shown_text(dialog, "status").endswith(": ids.")
     assert dialog.findChild(QProgressBar).value() == 5
 
 

@@ -33,9 +33,10 @@ class Coco(FileWriter):
     about = "COCO for video: tracks over all frames in one JSON file, in the layout of YouTube-VIS"
     prefers_objects = True
     lists_files = True
+    files = ("coco.json",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "coco.json")
+        super().__init__(folder, job)
         self._names: list[str] = []
         self._spool_path = atomic_files.temporary_path(folder / "coco.spool")
         self._spool: sqlite3.Connection | None = None

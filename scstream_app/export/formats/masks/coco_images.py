@@ -23,9 +23,10 @@ class CocoImages(FileWriter):
     about = "An annotation per frame and track, as COCO tools read it, under the source's own file names"
     prefers_objects = True
     lists_files = True
+    files = ("coco_images.json",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "coco_images.json")
+        super().__init__(folder, job)
         self._images: list[dict[str, Any]] = []
         self._annotations = 0
         self._file: TextIO | None = None

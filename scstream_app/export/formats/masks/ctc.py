@@ -28,23 +28,19 @@ class _CtcWriter(FileWriter):
 
     group = "Masks and ids"
     prefers_objects = True
-    #: The folder, the start of the names of images in it, and the table of tracks.
-    folder: ClassVar[str]
+    are_folders = True
+    #: The start of the names of images in the folder, and the table of tracks.
     images: ClassVar[tuple[str, ...]]
     table: ClassVar[str]
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, self.folder, folders=True)
+        super().__init__(folder, job)
         self._tracks = ContiguousTracks()
         self._first = self._next = 0
         if not self.kept:
             with self._opening():
                 for image in self.images:
                     (self._staged[0] / image).parent.mkdir(exist_ok=True)
-
-    @classmethod
-    def target_name(cls, job: Job) -> str:
-        return cls.folder
 
     def _write(self, result: FrameResult) -> None:
         if not self.count:
@@ -100,7 +96,7 @@ class CtcResult(_CtcWriter):
     title = "Cell Tracking result"
     position = 9
     about = "Tracks with parents, as a result of the Cell Tracking Challenge (01_RES)"
-    folder = "01_RES"
+    files = ("01_RES",)
     images = ("mask",)
     table = "res_track.txt"
 
@@ -112,6 +108,6 @@ class CtcTruth(_CtcWriter):
     title = "Cell Tracking ground truth"
     position = 10
     about = "Tracks with parents, as a ground truth of the Cell Tracking Challenge (01_GT)"
-    folder = "01_GT"
+    files = ("01_GT",)
     images = ("TRA/man_track", "SEG/man_seg")
     table = "TRA/man_track.txt"

@@ -18,6 +18,7 @@ from scstream_app.objects import MarkedObject, Membership, member_masks
 from scstream_app.objects.membership import Members
 from scstream_app.pipeline.frame_result import FrameResult
 
+_LEGEND = "davis.json"
 #: The DAVIS evaluation supports no more objects.
 MOST_OBJECTS = 20
 
@@ -41,7 +42,7 @@ class Davis(ImageWriter):
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._table = voc_colours()
-        self._legend = folder / "davis.json"
+        self._legend = folder / _LEGEND
         self._keep_legend = atomic_files.should_keep(self._legend, job.options.overwrite)
         self._membership = Membership(job.objects)
         self._titles: dict[str, str] = {}
@@ -56,6 +57,10 @@ class Davis(ImageWriter):
                 f"Cannot write '{folder / cls.format}': DAVIS allows at most {MOST_OBJECTS} objects, got "
                 f"{len(job.objects)}."
             )
+
+    @classmethod
+    def target_names(cls, job: Job) -> tuple[str, ...]:
+        return (cls.format, _LEGEND)
 
     def _write(self, result: FrameResult) -> None:
         if not self.count and not self.job.objects:

@@ -30,9 +30,10 @@ class Mots(FileWriter):
     position = 7
     about = f"Tracks as COCO RLE in a text file of the MOTS Challenge; at most {_INSTANCES - 1}"
     prefers_objects = True
+    files = ("mots.txt",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "mots.txt")
+        super().__init__(folder, job)
         self._file: TextIO | None = None
         if not self.kept:
             with self._opening():

@@ -37,13 +37,17 @@ class Csv(FileWriter):
     about = "Segments, events, tracks and objects as CSV tables, with the genealogy as a napari graph"
 
     def __init__(self, folder: Path, job: Job) -> None:
-        self._columns = (*_TABLES, *([_OBJECTS] if job.objects else []))
-        super().__init__(folder, job, *(name for name, _ in self._columns), "graph.json")
+        super().__init__(folder, job)
+        self._columns = _tables(job)
         self._lineage = tables.Lineage()
         self._files: list[TextIO] = []
         if not self.kept:
             with self._opening():
                 self._open()
+
+    @classmethod
+    def target_names(cls, job: Job) -> tuple[str, ...]:
+        return (*(name for name, _ in _tables(job)), "graph.json")
 
     def _open(self) -> None:
         for place, (_, columns) in enumerate(self._columns):
@@ -69,6 +73,11 @@ class Csv(FileWriter):
         for file in self._files:
             atomic_files.close_quietly(file)
         super()._release()
+
+
+def _tables(job: Job) -> tuple[tuple[str, Mapping[str, type]], ...]:
+    """The names and columns of the tables of a job."""
+    return (*_TABLES, *([_OBJECTS] if job.objects else []))
 
 
 def _as_text(columns: Mapping[str, type], rows: Iterable[tables.Row]) -> Iterator[list[Any]]:

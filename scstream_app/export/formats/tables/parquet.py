@@ -37,19 +37,18 @@ class Parquet(FileWriter):
     extra = "parquet"
 
     def __init__(self, folder: Path, job: Job) -> None:
-        columns_of = (*_TABLES, *([_OBJECTS] if job.objects else []))
-        super().__init__(folder, job, *(name for name, _ in columns_of))
+        super().__init__(folder, job)
         arrow = self.load_library(self.path)
         self._lineage = tables.Lineage()
         self._tables: list[_Table] = []
         if not self.kept:
             with self._opening():
-                for place, (_, columns) in enumerate(columns_of):
+                for place, (_, columns) in enumerate(_tables(job)):
                     self._tables.append(_Table(arrow, self._staged[place], columns))
 
     @classmethod
-    def target_name(cls, job: Job) -> str:
-        return _TABLES[0][0]
+    def target_names(cls, job: Job) -> tuple[str, ...]:
+        return tuple(name for name, _ in _tables(job))
 
     def _write(self, result: FrameResult) -> None:
         parts = tables.segments(result, self.job.names), tables.events(result), tables.tracks(result)
@@ -69,6 +68,11 @@ class Parquet(FileWriter):
         for table in self._tables:
             atomic_files.close_quietly(table.file)
         super()._release()
+
+
+def _tables(job: Job) -> tuple[tuple[str, Mapping[str, type]], ...]:
+    """The names and columns of the tables of a job."""
+    return (*_TABLES, *([_OBJECTS] if job.objects else []))
 
 
 class _Table:

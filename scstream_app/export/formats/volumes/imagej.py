@@ -29,9 +29,10 @@ class ImageJ(FileWriter):
     group = "Tables and volumes"
     position = 6
     about = "Segment ids as one TIFF stack for ImageJ and Fiji, of 16 bits if they fit: id + 1, 0 for no segment"
+    files = ("ids_imagej.tif",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "ids_imagej.tif")
+        super().__init__(folder, job)
         self._times = FrameTimes(job.rate)
         self._largest = 0
         self._pages: TiffPages | None = None

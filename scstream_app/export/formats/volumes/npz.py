@@ -32,9 +32,10 @@ class Npz(FileWriter):
     group = "Tables and volumes"
     position = 7
     about = "Segment ids of all frames in one compressed NumPy archive: ids, frames, times"
+    files = ("ids.npz",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "ids.npz")
+        super().__init__(folder, job)
         self._times = FrameTimes(job.rate)
         self._buffered: list[tuple[np.dtype[np.generic], int]] = []
         self._range = (0, 0)

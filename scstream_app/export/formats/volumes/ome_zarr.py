@@ -36,9 +36,11 @@ class OmeZarr(FileWriter):
     position = 3
     about = "Pictures and segment ids, with colours, names and times, as one OME-Zarr group: id + 1, 0 for no segment"
     uses_picture = True
+    files = ("clip.ome.zarr",)
+    are_folders = True
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "clip.ome.zarr", folders=True)
+        super().__init__(folder, job)
         self._times = FrameTimes(job.rate)
         self._seen: set[int] = set()
         self._pictures: Any = None

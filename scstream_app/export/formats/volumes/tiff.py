@@ -30,9 +30,10 @@ class Tiff(FileWriter):
     group = "Tables and volumes"
     position = 5
     about = "Segment ids and times as one OME-TIFF stack, opens as labels in napari: id + 1, 0 for no segment"
+    files = ("ids.ome.tif",)
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "ids.ome.tif")
+        super().__init__(folder, job)
         self._times = FrameTimes(job.rate)
         self._pages: TiffPages | None = None
         if not self.kept:

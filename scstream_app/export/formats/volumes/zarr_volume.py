@@ -21,9 +21,11 @@ class Zarr(FileWriter):
     group = "Tables and volumes"
     position = 4
     about = "Segment ids as one Zarr array, opens as labels in napari: id + 1, 0 for no segment"
+    files = ("ids.zarr",)
+    are_folders = True
 
     def __init__(self, folder: Path, job: Job) -> None:
-        super().__init__(folder, job, "ids.zarr", folders=True)
+        super().__init__(folder, job)
         self._times = FrameTimes(job.rate)
         # Import zarr only when needed: that takes longer than a short export.
         import zarr

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream.sampler.genealogy import Kind
+from scstream_app.plural import listed
 from scstream_app.session import MarkedObject
 from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document.events.event_text import TITLES
@@ -161,5 +162,5 @@ def kinds_text(kinds: Iterable[Kind]) -> str:
     if chosen == ALL_KINDS:
         return "Events"
     words = [title.lower() for kind, title in TITLES.items() if kind in chosen]
-    text = " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no events"
+    text = listed(words) or "no events"
     return text[0].upper() + text[1:]

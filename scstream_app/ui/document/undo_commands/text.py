@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from scstream_app.plural import listed
+
 
 def segments_text(ids: Iterable[int]) -> str:
     """Describe segments by their ids.
@@ -16,7 +18,7 @@ def segments_text(ids: Iterable[int]) -> str:
         return f"segment {ordered[0]}"
     if not ordered or len(ordered) > 4:
         return f"{len(ordered)} segments"
-    return f"segments {', '.join(map(str, ordered[:-1]))} and {ordered[-1]}"
+    return f"segments {listed(map(str, ordered))}"
 
 
 def sentence(text: str) -> str:

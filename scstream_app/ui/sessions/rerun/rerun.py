@@ -14,6 +14,7 @@ from scstream.sampler.genealogy import Kind
 from scstream_app.errors import StudioError
 from scstream_app.pipeline.edits import Edit
 from scstream_app.pipeline.pending_edits import kinds_text
+from scstream_app.plural import listed
 from scstream_app.session import Bookmark, Names, Session, check_source
 from scstream_app.session.branch import create_branch
 from scstream_app.session.carried_marks import divided_marks
@@ -249,7 +250,7 @@ def marks_text(objects: Sequence[str], names: Names, locked: Collection[int] = (
         parts.append("one lock" if len(locked) == 1 else f"{len(locked)} locks")
     if shaped:
         parts.append(f"{' and '.join(f'{kind}s' for kind in sorted(shaped))} made manually")
-    text = " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
+    text = listed(parts)
     return text[:1].upper() + text[1:]
 
 
