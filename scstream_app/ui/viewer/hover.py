@@ -17,6 +17,7 @@ from scstream.pixels.statistics import scale_covariance
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.render.palette import RGB
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.qt.layout.clear_place import clearest
 
 _CHANNELS = ("red", "green", "blue")
 _MARGIN = 8
@@ -170,6 +171,7 @@ class HoverLabel(QLabel):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self._is_high = False
         self.setObjectName("hover")
         self.setTextFormat(Qt.TextFormat.RichText)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -189,13 +191,14 @@ class HoverLabel(QLabel):
         self.move_away(mouse)
 
     def move_away(self, mouse: QPointF | None) -> None:
-        """Move to the lower left corner, or to the upper one if the mouse or another label is there."""
+        """Stay in the lower or upper left corner until the mouse comes near or another label is there."""
         self.adjustSize()
         around = self.parentWidget()
         assert around is not None
-        place = QRect(QPoint(_MARGIN, around.height() - self.height() - _MARGIN), self.size())
-        others = [one for one in around.children() if isinstance(one, QWidget) and one is not self and one.isVisible()]
-        below_mouse = mouse is not None and place.adjusted(-16, -16, 16, 16).contains(mouse.toPoint())
-        if below_mouse or any(place.intersects(one.geometry()) for one in others):
-            place.moveTop(_MARGIN)
+        lower = QRect(QPoint(_MARGIN, around.height() - self.height() - _MARGIN), self.size())
+        upper = QRect(QPoint(_MARGIN, _MARGIN), self.size())
+        children = (one for one in around.children() if isinstance(one, QWidget) and one is not self)
+        others = [one.geometry() for one in children if one.isVisible()]
+        place = clearest((upper, lower) if self._is_high else (lower, upper), mouse, others)
+        self._is_high = place == upper
         self.setGeometry(place)

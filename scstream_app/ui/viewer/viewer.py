@@ -133,7 +133,7 @@ class Viewer(FileDrop, ZoomView):
     @Slot(str)
     def show_toast(self, text: str) -> None:
         """Show a short text over the picture for a few seconds."""
-        self._toast.show_text(text)
+        self._toast.show_text(text, self._mouse)
 
     # --- document signals
 
@@ -253,6 +253,8 @@ class Viewer(FileDrop, ZoomView):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self._mouse = event.position()
+        if self._toast.isVisible():
+            self._toast.put(self._mouse)
         if self._divider.dragged:
             self._divider.drag(event.position(), self.frame_map())
         elif not self.panning.move(event):
@@ -383,7 +385,7 @@ class Viewer(FileDrop, ZoomView):
         super().resizeEvent(event)
         if self._label.isVisible():
             self._label.move_away(self._mouse)
-        self._toast.put()
+        self._toast.put(self._mouse)
         self._put_start()
 
     def changeEvent(self, event: QEvent) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -84,6 +84,24 @@ def test_the_label_says_what_is_selected_and_in_which_object(
     story_document.display.select(())
     story_document.set_objects([])
     qtbot.waitUntil(lambda: "selected" not in label.text() and "kite" not in label.text())
+
+
+def test_the_label_and_a_message_make_room_for_the_mouse(viewer: Viewer) -> None:
+    label, toast = viewer.findChild(QLabel, "hover"), viewer.findChild(QLabel, "toast")
+    viewer.resize(640, 480)
+    viewer.show_toast("Added")
+    low, upper, middle = QPoint(120, 440), QPoint(320, 40), 240
+    move(viewer, viewer.rect().center(), Qt.MouseButton.NoButton)
+    assert label.geometry().center().y() > middle > toast.geometry().center().y()
+    move(viewer, low, Qt.MouseButton.NoButton)
+    assert label.geometry().center().y() < middle
+    move(viewer, viewer.rect().center(), Qt.MouseButton.NoButton)
+    assert label.geometry().center().y() < middle, "it does not jump back"
+    move(viewer, upper, Qt.MouseButton.NoButton)
+    assert label.geometry().center().y() > middle
+    assert toast.geometry().center().y() > middle
+    move(viewer, QPoint(320, 400), Qt.MouseButton.NoButton)
+    assert toast.geometry().center().y() < middle
 
 
 def test_the_label_covers_no_other_one(viewer: Viewer) -> None:
