@@ -443,5 +443,6 @@ def test_values_of_the_frame_at_hand_stand_beside_the_curves(
     story_document.display.show(2)
     qtbot.waitUntil(lambda: titles["segments"].item.toPlainText() == "segments\n4")
     # Nothing lies over the curves.
-    for name, title in titles.items():
-        assert not title.sceneBoundingRect().intersects(panel.time.plots[name].getViewBox().sceneBoundingRect())
+    for name, plot in panel.time.plots.items():
+        assert not titles[name].sceneBoundingRect().intersects(plot.getViewBox().sceneBoundingRect())
+    assert titles["frame"].item.toPlainText() == "frame 2"

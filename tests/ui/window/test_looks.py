@@ -317,7 +317,7 @@ def test_all_plots_over_time_fit_into_a_low_dock(story_document: Document, qtbot
     shown(panel, qtbot, 385, 268)
     view = panel.time.findChild(pg.GraphicsLayoutWidget)
     assert view.height() <= view.parentWidget().height()
-    (title,) = [item for item in view.scene().items() if isinstance(item, pg.LabelItem) and item.text == "frame"]
+    title = panel.time.titles["frame"]
     text = title.item.sceneBoundingRect()
     assert view.sceneRect().contains(text)
     lowest = panel.time.plots["uncertainty"]

@@ -58,6 +58,8 @@ _TYPICAL, _SAMPLE = 98.0, 4096
 _LEFT = 44
 #: Room around the numbers of the frame axis in pixels.
 _TICKS = 8
+#: The title beside the frame axis.
+_FRAME = "frame"
 #: Distance between two plots in pixels.
 _GAP = 4
 #: Size of titles relative to other text.
@@ -89,8 +91,8 @@ class TimePlots(StatisticsPage):
         for name in _TITLES:
             self._add_plot(name)
         # Beside the numbers: in a low dock there is no room for a line below them.
-        self._frame_title = pg.LabelItem(justify="left")
-        self._view.addItem(self._frame_title, row=len(_TITLES), col=1)
+        self.titles[_FRAME] = pg.LabelItem(justify="left")
+        self._view.addItem(self.titles[_FRAME], row=len(_TITLES), col=1)
         self._view.ci.layout.setRowFixedHeight(len(_TITLES), self._below)
         self.curves = {name: add_curve(self.plots[name], colour) for name, colour in _COLOURS.items()}
         # Draw the tallest first; the others cover its lower part.
@@ -260,11 +262,14 @@ class TimePlots(StatisticsPage):
             parts.append(f"<span style='color:{html(RED)}'>╌╌</span> real time ({1000.0 / facts.rate:.1f} ms)")
         self._legend.setText(" &nbsp; ".join(parts))
         size, colour = self._small(), _text_colour()
-        for name, title in self.titles.items():
-            text = f"{_TITLES[name]}<br><b>{self._value(name)}</b>", size, colour
-            if text != self._title_texts.get(name):
-                self._title_texts[name] = text
-                title.setText(text[0], size=size, color=colour)
+        index = self._document.display.index
+        texts = {name: f"{_TITLES[name]}<br><b>{self._value(name)}</b>" for name in self.plots}
+        texts[_FRAME] = f"frame <b>{'' if index is None else index}</b>"
+        for name, text in texts.items():
+            shown = text, size, colour
+            if shown != self._title_texts.get(name):
+                self._title_texts[name] = shown
+                self.titles[name].setText(text, size=size, color=colour)
 
     def _small(self) -> str:
         return f"{_SMALL * QFontInfo(self.font()).pointSizeF():.1f}pt"
@@ -287,7 +292,6 @@ class TimePlots(StatisticsPage):
         return f"{value:.0f}" if name == "segments" or value >= 100.0 else f"{value:.1f}"
 
     def paint(self) -> None:
-        self._frame_title.setText("frame", size=self._small(), color=_text_colour())
         paint_axes(self._view, self.plots.values())
         for name, colour in _COLOURS.items():
             self.curves[name].setPen(line_pen(colour))
