@@ -44,7 +44,7 @@ _HOW_TO_USE = (
     "The brush and the eraser correct what whole segments cannot. View > Object Matte shows objects cut out, "
     "File > Export… writes their mattes and masks."
 )
-_DELETING = "These were all of them here; to delete '{name}' itself, choose More > Delete in the Objects panel."
+_DELETING = "These were all of them here; to delete '{name}' itself, choose Object > Delete."
 _ERASING = "That is {percent:.0f} % of it on this frame: to take a part of a segment, undo and use the eraser."
 #: Share of an object whose removal may be more than the user meant.
 _LARGE_SHARE = 0.1

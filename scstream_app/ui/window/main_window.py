@@ -239,6 +239,7 @@ class MainWindow(QMainWindow):
         self.viewer.menu_requested.connect(self._show_viewer_menu)
         for panel in (self.segments, self.objects):
             panel.message.connect(self.viewer.show_toast)
+        self.objects.current_changed.connect(self._update_selection)
         connect_objects(self.objects, self.lanes, self.viewer)
         self.timeline.menu_requested.connect(self._show_timeline_menu)
         self.actions_.keys_changed.connect(self._update_keys)

@@ -201,7 +201,7 @@ def test_who_removes_all_segments_is_told_how_to_delete_the_object(
     panel.select_current()
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset()}
-    assert said[-1].endswith("to delete 'kite' itself, choose More > Delete in the Objects panel.")
+    assert said[-1].endswith("to delete 'kite' itself, choose Object > Delete.")
     story_document.undo.undo()
     story_document.display.select([0])
     percent = 100.0 * share_of_object(story_document, "kite", {0})

@@ -24,6 +24,7 @@ from helpers.export_scenes import story
 from helpers.menus import entry_called, menu_called
 from scstream_app.ui.actions.actions import KEY_ACTIONS
 from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.tracked_segments import segments_of_objects
 from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.window.help_dialogs import show_keys
 from scstream_app.ui.window.main_window import MainWindow
@@ -135,7 +136,7 @@ def test_an_action_of_a_panel_gets_a_key_in_the_sheet(opened: MainWindow, qtbot:
     sheet = show_keys(opened, opened.actions_)
     assert sheet.table.rowCount() == len(KEY_ACTIONS)
     titles = [sheet.table.item(row, 0).text() for row in range(sheet.table.rowCount())]
-    row = titles.index("Objects: Delete")
+    row = titles.index("Object: Delete")
     assert "Segments: Colour" in titles
     field = sheet.table.cellWidget(row, 1)
     assert isinstance(field, QKeySequenceEdit)
@@ -150,6 +151,19 @@ def test_an_action_of_a_panel_gets_a_key_in_the_sheet(opened: MainWindow, qtbot:
     tree.setCurrentItem(tree.topLevelItem(0))
     qtbot.keyClick(opened.viewer, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
     assert opened.document.objects == ()
+
+
+def test_the_object_menu_acts_on_the_highlighted_object(opened: MainWindow, qtbot: QtBot) -> None:
+    undo_commands.make_object(opened.document, "dog", [0])
+    qtbot.waitUntil(lambda: segments_of_objects(opened.document) == {"dog": {0}}, timeout=LONG)
+    (menu,) = (action.menu() for action in opened.menuBar().actions() if action.text().replace("&", "") == "Object")
+    entries = {action.text().replace("&", ""): action for action in menu.actions()}
+    opened.objects.highlight("dog")
+    entries["Select Its Segments"].trigger()
+    assert opened.document.display.selection == {0}
+    entries["Delete"].trigger()
+    assert opened.document.objects == ()
+    assert not entries["Colour…"].isEnabled()
 
 
 @pytest.mark.usefixtures("dark")

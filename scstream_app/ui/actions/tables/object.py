@@ -78,14 +78,19 @@ OBJECT: tuple[ActionSpec, ...] = (
         "Go to the next frame at which the highlighted object, or else any object, is tracked badly",
     ),
     ActionSpec("previous_low", "Object", "Previous Frame of Low Confidence", ("Shift+P",), "playback"),
+    separator("Object"),
     ActionSpec(
         "select_object",
-        "",
+        "Object",
         "Select Its Segments",
         needs="object",
         tip="Select the segments of which the highlighted object has at least half on this frame",
     ),
     ActionSpec("rename_object", "", "Rename…", needs="object", tip="Rename the highlighted object", keys_of="rename"),
-    ActionSpec("recolour_object", "", "Colour…", needs="object", tip="Choose a colour for the highlighted object"),
-    ActionSpec("delete_object", "", "Delete", needs="object", tip="Delete the highlighted object; its segments stay"),
+    ActionSpec(
+        "recolour_object", "Object", "Colour…", needs="object", tip="Choose a colour for the highlighted object"
+    ),
+    ActionSpec(
+        "delete_object", "Object", "Delete", needs="object", tip="Delete the highlighted object; its segments stay"
+    ),
 )
