@@ -25,6 +25,8 @@ _PIECES = 4
 #: Whole counts below _LEVELS are looked up in a table with one row per outcome, unless it has more than _TABLE entries.
 _LEVELS = 32
 _TABLE = 2**22
+#: Largest share by which outcomes are over-represented in a half.
+_MOST_EXCESS = 0.5
 #: Smallest shape whose Gamma draws never underflow a float64.
 _SAFE = 1.0
 
@@ -240,9 +242,14 @@ class Multinomial(Component):
         return self.halve(rows, axes)
 
     def halve(self, S: Array, axis: Array) -> Array:
-        """Half the points, with the outcomes of positive sign over-represented by half."""
+        """Half of a cluster of equal points, those in which the outcomes of positive sign are the more frequent.
+
+        Of points of t counts each, their number exceeds its mean by sqrt(2 t / pi) / 2 in this half. Halves further apart
+        would look like two clusters.
+        """
         half = 0.5 * S
-        half[..., 1:] *= 1.0 + 0.5 * axis
+        excess = np.sqrt(2.0 / np.pi * S[..., :1] / np.maximum(S[..., 1:].sum(axis=-1, keepdims=True), 1e-300))
+        half[..., 1:] *= 1.0 + np.minimum(excess, _MOST_EXCESS) * axis
         return half
 
 

@@ -378,6 +378,26 @@ def test_gaussian_halves_are_what_a_cut_through_the_mean_leaves(name: str) -> No
     np.testing.assert_allclose(np.diag(covariance_of(half, 2)), side.var(axis=0), rtol=0.02)
 
 
+@pytest.mark.parametrize("trials", [2, 30, 1000])
+def test_multinomial_halves_are_what_a_cut_by_their_signs_leaves(trials: int) -> None:
+    """Against 100 000 draws that are really cut; so halves of one cluster do not look like two."""
+    rng = np.random.default_rng(44)
+    X = rng.multinomial(trials, rng.dirichlet(np.full(40, 5.0)), 100_000).astype(float)
+    component = BY_NAME["multinomial"]().bind(X[:2], np.ones(2))
+    S = row(component, X, np.ones(len(X)))
+    axis = component.axis(S[0], rng, True)
+    half = component.halve(S, axis)[0]
+    projection = X @ axis
+    order = np.argsort(projection + 1e-3 * rng.normal(size=len(X)))
+    upper = X[order[len(X) // 2 :]].mean(axis=0)
+    expected = (upper @ axis - projection.mean()) / trials
+    assert (half[1:] @ axis - 0.5 * S[0, 1:] @ axis) / (half[0] * trials) == pytest.approx(expected, rel=0.1)
+    both = np.concatenate([S, half[None], S - half])
+    log_marginal = component.log_marginal(both)
+    # Two halves gain 1 / pi nats for each point at most, less than the log 2 that belonging to one of them costs.
+    assert log_marginal[1] + log_marginal[2] - log_marginal[0] < len(X) / np.pi
+
+
 @pytest.mark.parametrize("D", [2, 3])
 def test_multinomial_halves_lie_apart(D: int) -> None:
     component, X, w = random_case("multinomial", 42, 30, D)
