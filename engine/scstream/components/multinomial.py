@@ -244,8 +244,8 @@ class Multinomial(Component):
     def halve(self, S: Array, axis: Array) -> Array:
         """Half of a cluster of equal points, those in which the outcomes of positive sign are the more frequent.
 
-        Of points of t counts each, their number exceeds its mean by sqrt(2 t / pi) / 2 in this half. Halves further apart
-        would look like two clusters.
+        Of points of t counts each, their number exceeds its mean by sqrt(2 t / pi) / 2 in this half. Halves further
+        apart would look like two clusters.
         """
         half = 0.5 * S
         excess = np.sqrt(2.0 / np.pi * S[..., :1] / np.maximum(S[..., 1:].sum(axis=-1, keepdims=True), 1e-300))

@@ -174,19 +174,19 @@ def whitened(K: int, D: int, seed: int) -> tuple[Array, Array, Array, Array]:
     return A, rng.normal(size=(K, D)), rng.normal(size=K), dof
 
 
-@pytest.mark.parametrize("D", [1, 2, 5, 9])
+@pytest.mark.parametrize("D", [1, 2, 4, 5, 9, 16])
 def test_gaussian_scores_are_those_of_the_twin(D: int) -> None:
     A, b, c, dof = whitened(6, D, D)
-    X = np.random.default_rng(1).exponential(2.0, (30, D)) ** 2
+    X = np.random.default_rng(1).exponential(2.0, (300, D)) ** 2
     expected = [[whitened_score(x, A[k], b[k], c[k], dof[k]) for x in X] for k in range(6)]
-    out = np.full((6, 30), np.nan)
-    for first, last in ((0, 13), (13, 30)):
+    out = np.full((6, 300), np.nan)
+    for first, last in ((0, 13), (13, 300)):
         kernels.gaussian_scores(np.ascontiguousarray(X.T), A, b, c, dof, first, last, out)
     np.testing.assert_allclose(out, expected, rtol=1e-10)
 
-    labels = np.random.default_rng(2).integers(0, 3, 30).astype(np.int32)
-    own = np.empty((2, 30))
-    kernels.gaussian_own_scores(X.T, A, b, c, dof, labels, 0, 30, own)
+    labels = np.random.default_rng(2).integers(0, 3, 300).astype(np.int32)
+    own = np.empty((2, 300))
+    kernels.gaussian_own_scores(X.T, A, b, c, dof, labels, 0, 300, own)
     wanted = [[expected[2 * k + side][n] for n, k in enumerate(labels)] for side in range(2)]
     np.testing.assert_allclose(own, wanted, rtol=1e-10)
 

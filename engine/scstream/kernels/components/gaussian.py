@@ -14,6 +14,8 @@ from scstream.kernels.basics.scalar_math import log1p64
 
 #: Points of a cluster that are scored side by side.
 _CHUNK = 128
+#: Features from which points are copied to score them: those of one point lie on as many pages of memory.
+_MANY_FEATURES = 8
 
 
 @kernel(fastmath=FAST)
@@ -21,18 +23,33 @@ def gaussian_scores(XT, A, b, c, dof, first, last, out):
     """Scores out[:, first:last] of the points [first, last) under each whitened Gaussian or Student t.
 
     q = |A x + b|^2; score = c - q / 2, or c - (dof + D) / 2 log(1 + q / dof) if dof > 0.
-    XT (D, N), A (K, D, D), b (K, D), c, dof (K,), out (K, N) float64.
+    XT (D, N), A (K, D, D), zero above its diagonals, b (K, D), c, dof (K,), out (K, N) float64.
     """
-    y = np.empty(last - first)
+    D, n_points = XT.shape[0], last - first
+    if D < _MANY_FEATURES:
+        y = np.empty((4, n_points))
+        for k in range(c.shape[0]):
+            _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+        return
+    y, n_chunks = np.empty((4, _CHUNK)), -(-n_points // _CHUNK)
+    X = np.empty((n_chunks, D, _CHUNK))
+    for chunk in range(n_chunks):
+        start = first + chunk * _CHUNK
+        for j in range(D):
+            for m in range(uint(min(_CHUNK, last - start))):
+                X[chunk, j, m] = XT[j, uint(start) + m]
     for k in range(c.shape[0]):
-        _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+        for chunk in range(n_chunks):
+            start = first + chunk * _CHUNK
+            size = min(_CHUNK, last - start)
+            _score_points(X[chunk], 0, A[k], b[k], c[k], dof[k], y[:, :size], out[k, start : start + size])
 
 
 @leaf(fastmath=FAST)
 def _score_points(XT, first, A, b, c, dof, y, q):
     """Scores q (n,) of the points XT[:, first : first + n] under one cluster; see `gaussian_scores`.
 
-    XT (D, N), A (D, D), b (D,) float64; y (n,) is scratch.
+    XT (D, N), A (D, D), zero above its diagonal, b (D,) float64; y (4, n) is scratch.
     """
     vectorise()
     D = XT.shape[0]
@@ -53,18 +70,33 @@ def _score_points(XT, first, A, b, c, dof, y, q):
 def _square_distances(XT, first, A, b, y, q):
     """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `_score_points`."""
     vectorise()
-    for n in range(uint(q.shape[0])):
-        y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
-        q[n] = y0 * y0
-    for i in range(1, XT.shape[0]):
-        for n in range(uint(q.shape[0])):
-            y[n] = b[i] + A[i, 0] * XT[0, uint(first) + n]
-        for j in range(1, i):
-            for n in range(uint(q.shape[0])):
-                y[n] += A[i, j] * XT[j, uint(first) + n]
-        for n in range(uint(q.shape[0])):
-            last = y[n] + A[i, i] * XT[i, uint(first) + n]
-            q[n] += last * last
+    D, size = XT.shape[0], uint(q.shape[0])
+    y0, y1, y2, y3 = y[0], y[1], y[2], y[3]
+    for n in range(size):
+        q[n] = 0.0
+    # Four rows and two features at a time: points and sums are loaded and stored less often.
+    for i in range(0, D - 3, 4):
+        for n in range(size):
+            y0[n], y1[n], y2[n], y3[n] = b[i], b[i + 1], b[i + 2], b[i + 3]
+        for j in range(0, i + 4, 2):
+            a0, a1, a2, a3 = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
+            c0, c1, c2, c3 = A[i, j + 1], A[i + 1, j + 1], A[i + 2, j + 1], A[i + 3, j + 1]
+            for n in range(size):
+                u, v = XT[j, uint(first) + n], XT[j + 1, uint(first) + n]
+                y0[n] = y0[n] + a0 * u + c0 * v
+                y1[n] = y1[n] + a1 * u + c1 * v
+                y2[n] = y2[n] + a2 * u + c2 * v
+                y3[n] = y3[n] + a3 * u + c3 * v
+        for n in range(size):
+            q[n] = q[n] + y0[n] * y0[n] + y1[n] * y1[n] + y2[n] * y2[n] + y3[n] * y3[n]
+    for i in range(D - D % 4, D):
+        for n in range(size):
+            y0[n] = b[i]
+        for j in range(i + 1):
+            for n in range(size):
+                y0[n] += A[i, j] * XT[j, uint(first) + n]
+        for n in range(size):
+            q[n] += y0[n] * y0[n]
 
 
 @leaf(fastmath=FAST)
