@@ -24,21 +24,21 @@ from scstream_app.ui.document.look import Shown
 from scstream_app.ui.document.split_line import Mask
 from scstream_app.ui.document.state import State
 from scstream_app.ui.qt.toast import Toast
-from scstream_app.ui.viewer.divider import WIPE, WipeDivider
-from scstream_app.ui.viewer.file_drop import FileDrop
-from scstream_app.ui.viewer.frame_map import FrameMap
-from scstream_app.ui.viewer.hover import Hover, HoverFinder, HoverLabel
-from scstream_app.ui.viewer.object_outlines import ObjectOutlines
-from scstream_app.ui.viewer.panning import Panning
-from scstream_app.ui.viewer.picture_painter import PicturePainter, PicturePlace
-from scstream_app.ui.viewer.select_tool import SelectTool
-from scstream_app.ui.viewer.selection_outline import SelectionOutline
-from scstream_app.ui.viewer.split_preview import SplitPreview
-from scstream_app.ui.viewer.stacked_layout import StackedLayout
+from scstream_app.ui.viewer.geometry.frame_map import FrameMap
+from scstream_app.ui.viewer.geometry.stacked_layout import StackedLayout
+from scstream_app.ui.viewer.geometry.zoom_view import ZoomView
+from scstream_app.ui.viewer.mouse.divider import WIPE, WipeDivider
+from scstream_app.ui.viewer.mouse.file_drop import FileDrop
+from scstream_app.ui.viewer.mouse.hover import Hover, HoverFinder, HoverLabel
+from scstream_app.ui.viewer.mouse.panning import Panning
+from scstream_app.ui.viewer.mouse.select_tool import SelectTool
+from scstream_app.ui.viewer.mouse.viewer_tool import ViewerTool
+from scstream_app.ui.viewer.painting.marks import as_image, background, dashed, paint_note, paint_text
+from scstream_app.ui.viewer.painting.object_outlines import ObjectOutlines
+from scstream_app.ui.viewer.painting.picture_painter import PicturePainter, PicturePlace
+from scstream_app.ui.viewer.painting.selection_outline import SelectionOutline
+from scstream_app.ui.viewer.painting.split_preview import SplitPreview
 from scstream_app.ui.viewer.unsegmented_label import UnsegmentedLabel
-from scstream_app.ui.viewer.viewer_painting import as_image, background, dashed, paint_note, paint_text
-from scstream_app.ui.viewer.viewer_tool import ViewerTool
-from scstream_app.ui.viewer.zoom_view import ZoomView
 from scstream_app.warmup_messages import PREPARING
 
 _NO_OBJECT = f"No objects yet. Select segments in another view and choose {BY_ID['group'].menu_path}"

@@ -19,7 +19,7 @@ from scstream.pixels.uncertainty import uncertainty
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.viewer.hover import Membership
+from scstream_app.ui.viewer.mouse.hover import Membership
 from scstream_app.ui.viewer.viewer import Viewer
 
 

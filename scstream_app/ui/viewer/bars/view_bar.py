@@ -12,8 +12,8 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.qt.layout.narrow_row import NarrowRow
 from scstream_app.ui.viewer.bars.view_icons import ICON_SIDE, objects_icon, view_icon
 from scstream_app.ui.viewer.bars.view_legend import ViewLegend
-from scstream_app.ui.viewer.viewport import MAX_SCALE
-from scstream_app.ui.viewer.zoom_view import ZoomView
+from scstream_app.ui.viewer.geometry.viewport import MAX_SCALE
+from scstream_app.ui.viewer.geometry.zoom_view import ZoomView
 
 _PREFIX = "view_"
 _OBJECTS = "show_objects"

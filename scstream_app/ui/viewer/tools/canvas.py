@@ -21,7 +21,7 @@ from scstream_app.ui.document.undo_commands.painting import (
     push_painted,
 )
 from scstream_app.ui.qt.threads.job_queue import JobQueue
-from scstream_app.ui.viewer.frame_map import Tile
+from scstream_app.ui.viewer.geometry.frame_map import Tile
 from scstream_app.ui.viewer.tools.strokes import Point
 from scstream_app.ui.viewer.tools.tool_options import ToolOptions
 from scstream_app.ui.viewer.viewer import Viewer

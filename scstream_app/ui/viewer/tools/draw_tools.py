@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 from scstream_app.ui.actions.actions import BY_ID, Actions
 from scstream_app.ui.document.undo_commands import last_object
 from scstream_app.ui.qt.threads.job_queue import JobQueue
+from scstream_app.ui.viewer.mouse.viewer_tool import ViewerTool
 from scstream_app.ui.viewer.tools.area_tools import BoxTool, LassoTool
 from scstream_app.ui.viewer.tools.brush_tool import BrushTool
 from scstream_app.ui.viewer.tools.canvas import Canvas
 from scstream_app.ui.viewer.tools.tool_bar import TOOLS, ToolBar
 from scstream_app.ui.viewer.tools.tool_options import ToolOptions
 from scstream_app.ui.viewer.viewer import Viewer
-from scstream_app.ui.viewer.viewer_tool import ViewerTool
 
 _SELECT = "tool_select"
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 
 from scstream_app.ui.document.undo_commands.painting import PaintedFrame
-from scstream_app.ui.viewer.frame_map import Tile
+from scstream_app.ui.viewer.geometry.frame_map import Tile
+from scstream_app.ui.viewer.mouse.viewer_tool import ViewerTool
 from scstream_app.ui.viewer.tools.canvas import Canvas
 from scstream_app.ui.viewer.tools.strokes import Point
-from scstream_app.ui.viewer.viewer_tool import ViewerTool
 
 
 class DrawingTool(ViewerTool, ABC):

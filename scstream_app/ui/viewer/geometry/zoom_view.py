@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QImage, QNativeGestureEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QWidget
 
-from scstream_app.ui.viewer.viewport import MAX_SCALE, Viewport
+from scstream_app.ui.viewer.geometry.viewport import MAX_SCALE, Viewport
 
 #: Shortest length of the image's longer side, in screen pixels.
 _MIN_SIDE = 24.0

@@ -13,9 +13,9 @@ from scstream_app.plural import counted
 from scstream_app.render.image_types import IdMap
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.viewer.frame_map import FrameMap, Tile
-from scstream_app.ui.viewer.panning import Panning
-from scstream_app.ui.viewer.viewer_tool import ViewerTool
+from scstream_app.ui.viewer.geometry.frame_map import FrameMap, Tile
+from scstream_app.ui.viewer.mouse.panning import Panning
+from scstream_app.ui.viewer.mouse.viewer_tool import ViewerTool
 
 #: Keys that add to the selection or take away from it.
 _ALTERING = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier

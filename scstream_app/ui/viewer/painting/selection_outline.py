@@ -6,8 +6,8 @@ from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from scstream_app.render.markings import Lines
-from scstream_app.ui.viewer.frame_map import FrameMap
-from scstream_app.ui.viewer.viewer_painting import outline_path
+from scstream_app.ui.viewer.geometry.frame_map import FrameMap
+from scstream_app.ui.viewer.painting.marks import outline_path
 
 #: Length of a dash in screen pixels, and how far it moves at a time.
 _DASH, _STEP = 4.0, 1.0

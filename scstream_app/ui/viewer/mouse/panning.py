@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QApplication
 
-from scstream_app.ui.viewer.zoom_view import ZoomView
+from scstream_app.ui.viewer.geometry.zoom_view import ZoomView
 
 
 class Panning:

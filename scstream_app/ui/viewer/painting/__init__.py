@@ -1,0 +1,1 @@
+"""What the viewer paints: the picture, and marks over it."""
