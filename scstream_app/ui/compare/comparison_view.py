@@ -12,7 +12,14 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.compare.compared_frame import ComparedFrame
 from scstream_app.ui.viewer.geometry.zoom_view import ZoomView
-from scstream_app.ui.viewer.painting.marks import as_image, average, background, paint_divider, paint_note, paint_text
+from scstream_app.ui.viewer.painting.primitives import (
+    as_image,
+    average,
+    background,
+    paint_divider,
+    paint_note,
+    paint_text,
+)
 
 Mode = Literal["wipe", "side_by_side", "difference"]
 

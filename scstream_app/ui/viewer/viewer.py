@@ -33,9 +33,9 @@ from scstream_app.ui.viewer.mouse.hover import Hover, HoverFinder, HoverLabel
 from scstream_app.ui.viewer.mouse.panning import Panning
 from scstream_app.ui.viewer.mouse.select_tool import SelectTool
 from scstream_app.ui.viewer.mouse.viewer_tool import ViewerTool
-from scstream_app.ui.viewer.painting.marks import as_image, background, dashed, paint_note, paint_text
 from scstream_app.ui.viewer.painting.object_outlines import ObjectOutlines
 from scstream_app.ui.viewer.painting.picture_painter import PicturePainter, PicturePlace
+from scstream_app.ui.viewer.painting.primitives import as_image, background, dashed, paint_note, paint_text
 from scstream_app.ui.viewer.painting.selection_outline import SelectionOutline
 from scstream_app.ui.viewer.painting.split_preview import SplitPreview
 from scstream_app.ui.viewer.unsegmented_label import UnsegmentedLabel

@@ -15,7 +15,7 @@ import scstream_app.ui
 from scstream_app.ui.qt.appearance import theme
 from scstream_app.ui.qt.appearance.contrast import LEAST, PAIRS, contrast, mix
 from scstream_app.ui.qt.message_bar import MessageBar
-from scstream_app.ui.viewer.painting.marks import background
+from scstream_app.ui.viewer.painting.primitives import background
 
 #: A style sheet with a ground and a text colour, as toasts and labels over the picture have.
 _SHEET = re.compile(r"background: (rgba\([^)]*\)|#\w{6}); color: (#\w{6})")

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from scstream_app.render import views
 from scstream_app.render.image_types import Picture
-from scstream_app.ui.viewer.painting.marks import as_image
+from scstream_app.ui.viewer.painting.primitives import as_image
 
 _GREY, _DARK, _BRIGHT = 90, 40, 225
 #: Size of the colour scale and of the samples of lines, and the distance between parts, in pixels.

@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter
 
 from scstream_app.ui.document.display import Display
 from scstream_app.ui.viewer.geometry.frame_map import FrameMap
-from scstream_app.ui.viewer.painting.marks import paint_divider
+from scstream_app.ui.viewer.painting.primitives import paint_divider
 
 #: Distance from the divider within which it can be dragged, in logical pixels.
 _GRIP = 6.0

@@ -1,1 +1,1 @@
-"""What the viewer paints: the picture, and marks over it."""
+"""What the viewer paints: the picture, and lines and texts over it."""

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTransform
 from scstream_app.render.markings import Lines
 from scstream_app.render.palette import RGB
 from scstream_app.ui.viewer.geometry.frame_map import FrameMap
-from scstream_app.ui.viewer.painting.marks import outline_path
+from scstream_app.ui.viewer.painting.primitives import outline_path
 
 #: Width of the lines, without their edges, in logical pixels.
 _WIDTH = 2.0

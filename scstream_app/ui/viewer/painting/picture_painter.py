@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 
 from scstream_app.render.image_types import Picture
 from scstream_app.ui.qt.widgets import paint_checkers
-from scstream_app.ui.viewer.painting.marks import as_image, average, interpolate
+from scstream_app.ui.viewer.painting.primitives import as_image, average, interpolate
 
 #: From this zoom on pixels are drawn as squares; below it squares would have uneven widths.
 _PIXELATED_FROM = 2.0

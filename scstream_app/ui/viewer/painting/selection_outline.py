@@ -7,7 +7,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QPen
 
 from scstream_app.render.markings import Lines
 from scstream_app.ui.viewer.geometry.frame_map import FrameMap
-from scstream_app.ui.viewer.painting.marks import outline_path
+from scstream_app.ui.viewer.painting.primitives import outline_path
 
 #: Length of a dash in screen pixels, and how far it moves at a time.
 _DASH, _STEP = 4.0, 1.0

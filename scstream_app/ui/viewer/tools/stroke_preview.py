@@ -9,7 +9,7 @@ from PySide6.QtGui import QPainter
 from scstream_app.objects.edits import Mask
 from scstream_app.render.palette import RGB
 from scstream_app.ui.viewer.geometry.frame_map import FrameMap
-from scstream_app.ui.viewer.painting.marks import as_image
+from scstream_app.ui.viewer.painting.primitives import as_image
 from scstream_app.ui.viewer.tools.strokes import Part
 
 _OPACITY = 140

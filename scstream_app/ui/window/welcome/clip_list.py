@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QScrollArea, QWidget
 
 from scstream_app.render.image_types import Picture
-from scstream_app.ui.viewer.painting.marks import as_image
+from scstream_app.ui.viewer.painting.primitives import as_image
 from scstream_app.ui.window.welcome.thumbnail_loader import ThumbnailLoader
 
 #: Size of the pictures in the list.
