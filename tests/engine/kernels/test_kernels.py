@@ -174,7 +174,7 @@ def whitened(K: int, D: int, seed: int) -> tuple[Array, Array, Array, Array]:
     return A, rng.normal(size=(K, D)), rng.normal(size=K), dof
 
 
-@pytest.mark.parametrize("D", [1, 2, 4, 5, 9, 16])
+@pytest.mark.parametrize("D", [1, 2, 5, 9, 12, 15])
 def test_gaussian_scores_are_those_of_the_twin(D: int) -> None:
     A, b, c, dof = whitened(6, D, D)
     X = np.random.default_rng(1).exponential(2.0, (300, D)) ** 2

@@ -14,8 +14,8 @@ from scstream.kernels.basics.scalar_math import log1p64
 
 #: Points of a cluster that are scored side by side.
 _CHUNK = 128
-#: Features from which points are copied to score them: those of one point lie on as many pages of memory.
-_MANY_FEATURES = 8
+#: Features from which four rows of a matrix at a time take less time than one: with fewer they take more.
+_MANY_FEATURES = 12
 
 
 @kernel(fastmath=FAST)
@@ -25,24 +25,9 @@ def gaussian_scores(XT, A, b, c, dof, first, last, out):
     q = |A x + b|^2; score = c - q / 2, or c - (dof + D) / 2 log(1 + q / dof) if dof > 0.
     XT (D, N), A (K, D, D), zero above its diagonals, b (K, D), c, dof (K,), out (K, N) float64.
     """
-    D, n_points = XT.shape[0], last - first
-    if D < _MANY_FEATURES:
-        y = np.empty((4, n_points))
-        for k in range(c.shape[0]):
-            _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
-        return
-    y, n_chunks = np.empty((4, _CHUNK)), -(-n_points // _CHUNK)
-    X = np.empty((n_chunks, D, _CHUNK))
-    for chunk in range(n_chunks):
-        start = first + chunk * _CHUNK
-        for j in range(D):
-            for m in range(uint(min(_CHUNK, last - start))):
-                X[chunk, j, m] = XT[j, uint(start) + m]
+    y = np.empty((4, last - first))
     for k in range(c.shape[0]):
-        for chunk in range(n_chunks):
-            start = first + chunk * _CHUNK
-            size = min(_CHUNK, last - start)
-            _score_points(X[chunk], 0, A[k], b[k], c[k], dof[k], y[:, :size], out[k, start : start + size])
+        _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
 
 
 @leaf(fastmath=FAST)
@@ -55,8 +40,10 @@ def _score_points(XT, first, A, b, c, dof, y, q):
     D = XT.shape[0]
     if D == 2:
         _square_distances_in_a_plane(XT, first, A, b, q)
+    elif D < _MANY_FEATURES:
+        _square_distances(XT, first, A, b, y[0], q)
     else:
-        _square_distances(XT, first, A, b, y, q)
+        _square_distances_by_fours(XT, first, A, b, y, q)
     if dof > 0:
         scale, inverse = 0.5 * (dof + D), 1.0 / dof
         for n in range(uint(q.shape[0])):
@@ -68,13 +55,33 @@ def _score_points(XT, first, A, b, c, dof, y, q):
 
 @leaf(fastmath=FAST)
 def _square_distances(XT, first, A, b, y, q):
-    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `_score_points`."""
+    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `_score_points`, but y (n,)."""
+    vectorise()
+    for n in range(uint(q.shape[0])):
+        y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
+        q[n] = y0 * y0
+    for i in range(1, XT.shape[0]):
+        for n in range(uint(q.shape[0])):
+            y[n] = b[i] + A[i, 0] * XT[0, uint(first) + n]
+        for j in range(1, i):
+            for n in range(uint(q.shape[0])):
+                y[n] += A[i, j] * XT[j, uint(first) + n]
+        for n in range(uint(q.shape[0])):
+            last = y[n] + A[i, i] * XT[i, uint(first) + n]
+            q[n] += last * last
+
+
+@leaf(fastmath=FAST)
+def _square_distances_by_fours(XT, first, A, b, y, q):
+    """`_square_distances` for many features, four rows of A and two features at a time: y (4, n).
+
+    Points and sums are loaded and stored less often.
+    """
     vectorise()
     D, size = XT.shape[0], uint(q.shape[0])
     y0, y1, y2, y3 = y[0], y[1], y[2], y[3]
     for n in range(size):
         q[n] = 0.0
-    # Four rows and two features at a time: points and sums are loaded and stored less often.
     for i in range(0, D - 3, 4):
         for n in range(size):
             y0[n], y1[n], y2[n], y3[n] = b[i], b[i + 1], b[i + 2], b[i + 3]
