@@ -43,11 +43,14 @@ class _Prepared:
     Parameters
     ----------
     picture : ReducedPicture
+    motion : Motion
+        From the picture to that of the frame before.
     evidence : list of (_Tracked, PixelEvidence)
         All objects on the frame before, and the evidence for their pixels on this one.
     """
 
     picture: ReducedPicture
+    motion: Motion
     evidence: list[tuple[_Tracked, PixelEvidence]]
 
 
@@ -148,7 +151,14 @@ class ObjectTracker:
     def _follow(self, result: FrameResult) -> WorkingFrame:
         prepared = self._prepared(result.picture)
         frame = WorkingFrame.of(prepared.picture, result.ids)
-        moved = {id(one): advance(pixels, frame, result.events, self._weights) for one, pixels in prepared.evidence}
+        moved = {}
+        for one, pixels in prepared.evidence:
+            track, scores = advance(pixels, frame, result.events, self._weights)
+            if scores.cut_off:
+                # It grew faster than it moved.
+                wider = PixelEvidence.of(one.track, prepared.picture, prepared.motion, self._weights, everywhere=True)
+                track, scores = advance(wider, frame, result.events, self._weights)
+            moved[id(one)] = track, scores
         for since, version in self._versions.items():
             found = [None if one is None else moved[id(one)] for one in version]
             self._versions[since] = _exclusive(version, found)
@@ -186,7 +196,7 @@ def _look_ahead(before: Picture, picture: Picture, tracks: Iterable[_Tracked], w
     """Look for objects in a picture; ``before`` is the reduced one of the frame that they were tracked to."""
     small = ReducedPicture.of(picture)
     motion = Motion.between(before, small.grey)
-    return _Prepared(small, [(one, PixelEvidence.of(one.track, small, motion, weights)) for one in tracks])
+    return _Prepared(small, motion, [(one, PixelEvidence.of(one.track, small, motion, weights)) for one in tracks])
 
 
 def _exclusive(version: _Version, found: Sequence[tuple[Track, Scores] | None]) -> _Version:

@@ -45,6 +45,8 @@ class Scores:
         Pixels of thin parts, which may be anywhere.
     thin_score : float
         Least score of these.
+    cut_off : bool
+        Whether the object reaches the border of where it was sought, and may go on there.
     """
 
     shape: Size
@@ -52,6 +54,7 @@ class Scores:
     values: Shares
     thin: npt.NDArray[np.bool_] | None
     thin_score: float
+    cut_off: bool
 
     @property
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -87,8 +90,10 @@ def advance(
     shift = _area_shift(scores, expected, weights.area)
     full = guide.enlarged(slope, offset + shift, -_JOINT_LIMIT)
     thin = pixels.thin.mask if pixels.thin is not None and weights.thin_parts else None
-    found = Scores(frame.ids.shape, guide.place, full, thin, weights.thin_parts * _THIN_SCORE)
-    return track.after_frame(frame, part, scores + shift, expected, pixels.thin), found
+    scores += shift
+    cut_off = _reaches_border(scores > 0.0, pixels.region, frame.size)
+    found = Scores(frame.ids.shape, guide.place, full, thin, weights.thin_parts * _THIN_SCORE, cut_off)
+    return track.after_frame(frame, part, scores, expected, pixels.thin), found
 
 
 def _segment_evidence(
@@ -124,6 +129,17 @@ def _without_straddlers(odds: npt.NDArray[np.float64], inside: npt.NDArray[np.ge
     held = np.asarray(inside, np.float64)
     pure = np.maximum(1.0 - _STRADDLING * held / max(float(held.sum()), 1.0), 0.0)
     return np.asarray(np.where(odds < 0.0, odds * pure, odds), np.float64)
+
+
+def _reaches_border(found: npt.NDArray[np.bool_], region: Region, size: Size) -> bool:
+    """Whether what was found in a region touches its border, other than that of the picture of this size."""
+    (top, bottom, _), (left, right, _) = (part.indices(length) for part, length in zip(region, size, strict=True))
+    return bool(
+        (top > 0 and found[0].any())
+        or (bottom < size[0] and found[-1].any())
+        or (left > 0 and found[:, 0].any())
+        or (right < size[1] and found[:, -1].any())
+    )
 
 
 def _area_shift(scores: Shares, expected: float, weight: float) -> float:

@@ -69,12 +69,17 @@ class PixelEvidence:
     thin: ThinParts | None
 
     @classmethod
-    def of(cls, track: Track, picture: ReducedPicture, motion: Motion, weights: Weights) -> PixelEvidence:
-        """Find the evidence for an object in the next frame; ``motion`` leads from there to the frame of the track."""
+    def of(
+        cls, track: Track, picture: ReducedPicture, motion: Motion, weights: Weights, everywhere: bool = False
+    ) -> PixelEvidence:
+        """Find the evidence for an object in the next frame; ``motion`` leads from there to the frame of the track.
+
+        It is sought around the moved mask; in the whole picture if it was lost, or if ``everywhere`` is set.
+        """
         track = track.with_newest()
         warped, lost = motion.moved(track.shares), track.is_lost
         inside = warped > 0.5
-        region = (slice(None), slice(None)) if lost else region_around(inside)
+        region = (slice(None), slice(None)) if lost or everywhere else region_around(inside)
         codes, here = colour_model.codes(picture.rgb[region]), warped[region]
         first, recent = track.first.log_odds(), track.recent.log_odds()
         moves = motion_evidence(motion, picture.grey, warped, region)

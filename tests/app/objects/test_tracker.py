@@ -332,3 +332,12 @@ def test_a_mask_of_another_size_is_rejected() -> None:
 def test_too_many_objects_are_rejected() -> None:
     with pytest.raises(InvalidData, match="255"):
         ObjectTracker(MarkedObject.made(f"thing {k}", (0, 0, 0), 0, {k}) for k in range(256))
+
+
+def test_what_grows_beyond_where_it_is_sought_is_not_cut_off() -> None:
+    """A bird spreads its wings; it is sought near where it was."""
+    folded, spread = square(40, 8), np.zeros(SHAPE, bool)
+    spread[40:64, 8:118] = True
+    masks = [folded, folded, spread]
+    found = tracked([object_of(painted(0, folded))], [result(k, [(mask, RED)]) for k, mask in enumerate(masks)])
+    assert metrics.jaccard(found[2].mask(0), spread) > GOOD
