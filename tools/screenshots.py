@@ -3,7 +3,7 @@
     python tools/screenshots.py [FOLDER]
     python tools/screenshots.py --all FOLDER
 
-``--all`` writes images for a visual check: every view in both themes at three sizes and densities, the welcome page,
+``--all`` writes images for a visual check: every view in both themes at four sizes and densities, the welcome page,
 every dialog and a message. Needs a display; without one, run it under Xvfb:
 `xvfb-run -s "-screen 0 1600x1000x24" python tools/screenshots.py`.
 """

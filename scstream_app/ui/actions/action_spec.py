@@ -17,6 +17,8 @@ Needs = Literal[
     "segments",
     "object",
     "drawing",
+    "objects",
+    "tracked objects",
     "playback",
     "play",
     "steps",

@@ -54,6 +54,10 @@ def why_unavailable(document: Document, action: str, *, recording: bool = False,
             return SAVING if document.saving else ""
         case "drawing":
             return _why_no_drawing(document)
+        case "objects":
+            return _why_no_drawing(document) or _why_no_objects(document)
+        case "tracked objects":
+            return _why_no_playback(document, action) or _why_no_objects(document)
         case "undo":
             return _why_no_undo(document, document.undo.canUndo(), "Nothing to undo")
         case "redo":
@@ -99,9 +103,7 @@ def _why_not_on_segments(document: Document, action: str) -> str:
         return _SELECTION_HINTS[action]
     if action == "group" and not can_group(document):
         return "Wait until this frame is segmented: its segments are not final yet"
-    if action == "ungroup" and not document.objects:
-        return "There is no object yet"
-    return ""
+    return _why_no_objects(document) if action == "ungroup" else ""
 
 
 def _selection_fits(count: int, action: str) -> bool:
@@ -181,6 +183,10 @@ def _why_no_drawing(document: Document) -> str:
     if not document.is_open:
         return _NOTHING_OPEN
     return "Record the live source and open the recording: its frames are not stored" if document.live else ""
+
+
+def _why_no_objects(document: Document) -> str:
+    return "" if document.objects else "There is no object yet"
 
 
 def _why_no_step(document: Document) -> str:

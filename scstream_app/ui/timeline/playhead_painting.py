@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPalette, QPolygonF
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPalette
 
 from scstream_app.ui.timeline.time_scale import TimeScale
 from scstream_app.ui.timeline.timeline_painting import TOP
+
+#: How far beside the visible frames the playhead may be, in pixels.
+BESIDE = 7
 
 
 def paint_range(
@@ -43,12 +46,32 @@ def paint_range(
             painter.fillRect(QRectF(min(x, x + 6.0 * side), bottom - 2.0, 6.0, 2.0), mark)
 
 
-def paint_playhead(painter: QPainter, palette: QPalette, x: float, bottom: float) -> None:
-    """Paint the playhead at a horizontal position in pixels."""
+def playhead_width(metrics: QFontMetricsF, index: int) -> float:
+    """Width of the plate with the number of a frame at the top of the playhead, in pixels."""
+    return max(metrics.horizontalAdvance(str(index)) + 8.0, 12.0)
+
+
+def paint_playhead(painter: QPainter, palette: QPalette, scale: TimeScale, area: QRect, index: int) -> None:
+    """Paint the playhead on a frame; it bears the frame's number, since it hides that of the ruler.
+
+    Parameters
+    ----------
+    painter : QPainter
+    palette : QPalette
+    scale : TimeScale
+    area : QRect
+        The visible frames.
+    index : int
+        The frame.
+    """
     colour = palette.color(QPalette.ColorRole.WindowText)
+    x, width = scale.x_of(index), playhead_width(QFontMetricsF(painter.font()), index)
+    rightmost = area.left() + area.width() + BESIDE - width
+    plate = QRectF(min(max(x - 0.5 * width, area.left() - BESIDE), rightmost), 0.0, width, TOP - 2.0)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
-    tip = [QPointF(x - 5.0, 1.0), QPointF(x + 5.0, 1.0), QPointF(x + 5.0, 5.0), QPointF(x, 11.0)]
-    painter.drawPolygon(QPolygonF([*tip, QPointF(x - 5.0, 5.0)]))
-    painter.fillRect(QRectF(x - 0.75, 8.0, 1.5, bottom - 8.0), colour)
+    painter.drawRoundedRect(plate, 3.0, 3.0)
+    painter.fillRect(QRectF(x - 0.75, plate.bottom() - 1.0, 1.5, area.height() - plate.bottom() + 1.0), colour)
+    painter.setPen(palette.color(QPalette.ColorRole.Window))
+    painter.drawText(plate, Qt.AlignmentFlag.AlignCenter, str(index))

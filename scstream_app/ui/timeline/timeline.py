@@ -7,6 +7,7 @@ import math
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
+    QFontMetricsF,
     QHelpEvent,
     QMouseEvent,
     QPainter,
@@ -26,21 +27,20 @@ from scstream_app.ui.document.playback.frame_times import timecode
 from scstream_app.ui.document.playback.player import Player
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.undo_commands.text import segments_text
 from scstream_app.ui.timeline.event_marks import LANES, EventMarks, nearest
 from scstream_app.ui.timeline.filter_chip import FilterChip
-from scstream_app.ui.timeline.playhead_painting import paint_playhead, paint_range
+from scstream_app.ui.timeline.playhead_painting import BESIDE, paint_playhead, paint_range, playhead_width
 from scstream_app.ui.timeline.scroll_bar import ScrollBar
 from scstream_app.ui.timeline.time_scale import TimeScale
 from scstream_app.ui.timeline.time_view import TimeView
-from scstream_app.ui.timeline.timeline_painting import BAR, CELL, LANE, TOP, StaticLayer
+from scstream_app.ui.timeline.timeline_painting import BAR, CELL, LANE, TOP, StaticLayer, small_font
 
 _RIGHT = 10
 #: Ratio of the curve's scale to its largest value.
 _HEADROOM = 1.1
 #: Distance within which the mouse hits an event mark or a scene cut, in pixels.
 _REACH, _CUT_REACH = 5.0, 3.0
-#: Half the width of the playhead, in pixels.
-_HEAD = 7
 #: Initial number of frames of a source of unknown length, and the factor by which it grows.
 _ROOM, _GROWTH = 250, 1.25
 #: Seconds between two updates with new frames.
@@ -53,9 +53,11 @@ class Timeline(TimeView):
     A cached pixmap holds everything except playhead and in/out points; new frames are appended to it.
     ``menu_requested`` carries the screen position of a right click, after seeking to its frame. ``scale_changed`` is
     emitted when frames are at other positions: after zooming and scrolling, for another clip, and for another width.
+    ``message`` carries what a click has selected.
     """
 
     menu_requested = Signal(QPoint)
+    message = Signal(str)
 
     def __init__(self, document: Document, player: Player, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -202,9 +204,11 @@ class Timeline(TimeView):
             self._follow(self._here, index)
         self._here = index
         before, self._head = self._head, None if index is None else self.x_of(index)
+        # Where the plate may be, also beside its frame at an end of the track.
+        reach = math.ceil(playhead_width(QFontMetricsF(small_font(self.font())), self.scale.last)) + 1
         for x in {before, self._head} - {None}:
             assert x is not None
-            self.update(round(x) - _HEAD, 0, 2 * _HEAD, self.height())
+            self.update(round(x) - reach, 0, 2 * reach, self.height())
 
     def _follow(self, before: int | None, index: int) -> None:
         """Keep the playhead in view, unless the user has scrolled away from it while frames go by."""
@@ -284,8 +288,10 @@ class Timeline(TimeView):
         tick, cut = self._tick_at(point), self._cut_at(point)
         if tick is not None:
             # Select before seeking: selecting redraws the current frame, which would replace the pending seek.
-            self._document.display.select(id for happened in self.marks.events(*tick) for id in happened.ids)
+            ids = {id for happened in self.marks.events(*tick) for id in happened.ids}
+            self._document.display.select(ids)
             self._player.seek(tick[1])
+            self.message.emit(f"Selected by this mark: {segments_text(ids)}. Esc selects none.")
         else:
             self._player.seek(self.index_at(point.x()) if cut is None else cut)
 
@@ -360,12 +366,13 @@ class Timeline(TimeView):
         if self._layer is not None:
             painter.drawPixmap(0, 0, self._layer)
         if self._document.is_open or len(self.summary):
-            # Half a playhead is beside the track if it is on the first or last frame of the view.
-            painter.setClipRect(self.track().adjusted(-_HEAD, 0, _HEAD, 0), Qt.ClipOperation.IntersectClip)
+            # Part of the playhead is beside the track if it is on the first or last frame of the view.
+            painter.setClipRect(self.track().adjusted(-BESIDE, 0, BESIDE, 0), Qt.ClipOperation.IntersectClip)
             area = QRect(self.track().topLeft(), QSize(self.track().width(), self.bottom()))
             paint_range(painter, self.palette(), self.scale, area, (self._player.in_point, self._player.out_point))
-            if self._head is not None and self._here is not None and self.scale.shows(self._here):
-                paint_playhead(painter, self.palette(), self._head, self.bottom())
+            if self._here is not None and self.scale.shows(self._here):
+                painter.setFont(small_font(self.font()))
+                paint_playhead(painter, self.palette(), self.scale, area, self._here)
         painter.end()
 
     def _update_layer(self) -> None:

@@ -21,7 +21,7 @@ from scstream_app.ui.timeline.event_marks import LANES, EventMarks
 from scstream_app.ui.timeline.time_scale import TimeScale
 
 #: Heights in pixels of the ruler, of a lane of events, and of the progress bar.
-TOP, LANE, BAR = 16, 13, 5
+TOP, LANE, BAR = 18, 13, 5
 #: Width in pixels of a cell; the events of one cell share a mark.
 CELL = 8
 #: Colours on light and dark background, based on the colour-blind safe palette of Okabe and Ito.
@@ -33,6 +33,7 @@ _COLOURS: Mapping[Kind, tuple[QColor, QColor]] = MappingProxyType(
         Kind.DEATH: (QColor("#a8487c"), QColor("#e08fbb")),
     }
 )
+#: Size of the font relative to the window's.
 _SMALL = 0.88
 #: Space between two numbers of the ruler, and width of a frame from which on frames are divided, in pixels.
 _BETWEEN, _DIVIDED_FROM = 28, 12.0
@@ -40,6 +41,13 @@ _BETWEEN, _DIVIDED_FROM = 28, 12.0
 _HIDDEN = 0.35
 #: Pixels by which marks may extend beyond the track.
 _BESIDE = 5
+
+
+def small_font(font: QFont) -> QFont:
+    """The font of the timeline, for the font of its widget."""
+    small = QFont(font)
+    small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
+    return small
 
 
 class DrawnTimeline(Protocol):
@@ -82,9 +90,7 @@ class StaticLayer:
         """Draw everything right of ``left``, in pixels."""
         line = self._line
         self._painter.fillRect(QRect(left, 0, line.width() - left, line.height()), self._background)
-        small = line.font()
-        small.setPointSizeF(_SMALL * QFontInfo(small).pointSizeF())
-        self._painter.setFont(small)
+        self._painter.setFont(small_font(line.font()))
         if left < line.track().left():
             self._draw_names()
         self._painter.setClipRect(line.track().adjusted(-_BESIDE, 0, _BESIDE, 0), Qt.ClipOperation.IntersectClip)
@@ -163,12 +169,12 @@ class StaticLayer:
                 painter.fillRect(QRectF(round(x), TOP, 1.0, line.curve()[1] - TOP), rule)
         for frame in frames:
             x = round(line.x_of(frame))
-            painter.fillRect(QRectF(x, TOP - 5.0, 1.0, 5.0), faint)
+            painter.fillRect(QRectF(x, TOP - 4.0, 1.0, 4.0), faint)
             painter.setPen(text)
-            # Right of the playhead, which may stand on this frame.
-            box = QRectF(x + 7.0, 0.0, metrics.horizontalAdvance(str(frame)) + 2.0, TOP - 1.0)
-            if box.right() <= track.right() + _BESIDE:
-                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, str(frame))
+            width = metrics.horizontalAdvance(str(frame)) + 2.0
+            box = QRectF(x + 0.5 - 0.5 * width, 0.0, width, TOP - 4.0)
+            if track.left() - _BESIDE <= box.left() and box.right() <= track.right() + _BESIDE:
+                painter.drawText(box, Qt.AlignmentFlag.AlignCenter, str(frame))
         half = step // 2 if step % 2 == 0 else step // 5
         for frame in range(math.ceil(scale.begin / half) * half, math.ceil(scale.end), half) if half else ():
             painter.fillRect(QRectF(round(line.x_of(frame)), TOP - 2.0, 1.0, 2.0), faint)

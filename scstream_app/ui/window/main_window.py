@@ -74,7 +74,9 @@ from scstream_app.ui.window.welcome.welcome_lists import WelcomeLists
 from scstream_app.ui.window.window_title import WindowTitle
 
 _SIZE = QSize(1280, 800)
-_SELECTION_ACTIONS = tuple(spec.id for spec in KEY_ACTIONS if spec.needs in ("segments", "object"))
+_SELECTION_ACTIONS = tuple(
+    spec.id for spec in KEY_ACTIONS if spec.needs in ("segments", "object", "objects", "tracked objects")
+)
 
 
 class MainWindow(QMainWindow):
@@ -242,6 +244,7 @@ class MainWindow(QMainWindow):
         self.objects.current_changed.connect(self._update_selection)
         connect_objects(self.objects, self.lanes, self.viewer)
         self.timeline.menu_requested.connect(self._show_timeline_menu)
+        self.timeline.message.connect(self.viewer.show_toast)
         self.actions_.keys_changed.connect(self._update_keys)
         document.undo.undoTextChanged.connect(self._update_undo)
         document.undo.redoTextChanged.connect(self._update_undo)

@@ -107,11 +107,14 @@ def test_playback_waits_while_one_scrubs(story_document, player, timeline):
 def test_a_click_on_a_mark_goes_there_and_selects(qtbot, story_document, timeline, kind, frame, ids):
     point = on(timeline, kind, frame) + QPoint(3, 2)
     drag_a_little = point + QPoint(2, 0)
+    said: list[str] = []
+    timeline.message.connect(said.append)
     QTest.mousePress(timeline, LEFT, NONE, point)
     move(timeline, drag_a_little)
     QTest.mouseRelease(timeline, LEFT, NONE, drag_a_little)
     qtbot.waitUntil(lambda: story_document.display.index == frame)
     assert story_document.display.selection == ids
+    assert said == [f"Selected by this mark: segments {min(ids)} and {max(ids)}. Esc selects none."]
 
 
 def test_beside_its_lane_a_mark_is_not_clicked(qtbot, story_document, timeline):

@@ -512,6 +512,10 @@ def test_carrying_back_stops_while_the_session_is_moved(
 
 
 def test_carrying_back_says_which_object_is_missing(drawn: MainWindow, qtbot: QtBot) -> None:
+    first, second = drawn.document.display.shown.result.statistics["id"][:2].tolist()
+    undo_commands.make_object(drawn.document, "kite", [first])
+    undo_commands.make_object(drawn.document, "sail", [second])
+    drawn.objects.highlight(None)
     drawn.actions_["carry_back"].trigger()
     assert drawn.viewer.findChild(Toast).text() == "Highlight an object in the list of objects to carry it back."
 

@@ -112,6 +112,10 @@ def test_entries_on_segments_are_disabled_with_the_reason(opened: MainWindow, qt
     assert hide.toolTip() == "Hide or Show Segments (H)"
     assert rename.isEnabled()
     assert (ungroup.isEnabled(), ungroup.toolTip()) == (False, "There is no object yet")
+    about_objects = [opened.actions_[id] for id in ("carry_back", "next_low", "previous_low")]
+    assert {(action.isEnabled(), action.toolTip()) for action in about_objects} == {(False, "There is no object yet")}
+    undo_commands.make_object(opened.document, "square", [0])
+    assert all(action.isEnabled() for action in about_objects)
     undo_commands.make_object(opened.document, "dog", [0])
     assert ungroup.isEnabled()
     opened.document.display.select({0, 1})

@@ -15,7 +15,7 @@ _TOOLS = (
     _tool("tool_select", "Select", "V", "Click segments or drag over them to select them"),
     _tool("tool_brush", "Brush", "B", "Paint the object on this frame; it is tracked from there"),
     _tool("tool_eraser", "Eraser", "E", "Erase from the object on this frame; it is tracked from there"),
-    _tool("tool_lasso", "Lasso", "Q", "Draw around an area to add it to the object; with Alt or Ctrl, remove it"),
+    _tool("tool_lasso", "Lasso", "Q", "Draw around an area to add it to the object; with Ctrl, remove it"),
     _tool("tool_box", "Box", "X", "Draw a box around a thing to make it the object"),
 )
 
@@ -56,7 +56,7 @@ OBJECT: tuple[ActionSpec, ...] = (
         "Object",
         "Carry Back from Here",
         ("Shift+B",),
-        "drawing",
+        "objects",
         "Track the highlighted object from this frame back to its edit before, or to the first frame of the scene; "
         "this frame and later ones stay as they are",
     ),
@@ -74,10 +74,10 @@ OBJECT: tuple[ActionSpec, ...] = (
         "Object",
         "Next Frame of Low Confidence",
         ("Shift+N",),
-        "playback",
+        "tracked objects",
         "Go to the next frame at which the highlighted object, or else any object, is tracked badly",
     ),
-    ActionSpec("previous_low", "Object", "Previous Frame of Low Confidence", ("Shift+P",), "playback"),
+    ActionSpec("previous_low", "Object", "Previous Frame of Low Confidence", ("Shift+P",), "tracked objects"),
     separator("Object"),
     ActionSpec(
         "select_object",
