@@ -67,12 +67,17 @@ def with_removed(
     return _with_edit(changed, place, ObjectEdit("removed", frame, left, stop=_end(changed[place], frame)))
 
 
-def _end(object_: MarkedObject, frame: int) -> int | None:
-    """The first later frame at which all segments are replaced.
+def next_replacement(object_: MarkedObject, frame: int) -> ObjectEdit | None:
+    """The first edit of a later frame that replaces all segments.
 
-    An edit ends there, so that segments that it took from other objects belong to those again.
+    An edit of ``frame`` ends there, so that segments that it took from other objects belong to those again.
     """
-    return next((edit.frame for edit in object_.edits if edit.frame > frame and edit.replaces), None)
+    return next((edit for edit in object_.edits if edit.frame > frame and edit.replaces), None)
+
+
+def _end(object_: MarkedObject, frame: int) -> int | None:
+    edit = next_replacement(object_, frame)
+    return None if edit is None else edit.frame
 
 
 def _with_edit(objects: Objects, place: int, new: ObjectEdit) -> Objects:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.errors import StudioError
+from scstream_app.objects.editing import next_replacement
 from scstream_app.objects.painting import free_names
 from scstream_app.objects.reach import Reach
 from scstream_app.pipeline.run import Notice
@@ -159,11 +160,15 @@ def ask_object(
                 undo_commands.add_to_object(document, name, ids, frame, reach)
             else:
                 _make(document, name, ids, frame, reach)
+                if document.objects != before and document.display.selection == ids:
+                    # The object is outlined from now on; segments that stay selected would hide it on other frames.
+                    document.display.select(())
         except StudioError as error:
             message(undo_commands.sentence(str(error)))
             return
         if document.objects != before:
-            message(_added_text(name, ids, members, reach_phrase(reach, frame)))
+            end = None if existing is None else next_replacement(existing, frame)
+            message(_added_text(name, ids, members, reach_phrase(reach, frame, end)))
         elif existing is not None and ids <= members[name]:
             message(f"{capitalised(undo_commands.segments_text(ids))}: already in object '{name}'.")
 

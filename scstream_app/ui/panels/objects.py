@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app.objects import MarkedObject, ObjectEdit
+from scstream_app.objects.editing import next_replacement
+from scstream_app.objects.reach import Reach
 from scstream_app.plural import counted
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.actions.panel_actions import PanelActions
@@ -201,7 +203,9 @@ class ObjectsPanel(QWidget):
         present = segments_of_objects(document)
         whole = next((name for name, ids in of.items() if present[name] and ids >= present[name]), None)
         shares = {name: share_of_object(document, name, ids) for name, ids in of.items()}
-        where = reach_phrase(reach, document.display.index or 0)
+        index = document.display.index or 0
+        end = next((next_replacement(one, index) for one in document.objects if one.name in of), None)
+        where = reach_phrase(reach, index, end)
         if of:
             undo_commands.remove_from_objects(document, of, reach)
             if document.objects != before:
@@ -213,7 +217,8 @@ class ObjectsPanel(QWidget):
                 self.message.emit(text)
         else:
             segments = capitalised(undo_commands.segments_text(selection))
-            self.message.emit(f"{segments}: not in any object{where or ' on this frame'}.")
+            where = " on this frame" if reach is Reach.ONWARD else where
+            self.message.emit(f"{segments}: not in any object{where}.")
 
     def _holders(self) -> dict[str, frozenset[int]]:
         """Return the objects from which the selected segments can be removed, and which of them from each.

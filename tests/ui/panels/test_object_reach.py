@@ -22,7 +22,7 @@ from helpers.object_window import (
     masks,
     open_clip,
 )
-from scstream_app.objects import ObjectEdit
+from scstream_app.objects import ObjectEdit, mask_to_png
 from scstream_app.session import Session
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.panels.reach_choice import ReachChoice
@@ -73,7 +73,7 @@ def mask_files(window: MainWindow) -> list[bytes]:
 def test_a_removal_holds_where_it_was_chosen_to(clip: MainWindow, qtbot: QtBot) -> None:
     before, made = masks(clip, qtbot), clip.document.objects
     for title, frames, words in (
-        ("From here on", range(12, COUNT), ""),
+        ("From here on", range(12, COUNT), " from frame 12 on"),
         ("Before", range(12), " on the frames before frame 12"),
         ("Everywhere", range(COUNT), " on all frames"),
         ("This frame only", range(12, 13), " on frame 12 only"),
@@ -90,6 +90,21 @@ def test_a_removal_holds_where_it_was_chosen_to(clip: MainWindow, qtbot: QtBot) 
         qtbot.keyClick(clip, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
         assert clip.document.session.objects == made
         assert masks(clip, qtbot) == before
+
+
+def test_edits_say_where_a_painted_mask_ends_them(clip: MainWindow, qtbot: QtBot) -> None:
+    painted = ObjectEdit("painted", 12, {1, 2}, mask=mask_to_png(clip.document.session.ids(12) == 2))
+    clip.document.set_objects([clip.document.objects[0].with_edits([*clip.document.objects[0].edits, painted])])
+    go_to(clip, qtbot, 8)
+    click_segments(clip, qtbot, 2)
+    qtbot.keyClick(clip, Qt.Key.Key_Delete)
+    assert said(clip).startswith(
+        "Segment 2 removed from object 'object 1' on frames 8 to 11 (on frame 12 it is painted). That is"
+    )
+    assert clip.document.objects[0].edits[1] == ObjectEdit("removed", 8, {2}, stop=12)
+    go_to(clip, qtbot, 11)
+    make_object(clip, qtbot, 3)
+    assert said(clip) == "Segment 3 added to object 'object 1' on frame 11 only (on frame 12 it is painted)."
 
 
 def test_an_addition_holds_before_the_frame(clip: MainWindow, qtbot: QtBot) -> None:
@@ -137,7 +152,7 @@ def test_what_leaked_into_the_mask_can_be_removed_and_what_it_lost_added(clip: M
     click_segments(clip, qtbot, 3)
     qtbot.keyClick(clip, Qt.Key.Key_Delete)
     assert clip.document.objects[0].edits[-1] == ObjectEdit("removed", 8, {3})
-    assert said(clip).startswith("Segment 3 removed from object 'object 1'.")
+    assert said(clip).startswith("Segment 3 removed from object 'object 1' from frame 8 on.")
     qtbot.keyClick(clip, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     masks(clip, qtbot)
     session.store_object_masks(8, wrong, objects)
@@ -159,5 +174,5 @@ def test_the_object_made_last_is_highlighted_and_del_removes_from_the_one_that_h
     assert clip.objects.current == "rock"
     clip.objects.highlight("object 1")
     qtbot.keyClick(clip, Qt.Key.Key_Delete)
-    assert said(clip).startswith("Segment 3 removed from object 'rock'.")
+    assert said(clip).startswith("Segment 3 removed from object 'rock' from frame 8 on.")
     assert clip.objects.current == "rock"

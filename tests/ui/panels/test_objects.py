@@ -207,7 +207,7 @@ def test_who_removes_all_segments_is_told_how_to_delete_the_object(
     percent = 100.0 * share_of_object(story_document, "kite", {0})
     qtbot.keyClick(tree, Qt.Key.Key_Delete)
     assert said[-1] == (
-        f"Segment 0 removed from object 'kite'. That is {percent:.0f} % of it on this frame: "
+        f"Segment 0 removed from object 'kite' from frame 0 on. That is {percent:.0f} % of it on this frame: "
         "to take a part of a segment, undo and use the eraser."
     )
 
@@ -224,7 +224,7 @@ def test_segments_are_taken_out_of_all_their_objects_at_once(
     qtbot.keyClick(panel.findChild(QTreeWidget), Qt.Key.Key_Delete)
     assert story_document.display.members() == {"kite": frozenset(), "sail": frozenset()}
     (text,) = said
-    assert text.startswith("Segment 0 removed from object 'kite', segment 1 from object 'sail'.")
+    assert text.startswith("Segment 0 removed from object 'kite', segment 1 from object 'sail' from frame 0 on.")
     assert story_document.undo.undoText() == "Remove segments 0 and 1 from 2 objects"
     story_document.undo.undo()
     assert story_document.display.members() == {"kite": {0}, "sail": {1}}
@@ -312,7 +312,7 @@ def test_a_segment_that_comes_to_another_object_leaves_its_own(
     story_document.display.select([1])
     panel.add_selected()
     answer(panel, qtbot, "sail")
-    assert said == ["Segment 1 added to object 'sail'; segment 1 is no longer in object 'kite'."]
+    assert said == ["Segment 1 added to object 'sail' from frame 3 on; segment 1 is no longer in object 'kite'."]
     assert story_document.display.members() == {"kite": {0, 3}, "sail": {1}}
     go_on(story_document, qtbot, 2)
     assert story_document.display.members() == {"kite": {0, 1, 3}, "sail": frozenset()}

@@ -167,7 +167,9 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     id = window.viewer.id_at(centre)
     qtbot.mouseClick(window.viewer, Qt.MouseButton.LeftButton, pos=centre)
     add_to_object(window, qtbot, "surfer")
-    assert toast(window) == f"Segment {id} added to object 'surfer'."
+    assert toast(window) == f"Segment {id} added to object 'surfer' from frame {window.document.display.index} on."
+    # The object is outlined now: its segments would hide it on other frames.
+    assert not window.document.display.selection
     assert window.segments.isVisible()
     table = window.segments.findChild(QTableView)
     # It follows the frames a few times a second.
@@ -180,10 +182,13 @@ def test_g_says_what_it_did_and_leaves_the_list_in_front(window: MainWindow, qtb
     assert "in object 'surfer'" in table.model().tip(cells[id])
     qtbot.keyClicks(window.segments.findChild(QLineEdit), "surf")
     assert [model_id(table, row) for row in range(table.model().rowCount())] == [id]
+    window.document.display.select([id])
     add_to_object(window, qtbot, "surfer")
     assert toast(window) == f"Segment {id}: already in object 'surfer'."
     qtbot.keyClick(window, Qt.Key.Key_Delete)
-    assert toast(window).startswith(f"Segment {id} removed from object 'surfer'.")
+    assert toast(window).startswith(
+        f"Segment {id} removed from object 'surfer' from frame {window.document.display.index} on."
+    )
     qtbot.keyClick(window, Qt.Key.Key_Delete)
     assert toast(window) == f"Segment {id}: not in any object on this frame."
 
@@ -238,7 +243,9 @@ def test_the_viewers_menu_takes_a_segment_out_of_its_object(window: MainWindow, 
     removal().trigger()
     QApplication.activePopupWidget().close()
     assert window.document.display.members() == {"surfer": frozenset()}
-    assert toast(window).startswith(f"Segment {id} removed from object 'surfer'.")
+    assert toast(window).startswith(
+        f"Segment {id} removed from object 'surfer' from frame {window.document.display.index} on."
+    )
 
 
 def test_the_lists_menu_takes_a_segment_out_of_its_object(window: MainWindow) -> None:

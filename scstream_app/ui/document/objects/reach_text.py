@@ -30,11 +30,13 @@ REACH_TIPS: Mapping[Reach, str] = MappingProxyType(
 )
 
 
-def reach_phrase(reach: Reach, frame: int) -> str:
-    """Say where an edit of a frame holds, as the end of a sentence; empty for the usual reach.
+def reach_phrase(reach: Reach, frame: int, ended_by: ObjectEdit | None = None) -> str:
+    """Say where an edit of a frame holds, as the end of a sentence; ``ended_by`` is the later edit that replaces it.
 
     >>> reach_phrase(Reach.BEFORE, 20), reach_phrase(Reach.ONWARD, 20)
-    (' on the frames before frame 20', '')
+    (' on the frames before frame 20', ' from frame 20 on')
+    >>> reach_phrase(Reach.ONWARD, 20, ObjectEdit("made", 30, {4}))
+    ' on frames 20 to 29 (on frame 30 it is made anew)'
     """
     match reach:
         case Reach.BEFORE:
@@ -43,7 +45,11 @@ def reach_phrase(reach: Reach, frame: int) -> str:
             return " on all frames"
         case Reach.FRAME:
             return f" on frame {frame} only"
-    return ""
+    if ended_by is None:
+        return f" from frame {frame} on"
+    last = ended_by.frame - 1
+    where = f"on frames {frame} to {last}" if last > frame else f"on frame {frame} only"
+    return f" {where} (on frame {ended_by.frame} it is {'painted' if ended_by.mask else 'made anew'})"
 
 
 def edit_text(edit: ObjectEdit) -> str:

@@ -168,7 +168,8 @@ class LaneRows(QWidget):
             return ""
         name, key = self.objects[lane].name, self.key_at(point)
         if key is not None:
-            return f"{name}\n{key_text(key.edit)}"
+            beside = f"\nOne of {key.together} edits of this frame" if key.together > 1 else ""
+            return f"{name}\n{key_text(key.edit)}{beside}"
         reach = reach_at(self.keys, point, self.timeline.x_of) if self._on_track(point) else None
         if reach is not None:
             return f"{name}\n{key_text(reach.edit)}\nThe line shows these frames, the bar the last of them"

@@ -64,7 +64,7 @@ class _AreaTool(DrawingTool):
 
 
 class LassoTool(_AreaTool):
-    """Adds the area inside a free line to the object; with Alt or Ctrl, takes it away."""
+    """Adds the area inside a free line to the object; with Ctrl or Alt, takes it away."""
 
     def _go_on(self, point: Point) -> None:
         self._points.append(point)
