@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSettings, Qt, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton
 
 from scstream_app.ui.actions.actions import Actions
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.viewer.geometry.zoom_view import ZoomView
 
 _KEY = "hints/next_step"
 #: Distance from the lower edge, and minimum distance from the others, in pixels.
@@ -19,7 +20,7 @@ class NextStepHint(QFrame):
     """Sentence that leads from a clip to an object and from an object to an export.
 
     It is shown until the user closes it, exports or corrects an object, and then never again. It appears with the first
-    segmented frame of a clip that can be exported.
+    segmented frame of a clip that can be exported, and makes room while the user looks closer.
 
     Parameters
     ----------
@@ -28,11 +29,11 @@ class NextStepHint(QFrame):
         Their keys are named.
     settings : QSettings
         Remembers that the hint is done.
-    picture : QWidget
+    picture : ZoomView
         Widget that the hint lies on.
     """
 
-    def __init__(self, document: Document, actions: Actions, settings: QSettings, picture: QWidget) -> None:
+    def __init__(self, document: Document, actions: Actions, settings: QSettings, picture: ZoomView) -> None:
         super().__init__(picture)
         self.setObjectName("next_step")
         self.setStyleSheet(
@@ -62,6 +63,7 @@ class NextStepHint(QFrame):
         for signal in (document.opened, document.closed, document.progressed, document.marks_changed):
             signal.connect(self._follow)
         self._actions.keys_changed.connect(self._follow)
+        self._picture.zoomed.connect(self._follow)
         self._actions["export"].triggered.connect(self._finish)
         self._picture.installEventFilter(self)
 
@@ -76,6 +78,7 @@ class NextStepHint(QFrame):
         if any(len(one.edits) > 1 for one in document.objects):
             self._finish()
         ready = document.session is not None and len(document.summary) > 0 and self._settings.value(_KEY) is None
+        ready &= self._picture.fits
         text = self._sentence()
         if ready and text != self.text:
             self._text.setText(text)
@@ -88,11 +91,20 @@ class NextStepHint(QFrame):
         group, export = (self._actions.key(id) for id in ("group", "export"))
         exporting = f"{export} to export" if export else "export it from the File menu"
         if self._document.objects:
-            return f"The object is followed through the clip. Press {exporting}." if export else f"Next: {exporting}."
+            return f"The object is followed through the clip. {self._correcting()}Then {exporting}."
         making = f"press {group} to make an object" if group else "make an object of them in the Object menu"
         first = self._actions.key("start")
         where = f" ({first}: the first frame)" if first else ""
-        return f"Go where a thing first appears{where}, Ctrl+click its segments, {making}, {exporting}."
+        return f"Go where a thing first appears{where}, drag over its segments or Ctrl+click them, {making}."
+
+    def _correcting(self) -> str:
+        """The keys that find and correct errors."""
+        keys = [self._actions.key(id) for id in ("next_low", "ungroup", "tool_brush", "tool_eraser")]
+        seek, remove, brush, eraser = keys
+        ways = [f"{remove} removes a selected segment"] if remove else []
+        ways += [f"{brush} and {eraser} draw and erase"] if brush and eraser else []
+        found = f"Step through it; {seek} goes to the next doubtful frame" if seek else "Step through it"
+        return f"{found}. {', '.join(ways)}. " if ways else f"{found}. "
 
     @Slot()
     def _finish(self) -> None:

@@ -118,8 +118,8 @@ def test_the_hint_says_what_to_do_and_is_closed_for_good(
     hint = hint_of(opened)
     assert hint.isVisible()
     assert hint.text == (
-        "Go where a thing first appears (Home: the first frame), Ctrl+click its segments, press G to make an object, "
-        "Ctrl+E to export."
+        "Go where a thing first appears (Home: the first frame), drag over its segments or Ctrl+click them, "
+        "press G to make an object."
     )
     qtbot.mouseClick(hint.findChild(QToolButton), Qt.MouseButton.LeftButton)
     assert hint.isHidden()
@@ -141,7 +141,15 @@ def test_the_hint_follows_the_user_and_ends_with_an_export(opened: MainWindow, q
     qtbot.waitUntil(lambda: opened.findChild(ObjectDialog) is None and bool(opened.document.objects), timeout=LONG)
     with qtbot.waitActive(opened, timeout=LONG):
         opened.activateWindow()
-    assert hint.text == "The object is followed through the clip. Press Ctrl+E to export."
+    assert hint.text == (
+        "The object is followed through the clip. Step through it; Shift+N goes to the next doubtful frame. "
+        "Del removes a selected segment, B and E draw and erase. Then Ctrl+E to export."
+    )
+    # It makes room while the user looks closer.
+    viewer.zoom(2.0)
+    assert hint.isHidden()
+    viewer.fit()
+    assert hint.isVisible()
     qtbot.keyClick(opened, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
     dialog = opened.findChild(ExportDialog)
     assert dialog is not None
@@ -168,6 +176,7 @@ def test_the_hint_names_the_keys_that_the_user_chose(opened: MainWindow) -> None
     opened.actions_.set_keys("group", ["Ctrl+G"])
     assert "press Ctrl+G" in hint_of(opened).text
     opened.actions_.set_keys("export", [])
+    undo_commands.make_object(opened.document, "square", [0, 1])
     assert hint_of(opened).text.endswith("export it from the File menu.")
 
 

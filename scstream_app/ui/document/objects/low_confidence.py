@@ -39,48 +39,50 @@ class LowConfidence:
         """Return what the actions do, by id."""
         return {"next_low": self.next, "previous_low": self.previous}
 
-    def frames(self) -> list[int]:
-        """Return the frames of low confidence, in order; see `ObjectCurve.low_frames`.
+    def frames(self) -> tuple[list[int], list[int]]:
+        """Return the frames of low confidence, and those that are less certain than their neighbours.
 
-        If there is none, these are the frames that are less certain than those around them: errors are likeliest there.
+        See `ObjectCurve.low_frames`. Beside the first, errors are likeliest at the second.
         """
         curves = self._curves()
         low = {frame for curve in curves for frame in curve.low_frames()}
-        return sorted(low or {frame for curve in curves for frame in curve.low_frames(1.0, SLIGHT_RISE)})
+        dips = {frame for curve in curves for frame in curve.low_frames(1.0, SLIGHT_RISE)}
+        return sorted(low), sorted(dips)
 
     def _curves(self) -> list[ObjectCurve]:
         curves, cuts, name = self._document.tracking.curves, self._document.summary.cuts, self._highlighted()
         return [curve_of(curves, one, cuts) for one in self._document.objects if name in (None, one.name)]
 
     def next(self) -> None:
-        """Go to the next frame of low confidence."""
-        frames = self.frames()
-        place = bisect_right(frames, self._here)
-        self._go(frames, frames[place] if place < len(frames) else None, "later")
+        """Go to the next frame of low confidence or, if there is none, to the next one that is less certain."""
+        places = [(frames, bisect_right(frames, self._here)) for frames in self.frames()]
+        self._go([frames[place] for frames, place in places if place < len(frames)], "later")
 
     def previous(self) -> None:
-        """Go to the previous frame of low confidence."""
-        frames = self.frames()
-        place = bisect_left(frames, self._here) - 1
-        self._go(frames, frames[place] if place >= 0 else None, "earlier")
+        """Go to the previous frame of low confidence or, if there is none, to the previous one that is less certain."""
+        places = [(frames, bisect_left(frames, self._here) - 1) for frames in self.frames()]
+        self._go([frames[place] for frames, place in places if place >= 0], "earlier")
 
     @property
     def _here(self) -> int:
         index = self._document.display.index
         return -1 if index is None else index
 
-    def _go(self, frames: list[int], frame: int | None, where: str) -> None:
-        if frame is not None:
+    def _go(self, found: list[int], where: str) -> None:
+        known = any(self.frames())
+        if found:
+            frame = found[0]
             self._player.pause()
             self._player.seek(frame)
             confidence = float(np.nanmin([curve.at(frame) for curve in self._curves()]))
             if confidence >= LOW:
                 text = confidence_text(confidence)
-                self._message(f"No frame of low confidence. Less certain than its neighbours: frame {frame}, {text}.")
+                any_ = f"No {where} frame" if self.frames()[0] else "No frame"
+                self._message(f"{any_} of low confidence. Less certain than its neighbours: frame {frame}, {text}.")
         elif not self._document.objects:
             self._message("There is no object yet.")
         else:
             name = self._highlighted()
             of = "" if name is None else f" of object '{name}'"
             so_far = " so far: objects are still being tracked" if self._document.tracking.progress is not None else ""
-            self._message(f"No {f'{where} ' if frames else ''}frame of low confidence{of}{so_far}.")
+            self._message(f"No {f'{where} ' if known else ''}frame of low confidence{of}{so_far}.")
