@@ -27,7 +27,7 @@ class Coco(FileWriter):
     """
 
     format = "coco"
-    title = "YouTube-VIS"
+    title = "COCO video (YouTube-VIS)"
     group = "Masks and ids"
     position = 4
     about = "COCO for video: tracks over all frames in one JSON file, in the layout of YouTube-VIS"

@@ -17,7 +17,7 @@ class CocoImages(FileWriter):
     """Writes coco_images.json. Annotations are written frame by frame, so memory holds only the list of images."""
 
     format = "coco_images"
-    title = "COCO"
+    title = "COCO images"
     group = "Masks and ids"
     position = 5
     about = "An annotation per frame and track, as COCO tools read it, under the source's own file names"
