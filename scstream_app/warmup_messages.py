@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 PREPARING = "Preparing the engine…"
-#: Compilation takes 25 to 40 seconds; the result is cached on disk.
-COMPILING = "Preparing the engine: compiling once, about half a minute…"
+#: Compilation takes 40 to 110 seconds; the result is cached on disk.
+COMPILING = "Preparing the engine: compiling once, a minute or two…"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numba.core import event
 
 from scstream.components import Component, DiagonalGaussian, Gaussian, Multinomial
 from scstream.pixels.tiles import Tiles
@@ -18,7 +20,8 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
     Parameters
     ----------
     on_progress : callable, optional
-        Called as ``on_progress(done, total, what_comes_next)`` before each step and once at the end.
+        Called as ``on_progress(done, total, what_comes_next)`` before each step, after each function that was compiled
+        and once at the end.
     video_only : bool
         False compiles the kernels for other streams too.
     """
@@ -42,23 +45,46 @@ def warm_up(on_progress: Callable[[int, int, str], None] | None = None, *, video
 
         ScStream(component, max_init_sweeps=12, revise=1).partial_fit(X).partial_fit(X).predict(X)
 
-    steps: list[tuple[str, Callable[[], object]]] = [
-        ("cutting frames into tiles", lambda: Tiles(frame).points()),
-        ("labelling pixels", lambda: segmenter.segment(frame)),
-        ("following segments", follow),
-        ("measuring uncertainty", segmenter.uncertainty),
-        ("counting pixels", lambda: segmenter.statistics_),
-        ("shrinking frames", lambda: small.segment(frame)),
+    # With about how many functions each compiles, so that progress is even.
+    steps: list[tuple[str, int, Callable[[], object]]] = [
+        ("cutting frames into tiles", 18, lambda: Tiles(frame).points()),
+        ("labelling pixels", 208, lambda: segmenter.segment(frame)),
+        ("following segments", 43, follow),
+        ("measuring uncertainty", 3, segmenter.uncertainty),
+        ("counting pixels", 6, lambda: segmenter.statistics_),
+        ("shrinking frames", 4, lambda: small.segment(frame)),
     ]
     if not video_only:
         steps += [
-            ("Gaussian streams", lambda: stream(Gaussian(), points)),
-            ("diagonal Gaussian streams", lambda: stream(DiagonalGaussian(), points)),
-            ("count streams", lambda: stream(Multinomial(), counts)),
+            ("Gaussian streams", 19, lambda: stream(Gaussian(), points)),
+            ("diagonal Gaussian streams", 4, lambda: stream(DiagonalGaussian(), points)),
+            ("count streams", 59, lambda: stream(Multinomial(), counts)),
         ]
-    for done, (name, step) in enumerate(steps):
-        if on_progress is not None:
-            on_progress(done, len(steps), name)
-        step()
-    if on_progress is not None:
-        on_progress(len(steps), len(steps), "ready")
+    report = on_progress or _ignore
+    done, total = 0, sum(count for _, count, _ in steps)
+    for name, count, step in steps:
+        report(done, total, name)
+        with event.install_listener("numba:compile", _Counter(done, done + count - 1, total, name, report)):
+            step()
+        done += count
+    report(total, total, "ready")
+
+
+class _Counter(event.Listener):  # type: ignore[misc]
+    """Reports every function that a step has compiled, up to a limit."""
+
+    def __init__(self, done: int, limit: int, total: int, step: str, report: Callable[[int, int, str], object]) -> None:
+        self._done, self._limit, self._total = done, limit, total
+        self._step, self._report = step, report
+
+    def on_start(self, event: Any) -> None:
+        """Nothing is done yet."""
+
+    def on_end(self, event: Any) -> None:
+        if self._done < self._limit:
+            self._done += 1
+            self._report(self._done, self._total, self._step)
+
+
+def _ignore(done: int, total: int, step: str) -> None:
+    """Report nothing."""

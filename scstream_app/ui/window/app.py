@@ -17,6 +17,7 @@ from scstream_app.assets import asset
 from scstream_app.ui.window.crash_dialog import reporting_crashes
 from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.preloading import EnginePreloader
 
 #: Interval at which Python handles Ctrl-C while Qt's event loop runs.
 _SIGNAL_MILLISECONDS = 200
@@ -35,6 +36,7 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
     window = MainWindow(settings)
     freeze_loaded_objects(window.document)
     window.show()
+    loading = EnginePreloader(window) if address is None else None
     if address is not None:
         window.open_address(address)
     signal.signal(signal.SIGINT, lambda *_: window.close())
@@ -43,8 +45,9 @@ def run(address: str | None = None, arguments: Sequence[str] = ()) -> int:
     timer.start(_SIGNAL_MILLISECONDS)
     with reporting_crashes(window):
         code = app.exec()
-    if not window.ended:
-        # A hanging thread can be neither ended nor waited for, and Qt aborts when it is destroyed around one.
+    if not window.ended or (loading is not None and loading.busy):
+        # A hanging thread can be neither ended nor waited for, and Qt aborts when it is destroyed around one. The
+        # compiler cannot be interrupted either.
         settings.sync()
         sys.stdout.flush()
         os._exit(code)
