@@ -25,8 +25,8 @@ _PATIENCE = 30.0
 _UNUSUAL = 5.0
 #: Seconds in which an idle thread ends for certain.
 _GRACE = 1.0
-#: Milliseconds before the dialog appears, and between checks of what is pending.
-_QUIET, _CHECK = 300, 30
+#: Milliseconds before the dialog appears, and between checks of what is pending until then and afterwards.
+_QUIET, _OFTEN, _CHECK = 300, 5, 30
 #: Maximum width of a line in pixels.
 _WIDEST = 560
 
@@ -165,7 +165,7 @@ class ShutdownDialog(QDialog):
                 loop.quit()
 
         timer.timeout.connect(look)
-        timer.start(_CHECK)
+        timer.start(_OFTEN)
         loop.exec(QEventLoop.ProcessEventsFlag.ExcludeUserInputEvents)
 
     @Slot()
