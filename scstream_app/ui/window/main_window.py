@@ -70,6 +70,7 @@ from scstream_app.ui.window.preferences.preferences import Preferences
 from scstream_app.ui.window.preferences.preferences_dialog import PreferencesDialog
 from scstream_app.ui.window.status.opening_status import OpeningStatus
 from scstream_app.ui.window.status.status_bar import StatusBar
+from scstream_app.ui.window.undoing import undo_handlers
 from scstream_app.ui.window.welcome.welcome_lists import WelcomeLists
 from scstream_app.ui.window.window_title import WindowTitle
 
@@ -194,8 +195,7 @@ class MainWindow(QMainWindow):
                 "open_model": self.models.use_file,
                 "close": self._close_document,
                 "quit": self.close,
-                "undo": self.document.undo.undo,
-                "redo": self.document.undo.redo,
+                **undo_handlers(self.document.undo, self.viewer.show_toast),
                 "preferences": self.show_preferences,
                 "full_screen": self._toggle_full_screen,
                 "reset_layout": self._reset_layout,

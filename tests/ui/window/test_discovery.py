@@ -416,6 +416,9 @@ def test_undo_says_what_it_undoes(window: MainWindow, qtbot: QtBot) -> None:
     window.actions_["undo"].trigger()
     assert window.actions_["undo"].text() == "Undo"
     assert window.actions_["redo"].text() == f"Redo Hide segment {id}"
+    assert toast(window) == f"Undone: hide segment {id}."
+    qtbot.keyClick(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert toast(window) == f"Done again: hide segment {id}."
 
 
 def test_the_opacity_slider_tints(window: MainWindow, qtbot: QtBot) -> None:
