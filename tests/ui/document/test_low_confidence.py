@@ -85,6 +85,18 @@ def test_keys_go_from_minimum_to_minimum(clip: MainWindow, qtbot: QtBot) -> None
     press(clip, qtbot, Qt.Key.Key_N, 10)
 
 
+def test_after_the_last_low_frame_come_those_less_certain_than_their_neighbours(clip: MainWindow, qtbot: QtBot) -> None:
+    curves = clip.document.tracking.curves
+    values = np.full((COUNT, 2), 0.9, np.float32)
+    values[3, 0], values[7, 1] = 0.4, 0.8
+    clip.document.tracking.curves = ObjectCurves(curves.objects, curves.frames, curves.areas, values)
+    press(clip, qtbot, Qt.Key.Key_N, 3)
+    press(clip, qtbot, Qt.Key.Key_N, 7)
+    said = "No later frame of low confidence. Less certain than its neighbours: frame 7, 80 %."
+    assert clip.viewer.findChild(Toast).text() == said
+    press(clip, qtbot, Qt.Key.Key_P, 3)
+
+
 def test_without_a_low_frame_those_less_certain_than_their_neighbours_are_shown(clip: MainWindow, qtbot: QtBot) -> None:
     curves = clip.document.tracking.curves
     values = np.full((COUNT, 2), 0.9, np.float32)

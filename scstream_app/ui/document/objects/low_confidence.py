@@ -55,21 +55,24 @@ class LowConfidence:
 
     def next(self) -> None:
         """Go to the next frame of low confidence or, if there is none, to the next one that is less certain."""
-        places = [(frames, bisect_right(frames, self._here)) for frames in self.frames()]
-        self._go([frames[place] for frames, place in places if place < len(frames)], "later")
+        known, here = self.frames(), self._here
+        later = [frames[bisect_right(frames, here) :] for frames in known]
+        self._go(known, [frames[0] for frames in later if frames], "later")
 
     def previous(self) -> None:
         """Go to the previous frame of low confidence or, if there is none, to the previous one that is less certain."""
-        places = [(frames, bisect_left(frames, self._here) - 1) for frames in self.frames()]
-        self._go([frames[place] for frames, place in places if place >= 0], "earlier")
+        known, here = self.frames(), self._here
+        earlier = [frames[: bisect_left(frames, here)] for frames in known]
+        self._go(known, [frames[-1] for frames in earlier if frames], "earlier")
 
     @property
     def _here(self) -> int:
         index = self._document.display.index
         return -1 if index is None else index
 
-    def _go(self, found: list[int], where: str) -> None:
-        known = any(self.frames())
+    def _go(self, known: tuple[list[int], list[int]], found: list[int], where: str) -> None:
+        """Go to the first of the frames found, or say that there is none."""
+        low, _ = known
         if found:
             frame = found[0]
             self._player.pause()
@@ -77,12 +80,12 @@ class LowConfidence:
             confidence = float(np.nanmin([curve.at(frame) for curve in self._curves()]))
             if confidence >= LOW:
                 text = confidence_text(confidence)
-                any_ = f"No {where} frame" if self.frames()[0] else "No frame"
-                self._message(f"{any_} of low confidence. Less certain than its neighbours: frame {frame}, {text}.")
+                none = f"No {where} frame" if low else "No frame"
+                self._message(f"{none} of low confidence. Less certain than its neighbours: frame {frame}, {text}.")
         elif not self._document.objects:
             self._message("There is no object yet.")
         else:
             name = self._highlighted()
             of = "" if name is None else f" of object '{name}'"
             so_far = " so far: objects are still being tracked" if self._document.tracking.progress is not None else ""
-            self._message(f"No {f'{where} ' if known else ''}frame of low confidence{of}{so_far}.")
+            self._message(f"No {f'{where} ' if any(known) else ''}frame of low confidence{of}{so_far}.")
