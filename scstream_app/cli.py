@@ -111,7 +111,7 @@ def _open_window(given: Sequence[str]) -> int:
         return FAILED
     try:
         from scstream_app.ui.qt.dialogs import display
-        from scstream_app.ui.window import app as window
+        from scstream_app.ui.window.startup import app as window
     except ImportError as error:
         print_message(f"scstream: Cannot open the window: {error}.")
         return FAILED

@@ -23,7 +23,7 @@ from PySide6.QtCore import QSettings, QTimer
 from scstream_app import cli
 from scstream_app.session.library import Library
 from scstream_app.ui.document.state import State
-from scstream_app.ui.window.app import application
+from scstream_app.ui.window.startup.app import application
 from scstream_app.ui.window.main_window import MainWindow
 
 clip, folder = map(Path, sys.argv[1:])

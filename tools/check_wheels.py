@@ -29,7 +29,7 @@ sys.exit(f"installed with the library: {found}" if found else 0)
 """
 _WELCOME = """
 from PySide6.QtCore import QSettings
-from scstream_app.ui.window.app import application
+from scstream_app.ui.window.startup.app import application
 from scstream_app.ui.window.main_window import MainWindow
 running = application()
 window = MainWindow(QSettings("settings.ini", QSettings.Format.IniFormat))

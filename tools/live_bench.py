@@ -30,9 +30,9 @@ from PySide6.QtCore import QEventLoop, QObject, QSettings, QTimer
 from scstream_app.render.image_types import Picture
 from scstream_app.session.library import Library
 from scstream_app.sources import Camera, open_source
-from scstream_app.ui.window.app import application
-from scstream_app.ui.window.gc_timer import freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.startup.app import application
+from scstream_app.ui.window.startup.gc_timer import freeze_loaded_objects
 
 _MOST_FRAMES = 200
 _MEMORY_SECONDS = 30.0

@@ -34,8 +34,8 @@ from scstream_app.session import MarkedObject
 from scstream_app.session.library import Library
 from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document.state import State
-from scstream_app.ui.window.app import application
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.startup.app import application
 
 Picture = npt.NDArray[np.uint8]
 

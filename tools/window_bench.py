@@ -42,9 +42,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from scstream_app.session.library import Library
 from scstream_app.ui.document.state import State
-from scstream_app.ui.window.app import application
-from scstream_app.ui.window.gc_timer import freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.startup.app import application
+from scstream_app.ui.window.startup.gc_timer import freeze_loaded_objects
 
 _INTERVAL = 0.020
 _RATE = 30

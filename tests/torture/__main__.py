@@ -19,7 +19,7 @@ from helpers.fake_source import FakeSource
 from helpers.session_clips import clip
 from scstream import warm_up
 from scstream_app.pipeline.run import segment_frames
-from scstream_app.ui.window import app as window_app  # noqa: F401 - imported once, before any process is forked
+from scstream_app.ui.window.startup import app as window_app  # noqa: F401 - imported once, before any process is forked
 from torture.kills import Kills
 from torture.limits import Limits
 from torture.media import Media

@@ -115,7 +115,7 @@ def test_the_window_takes_several_images(tmp_path, monkeypatch):
     folder = write_images(tmp_path / "f", moving_square(2))
     seen = []
     monkeypatch.setattr("scstream_app.ui.qt.dialogs.display.has_display", lambda: True)
-    monkeypatch.setattr("scstream_app.ui.window.app.run", lambda address: seen.append(address) or 0)
+    monkeypatch.setattr("scstream_app.ui.window.startup.app.run", lambda address: seen.append(address) or 0)
     paths = [str(path) for path in sorted(folder.iterdir())]
     assert cli.main(paths) == 0
     assert seen == ["\n".join(paths)]

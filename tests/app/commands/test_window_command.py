@@ -14,7 +14,7 @@ from scstream_app import cli
 def opened(monkeypatch):
     """What the window was opened with."""
     from scstream_app.ui.qt.dialogs import display
-    from scstream_app.ui.window import app
+    from scstream_app.ui.window.startup import app
 
     addresses = []
     monkeypatch.setattr(app, "run", lambda address=None: addresses.append(address) or 0)

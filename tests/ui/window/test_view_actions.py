@@ -42,7 +42,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu
 from scstream_app.export import ExportOptions
 from scstream_app.export.options import VIEWS
 from scstream_app.ui.actions.actions import Actions
-from scstream_app.ui.window.app import application
+from scstream_app.ui.window.startup.app import application
 from scstream_app.ui.window.menus import build_menus
 
 app = application()

@@ -17,7 +17,7 @@ _SCRIPT = """
 import resource, threading
 import numpy as np
 from scstream_app.render import views
-from scstream_app.ui.window.app import application
+from scstream_app.ui.window.startup.app import application
 
 application()
 rgb = np.zeros((480, 854, 3), np.uint8)
@@ -71,7 +71,7 @@ def test_without_a_console_an_unforeseen_failure_is_shown_too(start: Start, monk
     def fail(address: str | None = None) -> int:
         raise FileNotFoundError("'icon.svg' is not installed with the program")
 
-    monkeypatch.setattr("scstream_app.ui.window.app.run", fail)
+    monkeypatch.setattr("scstream_app.ui.window.startup.app.run", fail)
     text = "Unexpected error: FileNotFoundError: 'icon.svg' is not installed with the program."
     assert start() == (1, [text])
 

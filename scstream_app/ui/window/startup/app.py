@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 
 from scstream_app import __version__
 from scstream_app.assets import asset
-from scstream_app.ui.window.crash_dialog import reporting_crashes
-from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
-from scstream_app.ui.window.preloading import EnginePreloader
+from scstream_app.ui.window.startup.crash_dialog import reporting_crashes
+from scstream_app.ui.window.startup.gc_timer import GcTimer, freeze_loaded_objects
+from scstream_app.ui.window.startup.preloading import EnginePreloader
 
 #: Interval at which Python handles Ctrl-C while Qt's event loop runs.
 _SIGNAL_MILLISECONDS = 200

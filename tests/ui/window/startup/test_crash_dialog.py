@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from scstream_app import logs
-from scstream_app.ui.window.crash_dialog import MOST_DIALOGS, CrashReporter, reporting_crashes
+from scstream_app.ui.window.startup.crash_dialog import MOST_DIALOGS, CrashReporter, reporting_crashes
 
 
 @pytest.fixture

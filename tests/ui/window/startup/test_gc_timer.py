@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
 from scstream_app.ui.document.state import State
-from scstream_app.ui.window import gc_timer
-from scstream_app.ui.window.gc_timer import GcTimer, freeze_loaded_objects
 from scstream_app.ui.window.main_window import MainWindow
+from scstream_app.ui.window.startup import gc_timer
+from scstream_app.ui.window.startup.gc_timer import GcTimer, freeze_loaded_objects
 
 LONG = 60_000
 

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 import scstream
-from scstream_app.ui.window.preloading import EnginePreloader
+from scstream_app.ui.window.startup.preloading import EnginePreloader
 
 
 def test_the_engine_is_loaded_on_a_thread_of_its_own(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""Start of the program: settings of the process, crash reports, garbage collection, loading the engine."""
