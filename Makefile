@@ -36,8 +36,9 @@ run: $(READY)  ## Open a sample clip in the window; without a display, segment i
 JOBS := 2
 
 test: $(READY)  ## Check style, types and import layers, then run the tests except the slow ones (JOBS=4: in four processes)
-	@# Compile the kernels while the linters run, so that no test waits for the compiler.
-	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiler=$$!; $(MAKE) --no-print-directory lint; wait $$compiler
+	@# Compile the kernels while the linters run and after them, on two cores, so that no test waits for the compiler.
+	@$(BIN)/python -c "import scstream; scstream.warm_up()" & compiler=$$!; $(MAKE) --no-print-directory lint; \
+	    $(BIN)/python -c "from scstream import warmup; [step() for _, _, step in warmup.stream_steps()]"; wait $$compiler
 	@# All processes must collect the tests in the same order, also where parameters come from a set.
 	PYTHONHASHSEED=0 QT_QPA_PLATFORM=$${QT_QPA_PLATFORM:-offscreen} $(BIN)/python -m pytest -m 'not slow' -n $(JOBS) --dist loadfile --max-worker-restart 0
 
