@@ -57,6 +57,20 @@ def share_of_object(document: Document, name: str, ids: Iterable[int]) -> float:
     return int(np.count_nonzero(on_segments)) / max(int(np.count_nonzero(mask)), 1)
 
 
+def pixels_in_largest_piece(document: Document, name: str, ids: Iterable[int]) -> tuple[int, int]:
+    """Return how many pixels of an object lie on these segments, and how many of them in its largest piece."""
+    shown, masks = document.display.shown, document.display.masks()
+    if shown is None or masks is None:
+        return 0, 0
+    mask = masks.mask([object_.name for object_ in document.objects].index(name))
+    on_segments = views.select(shown.result.ids, ids).view(bool) & mask
+    count, pieces, sizes, _ = cv2.connectedComponentsWithStats(mask.view(np.uint8), connectivity=8)
+    if count < 2:
+        return 0, 0
+    largest = 1 + int(np.argmax(sizes[1:, cv2.CC_STAT_AREA]))
+    return int(np.count_nonzero(on_segments)), int(np.count_nonzero(on_segments & (pieces == largest)))
+
+
 def _shares(document: Document, place: int, ids: Iterable[int]) -> dict[int, float]:
     """Return the share of each segment that the mask covers; empty if the frame shown has no tracked masks."""
     shown = document.display.shown

@@ -31,7 +31,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.objects.object_confidence import confidence_text
 from scstream_app.ui.document.objects.reach_text import edit_text, reach_phrase
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
-from scstream_app.ui.document.tracked_segments import segments_of_objects, share_of_object
+from scstream_app.ui.document.tracked_segments import pixels_in_largest_piece, segments_of_objects, share_of_object
 from scstream_app.ui.document.undo_commands.objects import ObjectsCommand
 from scstream_app.ui.panels.column_fitter import ColumnFitter
 from scstream_app.ui.panels.object_dialog import ObjectDialog, ask_object, capitalised
@@ -48,8 +48,13 @@ _HOW_TO_USE = (
 )
 _DELETING = "These were all of them here; to delete '{name}' itself, choose Object > Delete."
 _ERASING = "That is {percent:.0f} % of it on this frame: to take a part of a segment, undo and use the eraser."
+_STRADDLING = (
+    "{inside} of its {pixels} pixels were in the main part of it: to remove only the others, undo and use the eraser."
+)
 #: Share of an object whose removal may be more than the user meant.
 _LARGE_SHARE = 0.1
+#: A segment that has this share of its pixels in an object's main part, and others elsewhere, may be more than a leak.
+_INSIDE_SHARE = 0.1
 _NAME, _COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS = range(6)
 _NUMBERS = (_COUNT, _AREA, _CONFIDENCE, _FROM, _EDITS)
 #: Edits listed in a tooltip.
@@ -203,6 +208,7 @@ class ObjectsPanel(QWidget):
         present = segments_of_objects(document)
         whole = next((name for name, ids in of.items() if present[name] and ids >= present[name]), None)
         shares = {name: share_of_object(document, name, ids) for name, ids in of.items()}
+        pieces = [pixels_in_largest_piece(document, name, ids) for name, ids in of.items()]
         index = document.display.index or 0
         end = next((next_replacement(one, index) for one in document.objects if one.name in of), None)
         where = reach_phrase(reach, index, end)
@@ -214,6 +220,8 @@ class ObjectsPanel(QWidget):
                     text += f" {_DELETING.format(name=whole)}"
                 elif max(shares.values()) >= _LARGE_SHARE:
                     text += f" {_ERASING.format(percent=100.0 * max(shares.values()))}"
+                else:
+                    text += "".join(_straddling(pixels, inside) for pixels, inside in pieces)
                 self.message.emit(text)
         else:
             segments = capitalised(undo_commands.segments_text(selection))
@@ -387,6 +395,12 @@ def _removed_text(of: Mapping[str, frozenset[int]], where: str = "") -> str:
     (first, ids), *others = of.items()
     more = "".join(f", {undo_commands.segments_text(ids)} from object '{name}'" for name, ids in others)
     return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}{where}."
+
+
+def _straddling(pixels: int, inside: int) -> str:
+    """Say that a segment that was removed had a part of the object as well as what leaked in; empty if it had not."""
+    mixed = _INSIDE_SHARE * pixels <= inside < pixels and inside
+    return f" {_STRADDLING.format(inside=inside, pixels=pixels)}" if mixed else ""
 
 
 def _about(object_: MarkedObject, on_frame: tuple[str, str, str]) -> str:

@@ -165,6 +165,24 @@ def test_what_leaked_into_the_mask_can_be_removed_and_what_it_lost_added(clip: M
     assert clip.document.objects[0].edits[-1] == ObjectEdit("added", 8, {2})
 
 
+def test_a_segment_with_a_leak_and_a_part_of_the_object_is_named(clip: MainWindow, qtbot: QtBot) -> None:
+    masks(clip, qtbot)
+    objects, session = clip.document.objects, clip.document.session
+    wrong = session.read_object_masks(8, objects)
+    # The ground: a row below the object belongs to it, and a piece far from it.
+    wrong.numbers[26, 10:16] = 1
+    wrong.numbers[36, 2:14] = 1
+    session.store_object_masks(8, wrong, objects)
+    go_to(clip, qtbot, 8)
+    qtbot.waitUntil(lambda: clip.document.display.masks().numbers[36, 2] == 1, timeout=LONG)
+    clip.document.display.select([0])
+    qtbot.keyClick(clip, Qt.Key.Key_Delete)
+    assert said(clip) == (
+        "Segment 0 removed from object 'object 1' from frame 8 on. 6 of its 18 pixels were in the main part of it: "
+        "to remove only the others, undo and use the eraser."
+    )
+
+
 def test_the_object_made_last_is_highlighted_and_del_removes_from_the_one_that_has_the_segment(
     clip: MainWindow, qtbot: QtBot
 ) -> None:
