@@ -156,7 +156,9 @@ class ObjectTracker:
             track, scores = advance(pixels, frame, result.events, self._weights)
             if scores.cut_off:
                 # It grew faster than it moved.
-                wider = PixelEvidence.of(one.track, prepared.picture, prepared.motion, self._weights, everywhere=True)
+                wider = PixelEvidence.of(
+                    pixels.track, prepared.picture, prepared.motion, self._weights, everywhere=True
+                )
                 track, scores = advance(wider, frame, result.events, self._weights)
             moved[id(one)] = track, scores
         for since, version in self._versions.items():

@@ -210,12 +210,12 @@ class ObjectsPanel(QWidget):
         shares = {name: share_of_object(document, name, ids) for name, ids in of.items()}
         pieces = [pixels_in_largest_piece(document, name, ids) for name, ids in of.items()]
         index = document.display.index or 0
-        end = next((next_replacement(one, index) for one in document.objects if one.name in of), None)
-        where = reach_phrase(reach, index, end)
+        ends = {one.name: next_replacement(one, index) for one in document.objects if one.name in of}
+        wheres = {name: reach_phrase(reach, index, end) for name, end in ends.items()}
         if of:
             undo_commands.remove_from_objects(document, of, reach)
             if document.objects != before:
-                text = _removed_text(of, where)
+                text = _removed_text(of, wheres)
                 if whole:
                     text += f" {_DELETING.format(name=whole)}"
                 elif max(shares.values()) >= _LARGE_SHARE:
@@ -225,7 +225,7 @@ class ObjectsPanel(QWidget):
                 self.message.emit(text)
         else:
             segments = capitalised(undo_commands.segments_text(selection))
-            where = " on this frame" if reach is Reach.ONWARD else where
+            where = " on this frame" if reach is Reach.ONWARD else reach_phrase(reach, index)
             self.message.emit(f"{segments}: not in any object{where}.")
 
     def _holders(self) -> dict[str, frozenset[int]]:
@@ -386,15 +386,22 @@ class ObjectsPanel(QWidget):
         return menu
 
 
-def _removed_text(of: Mapping[str, frozenset[int]], where: str = "") -> str:
-    """Describe which segments were removed from which objects, and on which frames.
+def _removed_text(of: Mapping[str, frozenset[int]], where: Mapping[str, str]) -> str:
+    """Describe which segments were removed from which objects, and on which frames of each.
 
-    >>> _removed_text({"kite": frozenset({3}), "sea": frozenset({3, 5})})
-    "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea'."
+    >>> of, on = {"kite": frozenset({3}), "sea": frozenset({3, 5})}, " from frame 4 on"
+    >>> _removed_text(of, {"kite": on, "sea": on})
+    "Segment 3 removed from object 'kite', segments 3 and 5 from object 'sea' from frame 4 on."
+    >>> _removed_text(of, {"kite": on, "sea": " on frame 4 only"})
+    "Segment 3 removed from object 'kite' from frame 4 on, segments 3 and 5 from object 'sea' on frame 4 only."
     """
-    (first, ids), *others = of.items()
-    more = "".join(f", {undo_commands.segments_text(ids)} from object '{name}'" for name, ids in others)
-    return f"{capitalised(undo_commands.segments_text(ids))} removed from object '{first}'{more}{where}."
+    names, alike = list(of), len(set(where.values())) == 1
+    parts = [
+        f"{undo_commands.segments_text(of[name])} {'' if place else 'removed '}from object '{name}'"
+        + (where[name] if not alike or name == names[-1] else "")
+        for place, name in enumerate(names)
+    ]
+    return f"{capitalised(', '.join(parts))}."
 
 
 def _straddling(pixels: int, inside: int) -> str:
