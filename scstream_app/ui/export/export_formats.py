@@ -6,6 +6,7 @@ import importlib.util
 from collections.abc import Iterable, Mapping
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem
 
 from scstream_app.export import FORMATS, needs_object, needs_picture
@@ -26,6 +27,7 @@ class FormatsTree(QTreeWidget):
         super().__init__()
         self._document = document
         self._items: dict[str, QTreeWidgetItem] = {}
+        self._highlighted_before = ""
         self.setAccessibleName("Formats")
         self.setHeaderHidden(True)
         show_boxes(self)
@@ -97,6 +99,18 @@ class FormatsTree(QTreeWidget):
     def _on_item_changed(self, item: QTreeWidgetItem) -> None:
         """Highlight the format that was checked or unchecked, which shows its description and preview."""
         self.setCurrentItem(item)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._highlighted_before = self.highlighted
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Highlight a chosen format again after a click that unchecks one: its preview would be of no use."""
+        before = self.chosen
+        super().mouseReleaseEvent(event)
+        left = self.chosen
+        if left and len(left) < len(before):
+            self.setCurrentItem(self._items[self._highlighted_before if self._highlighted_before in left else left[0]])
 
     @property
     def highlighted(self) -> str:

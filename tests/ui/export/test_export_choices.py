@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from helpers.export_dialog import LONG, Made, click_box, control, finished, item, items, press, tick
+from helpers.export_dialog import IDS, LONG, Made, click_box, control, finished, item, items, press, tick
 from scstream_app.render import palette
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
@@ -35,6 +35,24 @@ def test_a_checked_format_is_highlighted_described_and_previewed(make: Made, qtb
     assert item(dialog, title).toolTip(0) in [label.text() for label in dialog.findChildren(QLabel)]
     # Tables show the segments alone, as the ids do that were highlighted before.
     assert (control(dialog, QLabel, "Preview").pixmap().toImage() != before) == (title != "CSV tables")
+
+
+def test_unticking_a_format_leaves_the_preview_of_a_ticked_one(make: Made, qtbot: QtBot) -> None:
+    dialog = make()
+    for title in ("CSV tables", "Overlay", "Boundaries"):
+        click_box(qtbot, dialog, title)
+    tree, preview = dialog.findChild(QTreeWidget), control(dialog, QLabel, "Preview")
+    picture = preview.pixmap().toImage()
+    click_box(qtbot, dialog, "Overlay")
+    assert tree.currentItem() is item(dialog, "Boundaries")
+    assert preview.pixmap().toImage() == picture
+    click_box(qtbot, dialog, "Boundaries")
+    assert tree.currentItem() is item(dialog, IDS)
+    # With the keys, the row that is unticked stays at hand.
+    tree.setCurrentItem(item(dialog, "CSV tables"))
+    qtbot.keyClick(tree, Qt.Key.Key_Space)
+    assert tree.currentItem() is item(dialog, "CSV tables")
+    assert dialog.formats == ("ids",)
 
 
 @pytest.mark.parametrize(
