@@ -65,6 +65,16 @@ def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, stor
     assert_shows(panel, story_document.display.shown.result.statistics)
 
 
+def test_a_segment_without_pixels_has_no_row(panel: SegmentsPanel, story_document: Document) -> None:
+    model = SegmentsModel(story_document)
+    rows = story_document.display.shown.result.statistics.copy()
+    hidden = int(rows["id"][1])
+    rows["pixels"][1] = 0
+    model.show(rows)
+    assert model.row(hidden) is None
+    assert sorted(model.ids) == sorted(set(rows["id"].tolist()) - {hidden})
+
+
 def test_the_last_frame_is_shown_when_playback_stops(
     panel: SegmentsPanel, story_document: Document, qtbot: QtBot
 ) -> None:
