@@ -37,6 +37,32 @@ def answering(qtbot: QtBot, text: str) -> Iterator[list[str]]:
     assert asked, "nothing was asked"
 
 
+@contextmanager
+def typing_path(qtbot: QtBot, path: Path) -> Iterator[None]:
+    """Type a path and Return into the file dialog that has to come while this lasts."""
+    typed = False
+
+    def type_() -> None:
+        nonlocal typed
+        dialog = QApplication.activeModalWidget()
+        if isinstance(dialog, QFileDialog) and not typed:
+            typed = True
+            name = dialog.findChild(QLineEdit, "fileNameEdit")
+            # Key by key, the completer would race with the list that the dialog reads on a thread.
+            name.setText(str(path))
+            qtbot.keyClick(name, Qt.Key.Key_Return)
+            if dialog.isVisible():
+                # Left alone, it would be waited for forever.
+                dialog.reject()
+
+    timer = QTimer()
+    timer.timeout.connect(type_)
+    timer.start(5)
+    yield
+    timer.stop()
+    assert typed, "no file dialog came"
+
+
 def choose_folder(parent: QWidget, folder: Path) -> None:
     """Choose a folder in the file dialog that is open above ``parent``."""
     dialog = parent.findChild(QFileDialog)

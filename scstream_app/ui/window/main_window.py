@@ -182,7 +182,8 @@ class MainWindow(QMainWindow):
         self.actions_.bind(
             {
                 "open": self.open_dialogs.video,
-                "open_folder": self.open_dialogs.images,
+                "open_images": self.open_dialogs.images,
+                "open_folder": self.open_dialogs.folder,
                 "open_camera": self.open_dialogs.camera,
                 "open_clip_as_camera": self.open_dialogs.clip_as_camera,
                 "open_url": self.open_dialogs.url,

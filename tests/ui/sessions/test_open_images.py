@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_images
+from helpers.dialogs import typing_path
 from scstream_app.session import Manifest
 from scstream_app.sources import sequence_of
 from scstream_app.sources.images.locations import locate
@@ -55,7 +56,16 @@ def test_an_image_is_chosen_and_its_folder_is_opened(
 ) -> None:
     folder = write_images(tmp_path / "frames", moving_square(3))
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *given: (str(folder / "00001.png"), given[-1]))
-    window.actions_["open_folder"].trigger()
+    window.actions_["open_images"].trigger()
+    source = finish(window, qtbot, 3).source
+    assert (source.address, source.name) == (str(folder), "frames")
+
+
+def test_a_folder_of_images_can_be_typed(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    folder = write_images(tmp_path / "frames", moving_square(3))
+
+    with typing_path(qtbot, folder):
+        window.actions_["open_folder"].trigger()
     source = finish(window, qtbot, 3).source
     assert (source.address, source.name) == (str(folder), "frames")
 

@@ -101,7 +101,7 @@ def test_buttons_open_videos_images_cameras_and_sessions(window: MainWindow, qtb
     window.welcome.action_requested.connect(wanted.append)
     for button in window.welcome.findChildren(QPushButton):
         qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
-    known = ["open", "open_folder", "open_camera", "open_clip_as_camera", "open_session"]
+    known = ["open", "open_images", "open_camera", "open_clip_as_camera", "open_session"]
     assert wanted == [id for id in known if id in BY_ID]
 
 

@@ -6,7 +6,14 @@ from scstream_app.ui.actions.action_spec import ActionSpec, separator
 
 FILE: tuple[ActionSpec, ...] = (
     ActionSpec("open", "File", "Open Video…", ("Ctrl+O",)),
-    ActionSpec("open_folder", "File", "Open Image Sequence…", ("Ctrl+Shift+O",)),
+    ActionSpec(
+        "open_images",
+        "File",
+        "Open Image Sequence…",
+        ("Ctrl+Shift+O",),
+        tip="Choose any image of a folder; all that belong to its sequence are opened",
+    ),
+    ActionSpec("open_folder", "File", "Open Folder of Images…"),
     ActionSpec("open_camera", "File", "Open Camera…"),
     ActionSpec(
         "open_clip_as_camera",

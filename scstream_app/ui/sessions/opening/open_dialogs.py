@@ -44,6 +44,12 @@ class OpenDialogs(QObject):
         if path:
             self._opening.open_address(sequence_of(Path(path)))
 
+    def folder(self) -> None:
+        """Ask for a folder of images, which can also be typed."""
+        path = QFileDialog.getExistingDirectory(self._window, "Open Folder of Images", self._folder())
+        if path:
+            self._opening.open_address(path)
+
     def camera(self) -> None:
         """Ask for a camera. An open camera is closed first, which ends its recording."""
         if self._recording.end("Choose"):

@@ -23,7 +23,7 @@ _TITLE = 2.2
 #: Buttons by the ids of their actions.
 _BUTTONS = {
     "open": "Open Video…",
-    "open_folder": "Open Images…",
+    "open_images": "Open Images…",
     "open_camera": "Open Camera…",
     "open_clip_as_camera": "Play a Clip as a Camera…",
     "open_session": "Open Session…",
