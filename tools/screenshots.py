@@ -64,6 +64,7 @@ def opened(size: tuple[int, int]) -> Iterator[MainWindow]:
         settings = QSettings(str(Path(scratch) / "settings.ini"), QSettings.Format.IniFormat)
         # The hint for the first clip is not part of the images.
         settings.setValue("hints/next_step", "done")
+        settings.setValue("hints/kept", "shown")
         window = MainWindow(settings, Library(Path(scratch) / "sessions"))
         window.resize(*size)
         window.show()

@@ -95,8 +95,10 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
-    """Settings of the window."""
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    """Settings of a window that was closed on unsaved work before: it does not say again that the work is kept."""
+    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+    settings.setValue("hints/kept", "shown")
+    return settings
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QTableView
+from PySide6.QtCore import QSettings, Qt
+from PySide6.QtWidgets import QLineEdit, QMessageBox, QTableView
 from pytestqt.qtbot import QtBot
 
 from helpers.dialogs import answering
+from helpers.session_window import answer_save
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.ui.document import undo_commands
@@ -94,6 +95,58 @@ def test_segmenting_again_mentions_a_name_being_typed(window: MainWindow, qtbot:
 
 
 # --- unsaved sessions
+
+
+@pytest.fixture
+def edited(window: MainWindow, qtbot: QtBot, clip: Path, settings: QSettings) -> Path:
+    """Make an object, in a window that was never closed before; returns the path of the session."""
+    settings.remove("hints/kept")
+    window.open_address(str(clip))
+    path = done(window, qtbot)
+    undo_commands.make_object(window.document, "thing", [0])
+    return path
+
+
+def test_closing_on_unsaved_work_says_once_that_it_is_kept(
+    window: MainWindow, qtbot: QtBot, edited: Path, settings: QSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with answering(qtbot, "Cancel") as asked:
+        assert not window.close()
+    assert asked == ["Your work is kept. You find it under Unsaved sessions when the program starts again."]
+    with answering(qtbot, "Close"):
+        assert window.close()
+    with Session.open(edited) as session:
+        assert [one.name for one in session.objects] == ["thing"]
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: pytest.fail(f"asked: {box.text()}"))
+    again = MainWindow(settings, window.library)
+    qtbot.addWidget(again)
+    again.open_address(str(edited))
+    done(again, qtbot)
+    assert again.close()
+
+
+def test_nothing_is_said_about_work_that_the_program_did(
+    window: MainWindow, qtbot: QtBot, edited: Path, monkeypatch: pytest.MonkeyPatch, other: Path
+) -> None:
+    monkeypatch.setattr(QMessageBox, "exec", lambda box: pytest.fail(f"asked: {box.text()}"))
+    window.open_address(str(other))
+    done(window, qtbot, frames=4)
+    assert window.close()
+
+
+def test_unsaved_work_can_be_saved_while_closing(
+    window: MainWindow, qtbot: QtBot, edited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_save(monkeypatch, "")
+    with answering(qtbot, "Save…"):
+        assert not window.close()
+    target = tmp_path / "mine.scstream"
+    answer_save(monkeypatch, target)
+    window.actions_["save"].trigger()
+    assert window.close()
+    assert not edited.exists()
+    with Session.open(target) as session:
+        assert [one.name for one in session.objects] == ["thing"]
 
 
 def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(

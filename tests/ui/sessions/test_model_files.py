@@ -28,8 +28,7 @@ FRAMES = 8
 
 
 @pytest.fixture
-def window(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+def window(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
     window = MainWindow(settings, Library(tmp_path / "library"))
     window.document.set_settings(Settings(max_init_sweeps=20, threads=1, decay=1.5))
     qtbot.addWidget(window)

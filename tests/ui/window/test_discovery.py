@@ -43,8 +43,7 @@ LONG = 60_000
 
 
 @pytest.fixture
-def empty(qtbot: QtBot, tmp_path: Path) -> Iterator[MainWindow]:
-    settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
+def empty(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MainWindow]:
     window = MainWindow(settings, Library(tmp_path / "library"))
     window.document.set_settings(Settings(max_init_sweeps=20, threads=1))
     qtbot.addWidget(window)

@@ -78,11 +78,6 @@ def left_behind(act: Callable[[], None], times: int = 4, first: int = 2) -> dict
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
 def make_window(settings: QSettings, tmp_path: Path) -> Callable[[], MainWindow]:
     def make() -> MainWindow:
         window = MainWindow(settings, Library(tmp_path / "library"))

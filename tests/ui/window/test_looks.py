@@ -52,11 +52,6 @@ BUTTONS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
 def dark(qapp: QApplication) -> Iterator[None]:
     theme.apply(qapp, "dark")
     yield

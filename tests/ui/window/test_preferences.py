@@ -45,11 +45,6 @@ MakeWindow = Callable[[], MainWindow]
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> QSettings:
-    return QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
-
-
-@pytest.fixture
 def make(qtbot: QtBot, settings: QSettings, tmp_path: Path) -> Iterator[MakeWindow]:
     windows = []
 
