@@ -77,13 +77,13 @@ class ScStream(ClusterMixin, BaseEstimator):
     revise : int or None, default=3
         Number of batches after which to look for a better clustering again; each time that the same clusters are found
         doubles the wait, to at most four times as many batches, until others are. Splits and merges change one or two
-        clusters at a time, and drifting clusters can end where no such move helps. A revision fits the present
-        clusters and as many new ones, which begin at distant points, softly to a sample of the last four batches, and
-        merges them as long as that raises the evidence, an estimate of log p(points). If the result is clearly better,
-        changed clusters are replaced. They keep their ids as far as they keep their points, and events tell of splits
-        and merges. A batch that the clusters fit much worse than those before is followed by one at once. There is no
-        revision if the sample has fewer than 24 points for each cluster: batches are too small, or there are more than
-        about 700 clusters. None: never.
+        clusters at a time, and drifting clusters can end where no such move helps. A revision fits the present clusters
+        and as many new ones, which begin at distant points, softly to a sample of the last four batches (half of each,
+        500 to 4096 points), and merges them as long as that raises the evidence, an estimate of log p(points). If the
+        result is clearly better, changed clusters are replaced. They keep their ids as far as they keep their points,
+        and events tell of splits and merges. A batch that the clusters fit much worse than those before is followed by
+        one at once. There is no revision if the sample has fewer than 24 points for each cluster: batches are too
+        small, or there are more than about 700 clusters. None: never.
     patience : int, default=0
         Number of batches for which a new cluster must last before it is announced. Until then its points have the id of
         the cluster that it split from, no event tells of it, and results count it as part of that cluster. Only ids and

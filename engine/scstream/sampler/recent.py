@@ -12,8 +12,9 @@ import scipy.sparse as sp
 from scstream.components.base import Array
 from scstream.sampler.points import Rows
 
-#: Points of a batch that are kept, unless it has fewer or a revision needs more.
-_POINTS = 500
+#: Half of a batch is kept, but at least and at most this many points, unless a revision needs more. Clusters that
+#: overlap are told apart only by many points, and seem to be one on fewer.
+_FEWEST, _MOST = 500, 2**12
 
 
 @dataclass(slots=True)
@@ -36,7 +37,7 @@ class RecentPoints:
 
     def add(self, rows: Rows, needed: int, rng: np.random.Generator) -> None:
         """Keep a sample of a new batch, with at least the needed points if it has them, and forget the oldest one."""
-        X, weight = rows.sample(max(_POINTS, needed), rng)
+        X, weight = rows.sample(max(_FEWEST, min(len(rows) // 2, _MOST), needed), rng)
         self.X = [*self.X, X][-self.N_BATCHES :]
         self.weight = [*self.weight, weight][-self.N_BATCHES :]
 

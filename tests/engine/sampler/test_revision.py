@@ -274,11 +274,21 @@ def test_only_some_points_of_the_last_batches_are_kept() -> None:
     for X in batches:
         recent.add(Rows(X, np.ones(len(X))), 1, rng)
     X, weight = recent.together()
-    assert len(X) == len(weight) == 500 + 20 + 30 + 40
-    np.testing.assert_array_equal(X[500:], np.concatenate(batches[2:]))
-    kept = {tuple(row) for row in X[:500]}
-    assert len(kept) == 500
+    assert len(X) == len(weight) == 1000 + 20 + 30 + 40
+    np.testing.assert_array_equal(X[1000:], np.concatenate(batches[2:]))
+    kept = {tuple(row) for row in X[:1000]}
+    assert len(kept) == 1000
     assert kept <= {tuple(row) for row in batches[1]}
+
+
+@pytest.mark.parametrize(
+    ("size", "needed", "kept"),
+    [(300, 1, 300), (700, 1, 500), (3000, 1, 1500), (3000, 2500, 2500), (20_000, 1, 4096), (20_000, 9000, 9000)],
+)
+def test_half_of_a_batch_is_kept_within_limits_unless_more_is_needed(size: int, needed: int, kept: int) -> None:
+    recent = RecentPoints()
+    recent.add(Rows(np.zeros((size, 1)), np.ones(size)), needed, np.random.default_rng(0))
+    assert recent.n_points == kept
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -149,6 +149,26 @@ def test_three_hundred_clusters_are_found_and_kept(component: Gaussian | None) -
         assert ari(y, model.labels_) > 0.85
 
 
+def test_overlapping_clusters_of_large_batches_are_found_and_kept() -> None:
+    """On a few thousand points, half of them seem to be one with others: they were lost in starts and in revisions."""
+    rng = np.random.default_rng(0)
+    K, D = 15, 12
+    means = 0.7 * rng.normal(size=(K, D))
+    roots = np.linalg.qr(rng.normal(size=(K, D, D)))[0] * rng.uniform(0.5, 2.0, (K, 1, D))
+    precisions = np.linalg.inv(roots @ roots.swapaxes(1, 2))
+    bias = 0.5 * np.linalg.slogdet(precisions)[1]
+    model = ScStream(Gaussian(psi=1.5), seed=0)
+    for batch in range(4):
+        y = rng.integers(0, K, 8000)
+        X = means[y] + np.einsum("nij,nj->ni", roots[y], rng.normal(size=(8000, D)))
+        labels = model.partial_fit(X).labels_
+        if batch in (0, 3):
+            apart = X[:, None] - means
+            known = (bias - 0.5 * np.einsum("nki,kij,nkj->nk", apart, precisions, apart)).argmax(axis=1)
+            assert K - 1 <= model.n_clusters_ <= K + 4
+            assert ari(y, labels) > 0.85 * ari(y, known)
+
+
 def test_counts_are_found() -> None:
     X, y = next(multinomial_stream(1, n_clusters=12, n_features=30, batch_size=600, seed=0))
     model = ScStream(Multinomial(), seed=0).fit(X)
