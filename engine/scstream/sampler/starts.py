@@ -15,21 +15,22 @@ from scstream.sampler.sampler import Sampler
 from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import counter_rng, sum_subclusters
 
+#: A batch of this many points is large.
+_LARGE_BATCH = 4000
 #: Points on which candidates for the component are compared in a small batch. With fewer than about ten points in each
 #: cluster, a single cluster looks best.
 _CANDIDATE_POINTS = 1000
-#: A batch of this many points is large: candidates and starts are compared on `_MANY_POINTS`, since clusters that
-#: overlap are told apart only by many points. If these are too few for the clusters that are found, four times as many
-#: are taken, up to the maximum.
-_LARGE = 4000
-_MANY_POINTS = 16_000
-_MOST_POINTS = 2**15
+#: Points of a large batch on which candidates and starts are compared: clusters that overlap are told apart only by
+#: many points. If they are too few for the clusters that are found, starts are tried on the larger number.
+_MANY_POINTS, _MOST_POINTS = 16_000, 2**15
 #: A start needs this many pieces for each cluster that it finds, and this many points for each piece.
 _PIECES_PER_CLUSTER = 2
 _POINTS_PER_PIECE = 32
-#: Starts from many clusters in a small batch, and iterations between two rounds of merges. In a large one they lead to
-#: much the same clusters every time.
+#: Pieces that a start begins with in a large batch; in a smaller one there are fewer.
+_PIECES = 126
+#: Starts from many clusters in a small batch. A large one has a single start: others lead to much the same clusters.
 _STARTS = 3
+#: Iterations between two rounds of merges.
 _ITERATIONS = 10
 #: Starts whose evidence differs by less, in nats, are equally good.
 _EQUAL = 10.0
@@ -91,7 +92,7 @@ def _best_component(
     """The component with the highest evidence, of the candidates first and then of variations of the best of them."""
     if len(candidates) == 1 and not vary(candidates[0]):
         return candidates[0]
-    size = _CANDIDATE_POINTS if len(rows) < _LARGE else _MANY_POINTS
+    size = _CANDIDATE_POINTS if len(rows) < _LARGE_BATCH else _MANY_POINTS
     # All on the same points and with the same seeds: another choice changes the evidence more than some components do.
     points, seed = rows.sample(size, rng), int(rng.integers(2**63))
 
@@ -114,13 +115,13 @@ def _best_component(
 
 def _best_start(component: Component, rows: Rows, log_alpha: float, rng: np.random.Generator) -> tuple[_Sample, Array]:
     """A sample of the rows, and the statistics (K, P) of the best start from many clusters on it."""
-    size, starts = (_LARGE, _STARTS) if len(rows) < _LARGE else (_MANY_POINTS, 1)
-    while True:
-        sample = _Sample(component, rows.sample(size, rng), rows.total, log_alpha, size)
-        start = sample.best_start(starts, rng)
+    for size in (_MANY_POINTS, _MOST_POINTS):
+        points = rows.sample(size, rng)
+        sample = _Sample(component, points, rows.total, log_alpha, size)
+        start = sample.best_start(_STARTS if len(points[1]) < _LARGE_BATCH else 1, rng)
         if sample.is_enough_for(start):
-            return sample, start
-        size = min(4 * size, _MOST_POINTS)
+            break
+    return sample, start
 
 
 class _Sample:
@@ -152,7 +153,7 @@ class _Sample:
         self._is_all = len(weight) < size or size >= _MOST_POINTS
         # Fewer points than dimensions say little about the shape of a piece.
         limit = 2 * len(weight) // (component.n_coordinates + 3)
-        self._fewest_pieces = max(2, min(math.isqrt(4 * min(len(weight), _LARGE)), limit))
+        self._fewest_pieces = max(2, min(math.isqrt(4 * len(weight)), _PIECES, limit))
         self._most_pieces = max(self._fewest_pieces, min(len(weight) // _POINTS_PER_PIECE, limit))
         self.factor = float(total / self.soft.weight.sum())
 
