@@ -54,6 +54,7 @@ def typing_path(qtbot: QtBot, path: Path) -> Iterator[None]:
             if dialog.isVisible():
                 # Left alone, it would be waited for forever.
                 dialog.reject()
+                pytest.fail(f"the dialog does not take {str(path)!r}")
 
     timer = QTimer()
     timer.timeout.connect(type_)

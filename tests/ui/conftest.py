@@ -95,7 +95,7 @@ def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> QSettings:
-    """Settings of a window that was closed on unsaved work before: it does not say again that the work is kept."""
+    """Settings of a window that has already said that unsaved work is kept: closing it asks nothing."""
     settings = QSettings(str(tmp_path / "settings.ini"), QSettings.Format.IniFormat)
     settings.setValue("hints/kept", "shown")
     return settings

@@ -105,12 +105,16 @@ class FormatsTree(QTreeWidget):
         super().mousePressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Highlight a chosen format again after a click that unchecks one: its preview would be of no use."""
+        """After a click that unchecks a format, highlight one that is checked: the preview shows what is exported."""
         before = self.chosen
         super().mouseReleaseEvent(event)
-        left = self.chosen
-        if left and len(left) < len(before):
-            self.setCurrentItem(self._items[self._highlighted_before if self._highlighted_before in left else left[0]])
+        chosen = self.chosen
+        if chosen and len(chosen) < len(before):
+            name = self._highlighted_before if self._highlighted_before in chosen else chosen[0]
+            # The list must not scroll below the mouse.
+            self.setAutoScroll(False)
+            self.setCurrentItem(self._items[name])
+            self.setAutoScroll(True)
 
     @property
     def highlighted(self) -> str:

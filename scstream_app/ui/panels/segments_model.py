@@ -111,8 +111,7 @@ class SegmentsModel(QStandardItemModel):
             self._write()
 
     def show(self, rows: Rows) -> None:
-        """Show the statistics of a frame; segments that the model knows but that have no pixels there are left out."""
-        rows = rows[rows["pixels"] > 0]
+        """Show the statistics of a frame."""
         self._all = rows
         # Columns never become narrower during playback.
         self.widest = tuple(map(_longer, self.widest, _longest(rows))) if len(rows) else _WIDEST

@@ -1,61 +1,68 @@
-"""Message, before the window closes for the first time on unsaved work, that the work is kept."""
+"""Notice, before the window closes for the first time on unsaved work, that the work is kept."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QObject, QSettings, QTimer, Slot
 from PySide6.QtWidgets import QMessageBox, QWidget
 
 from scstream_app.session.library import is_unsaved
 from scstream_app.ui.document.document import Document
-from scstream_app.ui.document.undo_commands import has_marked
+from scstream_app.ui.document.undo_commands import has_user_work
 from scstream_app.ui.sessions.session_saver import SessionSaver
 
 _KEY = "hints/kept"
 
 
-class KeptNotice:
-    """Says once that closing the window loses nothing: otherwise nobody could know after the first hour of work.
+class UnsavedWorkNotice(QObject):
+    """Tells the user, when the window is first closed on unsaved work, that the work is kept, and offers to save it.
 
     Parameters
     ----------
     document : Document
     saver : SessionSaver
-        Saves the session if the user wants that instead.
     settings : QSettings
         Remembers that the notice was shown.
     window : QWidget
+        Closed when the session has been saved, if the user chose that; it stays open if saving fails.
     """
 
     def __init__(self, document: Document, saver: SessionSaver, settings: QSettings, window: QWidget) -> None:
+        super().__init__(window)
         self._document, self._saver, self._settings, self._window = document, saver, settings, window
+        self._is_waiting = False
+        saver.saved.connect(self._on_saved)
 
     def may_close(self) -> bool:
-        """Show the notice if it is due; returns False if the user wants to go on working."""
+        """Show the notice if it is due; returns False if the window is to stay open."""
+        self._is_waiting = False
         session = self._document.session
         if session is None or not is_unsaved(session.path) or self._settings.value(_KEY) is not None:
             return True
-        # What the program did by itself it can do again; nobody fears for that.
-        if not (has_marked(self._document) or self._document.objects):
-            return True
-        return self._show()
+        # A session without work of the user can be computed again.
+        return not has_user_work(self._document) or self._show()
 
     def _show(self) -> bool:
-        text = "Your work is kept. You find it under Unsaved sessions when the program starts again."
+        text = "Your work is kept. Find it under Unsaved sessions when the program starts again."
         box = QMessageBox(QMessageBox.Icon.Information, "ScStream Studio", text, parent=self._window)
-        box.setInformativeText("Save it to give it a name and a folder of your own. This is said only once.")
+        box.setInformativeText("Save it to choose its name and folder. This message appears only once.")
         close = box.addButton("Close", QMessageBox.ButtonRole.AcceptRole)
-        save = box.addButton("Save…", QMessageBox.ButtonRole.ActionRole)
-        cancel = box.addButton(QMessageBox.StandardButton.Cancel)
+        # An export reads the session, which can only be saved after it.
+        save = None if self._document.exporting else box.addButton("Save…", QMessageBox.ButtonRole.ActionRole)
         box.setDefaultButton(close)
-        box.setEscapeButton(cancel)
+        box.setEscapeButton(box.addButton(QMessageBox.StandardButton.Cancel))
         box.exec()
         clicked = box.clickedButton()
         box.deleteLater()
-        if clicked is cancel:
-            return False
-        self._settings.setValue(_KEY, "shown")
-        if clicked is save:
+        if clicked is close:
+            self._settings.setValue(_KEY, "shown")
+        elif clicked is save:
+            self._is_waiting = True
             self._saver.save()
-            # It may have been cancelled, or saving may have failed to begin.
-            return self._document.saving
-        return True
+        return clicked is close
+
+    @Slot()
+    def _on_saved(self) -> None:
+        """Close the window if it was to be closed: only now is it certain that saving has not failed."""
+        if self._is_waiting:
+            # The window may just be asking whether it may close.
+            QTimer.singleShot(0, self._window.close)

@@ -33,7 +33,6 @@ from scstream_app.ui.qt.layout.screen_fit import place_on_screen
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.cleanup import Cleanup
-from scstream_app.ui.sessions.kept_notice import KeptNotice
 from scstream_app.ui.sessions.model_files import ModelFiles
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
 from scstream_app.ui.sessions.opening.open_dialogs import OpenDialogs
@@ -47,6 +46,7 @@ from scstream_app.ui.sessions.rerun.rerun import Rerun
 from scstream_app.ui.sessions.rerun.result_merging import ResultMerging
 from scstream_app.ui.sessions.session_saver import SessionSaver
 from scstream_app.ui.sessions.shutdown import Shutdown
+from scstream_app.ui.sessions.unsaved_work_notice import UnsavedWorkNotice
 from scstream_app.ui.timeline.timeline_actions import timeline_handlers
 from scstream_app.ui.window import help_dialogs
 from scstream_app.ui.window.central_area import CentralArea
@@ -127,7 +127,7 @@ class MainWindow(QMainWindow):
         self._is_closing = False
         self.ended = True
         self.saving = SessionSaver(self.document, self.addresses, self.opening, self._files, self)
-        self._kept_notice = KeptNotice(self.document, self.saving, settings, self)
+        self._unsaved_work = UnsavedWorkNotice(self.document, self.saving, settings, self)
         self._title = WindowTitle(self.document, self)
         self._build_centre()
         self._build_panels()
@@ -513,4 +513,4 @@ class MainWindow(QMainWindow):
         question = "An export is still running. Stop it and close?"
         if self.document.exporting and not confirm(self, question, "Stop and Close"):
             return False
-        return self.recording.may_end("Close") and self._kept_notice.may_close()
+        return self.recording.may_end("Close") and self._unsaved_work.may_close()

@@ -65,14 +65,21 @@ def test_rows_are_the_statistics_of_the_frame_at_hand(panel: SegmentsPanel, stor
     assert_shows(panel, story_document.display.shown.result.statistics)
 
 
-def test_a_segment_without_pixels_has_no_row(panel: SegmentsPanel, story_document: Document) -> None:
-    model = SegmentsModel(story_document)
-    rows = story_document.display.shown.result.statistics.copy()
-    hidden = int(rows["id"][1])
-    rows["pixels"][1] = 0
-    model.show(rows)
-    assert model.row(hidden) is None
-    assert sorted(model.ids) == sorted(set(rows["id"].tolist()) - {hidden})
+def test_a_segment_without_pixels_is_not_on_the_frame(
+    panel: SegmentsPanel, story_document: Document, qtbot: QtBot
+) -> None:
+    everything = ids(panel)
+    hidden = everything[-1]
+    rows = story_document.display.shown.result.statistics
+    rows["pixels"][rows["id"] == hidden] = 0
+    story_document.display.shown_changed.emit()
+    qtbot.waitUntil(lambda: len(ids(panel)) == len(everything) - 1)
+    assert hidden not in ids(panel)
+    assert f"{len(everything) - 1} segments" in [label.text() for label in panel.findChildren(QLabel)]
+    story_document.display.select({hidden})
+    with qtbot.waitSignal(panel.message) as said:
+        panel.rename_selected()
+    assert said.args == [f"Segment {hidden} is not on this frame."]
 
 
 def test_the_last_frame_is_shown_when_playback_stops(

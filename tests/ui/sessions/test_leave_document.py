@@ -16,6 +16,7 @@ from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
+from scstream_app.ui.sessions import session_saver
 from scstream_app.ui.window.main_window import MainWindow
 
 pytestmark = pytest.mark.slow
@@ -112,7 +113,7 @@ def test_closing_on_unsaved_work_says_once_that_it_is_kept(
 ) -> None:
     with answering(qtbot, "Cancel") as asked:
         assert not window.close()
-    assert asked == ["Your work is kept. You find it under Unsaved sessions when the program starts again."]
+    assert asked == ["Your work is kept. Find it under Unsaved sessions when the program starts again."]
     with answering(qtbot, "Close"):
         assert window.close()
     with Session.open(edited) as session:
@@ -137,16 +138,33 @@ def test_nothing_is_said_about_work_that_the_program_did(
 def test_unsaved_work_can_be_saved_while_closing(
     window: MainWindow, qtbot: QtBot, edited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer_save(monkeypatch, "")
-    with answering(qtbot, "Save…"):
-        assert not window.close()
     target = tmp_path / "mine.scstream"
     answer_save(monkeypatch, target)
-    window.actions_["save"].trigger()
-    assert window.close()
+    with answering(qtbot, "Save…"):
+        window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=LONG)
     assert not edited.exists()
     with Session.open(target) as session:
         assert [one.name for one in session.objects] == ["thing"]
+
+
+@pytest.mark.parametrize("failure", ["cancelled", "disk full"])
+def test_the_window_stays_open_if_saving_while_closing_fails(
+    window: MainWindow, qtbot: QtBot, edited: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise StudioError("No space is left.")
+
+    monkeypatch.setattr(session_saver, "move_session", fail)
+    answer_save(monkeypatch, "" if failure == "cancelled" else tmp_path / "mine.scstream")
+    with answering(qtbot, "Save…"):
+        assert not window.close()
+    if failure == "disk full":
+        qtbot.waitUntil(lambda: window.message.text == "No space is left.", timeout=LONG)
+    assert window.isVisible()
+    assert edited.exists()
+    with answering(qtbot, "Close"):
+        assert window.close()
 
 
 def test_looking_at_segments_alone_is_no_reason_to_keep_a_session(

@@ -1,6 +1,6 @@
 """Undo commands: everything that the user does to segments and objects; `Document.undo` is their stack."""
 
-from scstream_app.ui.document.undo_commands.marks import has_marked, isolate, recolour, rename, set_hidden
+from scstream_app.ui.document.undo_commands.marks import has_user_work, isolate, recolour, rename, set_hidden
 from scstream_app.ui.document.undo_commands.model_edits import keep_split, merge, note_failed, set_locked, split
 from scstream_app.ui.document.undo_commands.objects import (
     add_to_object,
@@ -21,7 +21,7 @@ __all__ = [
     "add_to_object",
     "delete_edit",
     "delete_object",
-    "has_marked",
+    "has_user_work",
     "isolate",
     "keep_split",
     "last_object",

@@ -54,7 +54,8 @@ def isolate(document: Document, ids: Iterable[int]) -> None:
         document.undo.push(IsolateCommand(document, text, document.display.isolate, now, after))
 
 
-def has_marked(document: Document) -> bool:
-    """Return whether the user did anything that is written to the session, even if it was undone."""
+def has_user_work(document: Document) -> bool:
+    """Return whether a session has objects or names, or changes by the user since it was opened, even undone ones."""
     undo = document.undo
-    return any(not isinstance(undo.command(place), IsolateCommand) for place in range(undo.count()))
+    changed = any(not isinstance(undo.command(place), IsolateCommand) for place in range(undo.count()))
+    return changed or bool(document.objects) or document.names != Names()

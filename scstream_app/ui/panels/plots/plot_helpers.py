@@ -41,8 +41,11 @@ _UNITS = ((1e9, 1e9, "G"), (1e6, 1e6, "M"), (1e4, 1e3, "k"))
 
 
 def statistics_of(document: Document) -> Rows:
-    """Statistics of the current frame; empty before it has been segmented."""
-    return EMPTY if document.display.shown is None else document.display.shown.result.statistics
+    """Statistics of the segments that have pixels on the current frame; empty before it has been segmented."""
+    if document.display.shown is None:
+        return EMPTY
+    rows = document.display.shown.result.statistics
+    return rows[rows["pixels"] > 0]
 
 
 def colour_of(document: Document, id: int) -> RGB:

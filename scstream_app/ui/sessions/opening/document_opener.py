@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QWidget
 
 from scstream_app.addresses import absolute_address, public_address, short_name
 from scstream_app.errors import StudioError
-from scstream_app.session import SUFFIX, Names, Session
+from scstream_app.session import SUFFIX, Session
 from scstream_app.session.library import Library, discard, is_unsaved
 from scstream_app.session.model_transfer import settings_of
 from scstream_app.settings import Settings
@@ -351,7 +351,7 @@ class DocumentOpener(QObject):
         # A session that is being saved is wanted, even if saving fails.
         if document.saving:
             return False
-        if undo_commands.has_marked(document) or document.objects or document.names != Names():
+        if undo_commands.has_user_work(document):
             return False
         try:
             if list(session.edited_records(_ALL)):
