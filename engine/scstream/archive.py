@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import zipfile
 from collections.abc import Iterable
 from typing import IO, Any
@@ -10,9 +11,9 @@ from typing import IO, Any
 import numpy as np
 import numpy.typing as npt
 
-#: Most memory that the arrays of an archive may take, in bytes. All count as 8 bytes per number, into which they are
-#: converted.
-MAX_BYTES = 1 << 30
+#: Most memory that the arrays of an archive may take, in bytes, or in sizes of the file if that is more: a small file
+#: must not fill the memory. All count as 8 bytes per number, into which they are converted.
+MAX_BYTES, _MOST_TIMES = 1 << 30, 16
 _MAX_ARRAYS = 1000
 # Others may need gigabytes for their dictionaries.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -31,7 +32,7 @@ def read_arrays(file: IO[bytes]) -> Arrays:
         entries = archive.infolist()
         if len(entries) > _MAX_ARRAYS:
             raise TooLarge(f"it has {len(entries)} arrays, and {_MAX_ARRAYS} are the most")
-        check_size(_declared_size(archive, entry) for entry in entries)
+        check_size((_declared_size(archive, entry) for entry in entries), file.seek(0, os.SEEK_END))
         arrays = {}
         for entry in entries:
             with archive.open(entry) as member:
@@ -39,11 +40,11 @@ def read_arrays(file: IO[bytes]) -> Arrays:
         return arrays
 
 
-def check_size(counts: Iterable[int]) -> None:
-    """Raise `TooLarge` if arrays with these numbers of entries take more memory than `MAX_BYTES`."""
-    size = 8 * sum(counts)
-    if size > MAX_BYTES:
-        raise TooLarge(f"its arrays would take {size} bytes, and {MAX_BYTES} are the most")
+def check_size(counts: Iterable[int], file_size: int) -> None:
+    """Raise `TooLarge` if arrays with these numbers of entries take too much memory for a file of this size."""
+    size, most = 8 * sum(counts), max(MAX_BYTES, _MOST_TIMES * file_size)
+    if size > most:
+        raise TooLarge(f"its arrays would take {size} bytes, and {most} are the most")
 
 
 def _declared_size(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> int:

@@ -44,12 +44,13 @@ def check_integer(name: str, value: Any, low: int, high: int = 2**63 - 1) -> Non
 
 def check_time(time: float | None, last: float | None) -> float:
     """Return the time of the next batch: checked to be after the last one's; if None one unit later, 0 at first."""
-    if time is None:
-        return 0.0 if last is None else last + 1.0
-    check_number("time", time)
-    if last is not None and time <= last:
+    if time is not None:
+        check_number("time", time)
+    moment = (0.0 if last is None else last + 1.0) if time is None else float(time)
+    # Near 1e16 and beyond, one unit is lost by rounding.
+    if last is not None and moment <= last:
         raise ValueError(f"time must increase: the last batch came at {last:g}, got {time!r}")
-    return float(time)
+    return moment
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:

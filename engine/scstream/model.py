@@ -26,12 +26,12 @@ from scstream.components import Component, Gaussian
 from scstream.components.base import Array
 from scstream.errors import ModelFileError
 from scstream.mixture import Mixture, size_order
-from scstream.predictions import best_ids, log_densities, sum_probabilities
+from scstream.predictions import best_ids, likely_ids, log_densities, sum_probabilities
 from scstream.sampler.forgetting import Kernel
 from scstream.sampler.genealogy import Event, Genealogy
 from scstream.sampler.parameters import Parameters
 from scstream.sampler.points import Points, Rows, run_chunks
-from scstream.sampler.sampler import Sampler
+from scstream.sampler.sampler import LARGE, Sampler
 from scstream.sampler.starts import start_stream
 from scstream.sampler.sweep import mode_densities
 from scstream.threads import thread_limit
@@ -50,9 +50,11 @@ class ScStream(ClusterMixin, BaseEstimator):
     alpha : float, default=1.0
         Concentration of the Dirichlet process: larger values favour more clusters. May be huge (1e20).
     decay : float, default=1.0
-        How fast the past is forgotten: with the exponential kernel, a batch of age t has weight 2 ** (-decay * t).
+        How fast the past is forgotten.
     kernel : {"exponential", "rbf", "window"} or callable, default="exponential"
-        Weight of a batch as a function of its age. A callable takes the age and ignores ``decay``.
+        Weight of a batch as a function of its age t: 2 ** (-decay * t), exp(-(decay * t) ** 2 / 2), or 1 while
+        decay * t < 1 and 0 from then on, so that a window needs a decay below 1 to remember anything. A callable takes
+        the age and ignores ``decay``.
     epsilon : float, default=1e-8
         Batches whose weight is at most this are dropped.
     sweeps : int, default=1
@@ -164,6 +166,8 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     # None until the first batch. A class attribute, because scikit-learn wants __init__ to set parameters only.
     _sampler: Sampler | None = None
+    #: The component of the last `fit`; `component` may be another one, for the next.
+    _unbound: Component
 
     def __init__(
         self,
@@ -267,7 +271,10 @@ class ScStream(ClusterMixin, BaseEstimator):
             if rows.total == 0.0:
                 raise ValueError("sample_weight must not be all zero in the first batch")
             with thread_limit(config.n_threads):
-                self._sampler, batch = self._begin(config, rows, check_time(time, None))
+                unbound = deepcopy(self.component or Gaussian())
+                sampler, batch = self._start_stream(unbound, config, rows, check_time(time, None))
+                sampler.register_births()
+                self._sampler, self._unbound = sampler, unbound
             self.labels_ = batch.ids(self._sampler.announced_of)
         return self
 
@@ -275,14 +282,14 @@ class ScStream(ClusterMixin, BaseEstimator):
         """Update the sampler with a later batch, or start again if the past says nothing; returns the batch."""
         sampler.config = config
         faded = sampler.has_faded(time)
-        # Fewer points than a covariance has dimensions do not tell what clusters look like.
-        tiny = sampler.state.history.largest_count < min(self.n_features_in_ + 2, rows.total)
-        if rows.total > 0.0 and (faded or tiny):
+        # Fewer points than features do not tell what clusters look like.
+        enough = min(self.n_features_in_ + 2, rows.total / LARGE)
+        if rows.total > 0.0 and (faded or sampler.count_at(time) < enough):
             number = sampler.state.batch + 1
             if faded:
                 self._sampler, batch = start_stream(config, [sampler.component], rows, time, number)
             else:
-                self._sampler, batch = self._start_stream(config, rows, time, number)
+                self._sampler, batch = self._start_stream(self._unbound, config, rows, time, number)
             self._sampler.register_births(sampler)
             return batch
         batch = rows.points(sampler.component)
@@ -301,14 +308,10 @@ class ScStream(ClusterMixin, BaseEstimator):
             self.__dict__.update(before)
             raise
 
-    def _begin(self, config: Parameters, rows: Rows, time: float) -> tuple[Sampler, Points]:
-        sampler, batch = self._start_stream(config, rows, time)
-        sampler.register_births()
-        return sampler, batch
-
-    def _start_stream(self, config: Parameters, rows: Rows, time: float, number: int = 0) -> tuple[Sampler, Points]:
+    def _start_stream(
+        self, unbound: Component, config: Parameters, rows: Rows, time: float, number: int = 0
+    ) -> tuple[Sampler, Points]:
         """Start with a component that is bound to the batch."""
-        unbound = self.component or Gaussian()
 
         def vary(best: Component) -> list[Component]:
             return _own_components(unbound, unbound.variations(best))
@@ -373,7 +376,13 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     def predict(self, X: Any) -> npt.NDArray[np.int64]:
         """Return the id (N,) of the most likely cluster of each point of X (N, D), without updating the model."""
-        ids: npt.NDArray[np.int64] = self._map_scores(X, partial(best_ids, owner=self._fitted().state.owner), np.int64)
+        sampler = self._fitted()
+        if sampler.state.hidden.any():
+            columns, first = _groups(sampler)
+            convert = partial(likely_ids, columns=columns, first=first, ids=self.ids_)
+        else:
+            convert = partial(best_ids, ids=sampler.state.ids)
+        ids: npt.NDArray[np.int64] = self._map_scores(X, convert, np.int64)
         return ids
 
     def predict_proba(self, X: Any) -> Array:
@@ -381,10 +390,7 @@ class ScStream(ClusterMixin, BaseEstimator):
 
         Column k belongs to the cluster ``ids_[k]``: the largest cluster comes first.
         """
-        sampler = self._fitted()
-        rank = np.argsort(size_order(sampler))[sampler.state.place]
-        columns = np.argsort(rank, kind="stable")
-        first = np.searchsorted(rank[columns], np.arange(len(sampler.state.announced)))
+        columns, first = _groups(self._fitted())
         convert = partial(sum_probabilities, columns=columns, first=first)
         probabilities: Array = self._map_scores(X, convert, np.float64, len(first))
         return probabilities
@@ -487,14 +493,15 @@ class ScStream(ClusterMixin, BaseEstimator):
 
     def _from_data(self, bound: Component) -> dict[str, Any]:
         """What `fit` takes from the first batch: hyperparameters that are None, and numbers that it has adjusted."""
-        component = self.component or Gaussian()
-        if type(component) is not type(bound):
-            return {"from_data": []}
+        component = self._unbound
         given, found = component.get_params(), bound.hyperparameters()
+        # `persistence.save` refuses hyperparameters that are not all there.
         given_numbers = {name: float(value) for name, value in given.items() if isinstance(value, numbers.Real)}
         return {
             "from_data": [name for name, value in given.items() if value is None],
-            "adjusted": {name: value for name, value in given_numbers.items() if (found[name] != value).all()},
+            "adjusted": {
+                name: value for name, value in given_numbers.items() if np.all(found.get(name, value) != value)
+            },
         }
 
     @classmethod
@@ -515,8 +522,15 @@ class ScStream(ClusterMixin, BaseEstimator):
             model.feature_names_in_ = np.array(meta["feature_names"], dtype=object)
         if labels is not None:
             model.labels_ = labels
-        model._sampler = sampler
+        model._sampler, model._unbound = sampler, deepcopy(component)
         return model
+
+
+def _groups(sampler: Sampler) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Clusters (K,) in the order of their owners, the largest owner first, and where each owner's begin (M,)."""
+    rank = np.argsort(size_order(sampler))[sampler.state.place]
+    columns = np.argsort(rank, kind="stable")
+    return columns, np.searchsorted(rank[columns], np.arange(len(sampler.state.announced)))
 
 
 def _own_components(unbound: Component, bound: list[Component]) -> list[Component]:

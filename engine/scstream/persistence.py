@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
+import secrets
+import stat
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
@@ -414,21 +415,24 @@ def write(path: Pathish, meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArr
         raise ValueError(
             f"a model whose description has {len(text)} characters cannot be saved, {_MAX_TEXT} are the most"
         )
-    archive.check_size(array.size for array in arrays.values())
     if not target.parent.is_dir():
         raise FileNotFoundError(f"Cannot save '{target}': there is no folder '{target.parent}'")
     if target.is_dir():
         raise IsADirectoryError(f"Cannot save '{target}': it is a folder")
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.tmp")
     try:
-        with os.fdopen(handle, "wb") as file:
+        # Like any file of the user; `tempfile` would make one that nobody else may read.
+        with open(temporary, "xb") as file:
+            if target.exists():
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
             contents: dict[str, Any] = {"meta": np.frombuffer(text.encode(), np.uint8), **arrays}
             np.savez_compressed(file, **contents)
             file.flush()
             os.fsync(file.fileno())
+            archive.check_size((array.size for array in arrays.values()), file.tell())
         os.replace(temporary, target)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 

@@ -10,10 +10,18 @@ from scstream.components.base import Array
 from scstream.sampler.points import choose_clusters
 
 
-def best_ids(scores: Array, owner: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Return the id (N,) of the owner of each point's best cluster, from scores (N, K) and owners (K,)."""
-    ids: npt.NDArray[np.int64] = owner[choose_clusters(scores, np.uint32(0), False)]
-    return ids
+def best_ids(scores: Array, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return the id (N,) of each point's best cluster, from scores (N, K) and ids (K,)."""
+    best: npt.NDArray[np.int64] = ids[choose_clusters(scores, np.uint32(0), False)]
+    return best
+
+
+def likely_ids(
+    scores: Array, columns: npt.NDArray[np.intp], first: npt.NDArray[np.intp], ids: npt.NDArray[np.int64]
+) -> npt.NDArray[np.int64]:
+    """Return the id (N,) of each point's most likely group of clusters; see `sum_probabilities`."""
+    likely: npt.NDArray[np.int64] = ids[sum_probabilities(scores, columns, first).argmax(axis=1)]
+    return likely
 
 
 def sum_probabilities(scores: Array, columns: npt.NDArray[np.intp], first: npt.NDArray[np.intp]) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -23,7 +23,9 @@ _limit: ContextVar[int] = ContextVar("threads", default=1)
 
 @cache
 def cores() -> int:
-    """Number of cores, cached because asking the system takes as long as a small kernel."""
+    """Number of cores that this process may use, cached because asking the system takes as long as a small kernel."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
@@ -46,8 +48,14 @@ def run(threads: int, work: Callable[[int], None], pieces: int) -> None:
     queue = iter(range(pieces))
 
     def drain() -> None:
-        for piece in queue:
-            work(piece)
+        try:
+            for piece in queue:
+                work(piece)
+        except BaseException:
+            # Other threads need not do the rest.
+            for _ in queue:
+                pass
+            raise
 
     _run_on_all(threads, pieces, drain)
 
@@ -82,7 +90,12 @@ def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
 def _share_between(n: int, threads: int, work: Callable[[], None]) -> None:
     """Call work on n threads of the pool for ``threads``, including the calling one."""
     helpers = [_pool(threads).submit(work) for _ in range(n - 1)]
-    work()
+    try:
+        work()
+    except BaseException:
+        # Their arrays may change as soon as the error is passed on.
+        wait([helper for helper in helpers if not helper.cancel()])
+        raise
     for helper in helpers:
         # A helper that has not started has nothing left to do.
         if not helper.cancel():

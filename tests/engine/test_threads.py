@@ -42,6 +42,24 @@ def test_run_passes_the_error_of_a_helper_on() -> None:
         run(2, work, 2)
 
 
+def test_no_helper_works_on_after_an_error() -> None:
+    working, done = threading.Event(), list[int]()
+
+    def work(piece: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            working.wait(10.0)
+            raise KeyboardInterrupt
+        working.set()
+        done.append(piece)
+
+    with pytest.raises(KeyboardInterrupt):
+        run(2, work, 1_000_000)
+    n_done = len(done)
+    assert 0 < n_done < 999_999
+    assert not threading.Event().wait(0.05)
+    assert len(done) == n_done
+
+
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("pieces", [1, 5, 200])
 def test_kernels_that_share_a_queue_write_every_row(threads: int, pieces: int) -> None:

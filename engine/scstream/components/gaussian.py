@@ -138,7 +138,7 @@ class Gaussian(Component):
             raise ValueError(f"nu must be a finite number > D - 1 = {D - 1}, got {self.nu!r}")
         if m.shape != (D,) or not is_bounded(m):
             raise ValueError(f"m must be {D} numbers of at most {MAX_VALUE:g}, one per feature, got {self.m!r}")
-        if psi.shape != (D, D) or not np.isfinite(psi).all() or not np.allclose(psi, psi.T):
+        if psi.shape != (D, D) or not np.isfinite(psi).all() or not np.allclose(psi, psi.T, atol=_symmetry_error(psi)):
             raise ValueError(f"psi must be a symmetric {D} x {D} matrix of finite numbers, got {self.psi!r}")
         if np.linalg.eigvalsh(psi).min() <= 0:
             raise ValueError(f"psi must be positive definite, got {self.psi!r}")
@@ -359,6 +359,12 @@ def _joined(parts: list[LikelyMerges]) -> LikelyMerges:
     before = np.cumsum([0] + [part.total for part in parts])
     places = [part.places + offset for part, offset in zip(parts, before, strict=False)]
     return LikelyMerges(np.concatenate([part.pairs for part in parts]), np.concatenate(places), int(before[-1]))
+
+
+def _symmetry_error(psi: Array) -> Array:
+    """Rounding error (D, D) that entries of a symmetric matrix may have, whatever the units of the features."""
+    scale = np.sqrt(np.abs(np.diag(psi)))
+    return 1e-8 * np.outer(scale, scale)
 
 
 @cache

@@ -31,7 +31,7 @@ _FADED_COUNT = 10.0
 _FADED_WEIGHT = 1 / 16
 
 #: A batch this many times larger than the largest kept one tells more than all of them.
-_LARGE = 4.0
+LARGE = 4.0
 
 #: A batch is unlike those before if it fits the clusters worse by this many nats for each point and coordinate.
 _UNLIKE = 0.25
@@ -308,7 +308,7 @@ class Sampler:
         state, size = self.state, rows.total
         self.since_revision += 1
         left = max(0, self.revision_wait * every - self.since_revision)
-        is_first_large = size > _LARGE * state.history.largest_count
+        is_first_large = size > LARGE * state.history.largest_count
         needed = points_needed(len(state.ids))
         # What the past loses by the batch is the batch's loss.
         loss = (fit - self._fit()) * float(state.counts.sum()) / max(size, 1.0)
@@ -326,6 +326,12 @@ class Sampler:
             self.since_revision = 0
             self.revision_wait = min(2 * self.revision_wait, LONGEST_WAIT) if outcome is Outcome.SAME else 1
             self.events += mover.events
+
+    def count_at(self, time: float) -> float:
+        """Number of points that the past has at ``time``: time-weighted, or those of its largest batch if more."""
+        history, config = self.state.history, self.config
+        remembered = history.counts_at(time, config.forgetting_kernel, config.epsilon).sum()
+        return max(float(remembered), history.largest_count)
 
     def has_faded(self, time: float) -> bool:
         """Whether the past says next to nothing any more at ``time``.

@@ -22,6 +22,8 @@ from scstream.threads import run_ranges
 _SHARED_BY = 4
 #: Least scores that are turned into shares at a time by one thread.
 _SCORES = 2**15
+#: Most numbers in the statistics of single points that are computed together.
+_MOST_STATISTICS = 2**24
 #: A fit ends when no cluster gains or loses this many points any more.
 _SETTLED = 0.1
 #: Most rounds of merges.
@@ -65,6 +67,7 @@ class SoftClustering:
     """
 
     def __init__(self, component: Component, X: Any, weight: Array, log_alpha: float) -> None:
+        self._X = X
         self.points = component.prepare(X)
         self.weight = weight * min(1.0, float(weight.sum() / np.square(weight).sum()))
         together = component.statistics(self.points, self.weight, np.zeros(len(weight), np.int32), 1)[0]
@@ -163,6 +166,15 @@ class SoftClustering:
 
     # --- seeds
 
+    def _single(self, points: Any, n: int) -> Array:
+        """Statistics (n, P) of each of n prepared points alone."""
+        return self.component.statistics(points, np.ones(n), np.arange(n, dtype=np.int32), n)
+
+    def _single_of(self, rows: slice | npt.NDArray[np.intp]) -> Array:
+        """Statistics (n, P) of each of some points alone."""
+        X = self._X[rows]
+        return self._single(self.component.prepare(X), X.shape[0])
+
     def seed(self, n_pieces: int, rng: np.random.Generator, among: Array | None = None, at_a_time: int = 1) -> Array:
         """Choose seeds far from each other and from clusters with statistics ``among`` (K, P).
 
@@ -174,9 +186,13 @@ class SoftClustering:
         the point alone. A piece consists of the points that are nearest to its seed.
         """
         N, component = len(self.weight), self.component
-        each = np.arange(N, dtype=np.int32)
-        single = component.statistics(self.points, np.ones(N), each, N)
-        own = component.twin_scores(single)
+        size = max(1, _MOST_STATISTICS // component.n_statistics)
+        every = self._single(self.points, N) if N <= size else None
+        if every is not None:
+            own = component.twin_scores(every)
+        else:
+            chunks = (slice(first, first + size) for first in range(0, N, size))
+            own = np.concatenate([component.twin_scores(self._single_of(chunk)) for chunk in chunks])
         piece = np.zeros(N, np.int32)
         if among is None:
             distance = np.ones(N)
@@ -186,7 +202,8 @@ class SoftClustering:
         n = 0
         while n < n_pieces and (total := (chance := distance * self.weight).sum()) > 0.0:
             seeds = draw_indices(chance / total, min(at_a_time, n_pieces - n), rng)
-            scores = component.scores(component.predictive(single[seeds]), np.zeros(len(seeds)), self.points)
+            single = self._single_of(seeds) if every is None else every[seeds]
+            scores = component.scores(component.predictive(single), np.zeros(len(seeds)), self.points)
             best = scores.max(axis=1)
             loss = np.maximum(own - best, 0.0)
             nearer = np.ones(N, bool) if among is None and n == 0 else loss < distance

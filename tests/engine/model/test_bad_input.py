@@ -122,6 +122,21 @@ def test_time_must_increase(time: float) -> None:
         model.partial_fit(X, time=1e-6)
 
 
+def test_a_time_that_rounding_does_not_let_increase_is_refused() -> None:
+    now = 1_700_000_000_000_000_000
+    model = ScStream(seed=0, max_init_sweeps=3).partial_fit(X, time=now)
+    for time in (None, now + 100):
+        with pytest.raises(ValueError, match="time must increase"):
+            model.partial_fit(X, time=time)
+    assert model.partial_fit(X, time=now + 1000).n_clusters_ >= 1
+
+
+@pytest.mark.parametrize("psi", [[[1e-10, 5e-11], [0.0, 1e-10]], [[1e10, 5e9], [0.0, 1e10]]])
+def test_a_covariance_must_be_symmetric_in_any_units(psi: list[list[float]]) -> None:
+    with pytest.raises(ValueError, match="psi must be a symmetric"):
+        Gaussian(psi=psi).bind(np.zeros((3, 2)), np.ones(3))
+
+
 @pytest.mark.parametrize("time", [math.nan, math.inf, -math.inf, "noon", True, [1.0], 1j])
 def test_time_must_be_a_number(time: Any) -> None:
     for model in (ScStream(), started()):

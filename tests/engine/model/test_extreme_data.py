@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from reference import Array
 from scstream import Component, DiagonalGaussian, Event, Gaussian, Genealogy, Multinomial, ScStream, persistence
@@ -165,6 +167,38 @@ def test_fewer_points_than_features() -> None:
         assert ari(y, model.labels_) == 1.0
     full = ScStream(Gaussian(psi=1.0), seed=0).fit(10.0 * y[:, None] + rng.normal(size=(20, 50)))
     assert_finite(full)
+
+
+@pytest.mark.parametrize(
+    "component", [DiagonalGaussian(psi=1.0), Gaussian(psi=1.0, nu=500.0)], ids=["diagonal", "full"]
+)
+def test_batches_that_grow_keep_their_clusters_although_they_have_fewer_points_than_features(
+    component: Component,
+) -> None:
+    rng = np.random.default_rng(4)
+    model = ScStream(component, seed=0)
+    seen = set()
+    for n in range(20, 32, 2):
+        y = np.arange(n) % 2
+        model.partial_fit(10.0 * y[:, None] + rng.normal(size=(n, 50)))
+        assert ari(y, model.labels_) == 1.0
+        seen |= set(model.labels_.tolist())
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize("component", [Gaussian(), Multinomial()], ids=["gaussian", "multinomial"])
+def test_many_features_do_not_fill_the_memory(component: Component) -> None:
+    """A row of statistics of each point would take a gigabyte."""
+    rng = np.random.default_rng(5)
+    full = isinstance(component, Gaussian)
+    X = rng.normal(size=(1500, 400)) if full else sp.random(3000, 50_000, 1e-3, "csr", rng=rng)
+    tracemalloc.start()
+    try:
+        ScStream(component, seed=0, max_init_sweeps=1).fit(X if full else sp.csr_array(X).ceil())
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 5e8
 
 
 # --- constant and repeated

@@ -101,14 +101,20 @@ def test_absurd_counts_are_refused_before_anything_is_allocated(
     assert measured() < 1 << 27
 
 
-def test_a_model_that_could_not_be_loaded_is_not_saved(saved: Path, tmp_path: Path) -> None:
+def test_a_model_that_could_not_be_loaded_is_not_saved(
+    saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     meta, arrays = persistence.read(saved)
-    # Takes no memory.
-    huge = np.broadcast_to(np.int64(0), (1 << 28,))
+    monkeypatch.setattr("scstream.archive.MAX_BYTES", 1 << 20)
+    huge = np.zeros(1 << 18, np.int64)
     for text, more in (({**meta, "long": "x" * (1 << 24)}, {}), (meta, {"labels": huge})):
         with pytest.raises(ValueError, match="the most"):
             persistence.write(tmp_path / "large.npz", text, {**arrays, **more})
     assert list(tmp_path.iterdir()) == []
+    # As large, but not as empty: the file shows that there is something in it.
+    full = np.random.default_rng(0).integers(0, 1 << 60, 1 << 18)
+    persistence.write(tmp_path / "large.npz", meta, {**arrays, "labels": full})
+    np.testing.assert_array_equal(persistence.read(tmp_path / "large.npz")[1]["labels"], full)
 
 
 def test_a_file_without_permission_is_not_called_damaged(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import warnings
 import zipfile
 from pathlib import Path
@@ -154,7 +156,7 @@ def test_a_component_set_after_the_fit_leaves_the_saved_one_as_it_is(saved: Path
     model.save(tmp_path / "m.npz")
     loaded = ScStream.load(tmp_path / "m.npz").component
     assert isinstance(loaded, Gaussian)
-    assert all(value is not None for value in loaded.get_params().values())
+    assert loaded.get_params() == ScStream.load(saved).component.get_params()
 
 
 @pytest.mark.parametrize("kappa", [2.0, 2, np.float32(2.0), np.int64(2)])
@@ -531,6 +533,17 @@ def test_saving_replaces_the_old_file(saved: Path, tmp_path: Path) -> None:
     ScStream.load(saved).save(str(path))
     assert ScStream.load(path).log_posterior_ == ScStream.load(saved).log_posterior_
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such permissions")
+def test_others_may_read_a_model_as_any_file_of_the_user(saved: Path, tmp_path: Path) -> None:
+    model, path, other = ScStream.load(saved), tmp_path / "model.npz", tmp_path / "other"
+    other.touch()
+    model.save(path)
+    assert path.stat().st_mode == other.stat().st_mode
+    path.chmod(0o640)
+    model.save(path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
 def test_where_nothing_can_be_saved_is_named(saved: Path, tmp_path: Path) -> None:

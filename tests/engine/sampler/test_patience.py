@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from scstream import Gaussian, ModelFileError, Parameters, ScStream, VideoSegmenter, persistence
+from scstream.predictions import best_ids, likely_ids
 from scstream.sampler.genealogy import Event, Genealogy, Kind
 from scstream.sampler.history import History
 from scstream.sampler.moves import Mover
@@ -163,6 +164,16 @@ def test_predictions_know_announced_clusters_alone() -> None:
     np.testing.assert_array_equal(model.ids_[probabilities.argmax(axis=1)], model.labels_)
     np.testing.assert_array_equal(model.predict(X), model.labels_)
     np.testing.assert_allclose(model.means_[0], X[:200].mean(axis=0), atol=0.5)
+
+
+def test_the_prediction_is_the_most_likely_owner() -> None:
+    model, X = hiding_model()
+    grid = np.stack(np.meshgrid(*(np.linspace(X[:, d].min(), X[:, d].max(), 60) for d in range(2))), -1).reshape(-1, 2)
+    best = model.ids_[model.predict_proba(grid).argmax(axis=1)]
+    np.testing.assert_array_equal(model.predict(grid), best)
+    scores = np.log([[0.3, 0.3, 0.4]])
+    assert likely_ids(scores, np.arange(3), np.array([0, 2]), np.array([7, 9])).tolist() == [7]
+    assert best_ids(scores, np.array([7, 8, 9])).tolist() == [9]
 
 
 def test_a_new_start_forgets_hidden_clusters() -> None:
