@@ -234,14 +234,15 @@ class VideoSegmenter(Parametrised):
         ----------
         frame : array (H, W, 3) uint8, RGB
         time : float, default=None
-            Later than the last frame's, in units of a frame. None: one more. If the past has faded after a gap (with
-            the default ``decay``, four frames or more), the frame is segmented like the first one after a `restart`:
-            all segments die and the new ones get new ids.
+            Later than the last frame's, in units of a frame. None: one more. If the past has faded after a gap (see
+            `has_faded`), the frame is segmented like the first one after a `restart`: all segments die and the new ones
+            get new ids.
         on_preview : callable, optional
             Called with a `Preview` from time to time during the first frame, and after a gap.
         mask : array (H, W) of bool or whole numbers, optional
             For the first frame: 0 on the background, one value for each object. Segments with at least a quarter of
-            their pixels on either side of an object's outline are cut along it. This frame is then not smoothed.
+            their pixels on either side of an object's outline, or with more than half of an object, are cut along it.
+            This frame is then not smoothed.
 
         Returns
         -------
@@ -286,6 +287,7 @@ class VideoSegmenter(Parametrised):
         if not self._next_is_first:
             raise RuntimeError("the first frame has already been segmented: use segment")
         self._check_frame(frame)
+        check_integer("every", every, 1)
         if mask is not None:
             check_mask(mask, frame.shape[:2])
         moment = check_time(time, None if self._sampler is None else self._sampler.time)
@@ -319,7 +321,8 @@ class VideoSegmenter(Parametrised):
     def has_faded(self, time: float) -> bool:
         """Return whether the past would be forgotten after a gap up to ``time``, so that a frame is like a first one.
 
-        The frame that follows the last one directly never is, however large ``decay`` is.
+        That is so if no segment has ten pixels left, weighted by age, and the last frame less than a sixteenth of its
+        weight. The frame that follows the last one directly never is, however large ``decay`` is.
         """
         sampler = self._fitted()
         return time - sampler.time > 1.0 and sampler.has_faded(time)
@@ -375,9 +378,10 @@ class VideoSegmenter(Parametrised):
         sampler = self._fitted()
         counts = sampler.state.total[:, :, 0].sum(axis=1)
         # Largest first: two small ones together may be larger than the largest.
-        largest, *others = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.members(id)].sum())
-        if not others:
+        chosen = sorted(dict.fromkeys(map(int, ids)), key=lambda id: -counts[sampler.members(id)].sum())
+        if len(chosen) < 2:
             raise ValueError("a merge takes at least two segments")
+        largest, *others = chosen
         for other in others:
             sampler.merge(largest, other)
         return largest
@@ -439,7 +443,9 @@ class VideoSegmenter(Parametrised):
         """Return 1 - the posterior probability of each pixel's most likely segment, (H, W), for the last frame."""
         sampler = self._fitted()
         densities = mode_densities(sampler.posterior_component, sampler.state.total, float(self._parameters.alpha))
-        return self._full_size(self._last_tiles().uncertainty(densities.parameters, densities.log_weight))
+        state = sampler.state
+        tiles = self._last_tiles()
+        return self._full_size(tiles.uncertainty(densities.parameters, densities.log_weight, state.place))
 
     @property
     def statistics_(self) -> npt.NDArray[np.void]:

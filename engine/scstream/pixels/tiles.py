@@ -235,9 +235,15 @@ class Tiles:
             S[..., _SQUARED_CHROMA] += S[..., :1] * self.chroma_noise**2
         return S
 
-    def uncertainty(self, parameters: Whitened, log_weight: Array) -> npt.NDArray[np.float32]:
-        """Return 1 - the posterior probability of each pixel's most likely cluster, (H, W)."""
+    def uncertainty(
+        self, parameters: Whitened, log_weight: Array, owner: npt.NDArray[np.intp] | None = None
+    ) -> npt.NDArray[np.float32]:
+        """Return 1 - the posterior probability of each pixel's most likely cluster, (H, W).
+
+        Clusters with the same ``owner`` (K,), a whole number below K, count as one; None: each on its own.
+        """
         clusters = pack(parameters, log_weight)
+        owners = np.arange(len(clusters)) if owner is None else owner
         table = np.ascontiguousarray(clusters.T)
         tiled = np.empty((len(self.pixels), PIXELS), np.float32)
         run_queue(
@@ -253,6 +259,7 @@ class Tiles:
                 self.columns,
                 clusters,
                 table,
+                owners.astype(np.int32),
                 no_noise(),
                 tiled,
             ),

@@ -428,3 +428,8 @@ def test_uncertainty_is_what_the_best_cluster_leaves(size: tuple[int, int], cons
     found = cut.uncertainty(densities.parameters, densities.log_weight)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found.ravel(), 1.0 - best, atol=2e-4)
+    owner = np.array([0, 1, 0, 2, 1])
+    p = special.softmax(scores, axis=1)
+    together = np.array([row[owner == owner[row.argmax()]].sum() for row in p])
+    found = cut.uncertainty(densities.parameters, densities.log_weight, owner)
+    np.testing.assert_allclose(found.ravel(), 1.0 - together, atol=2e-4)

@@ -238,5 +238,7 @@ def test_what_cannot_be_done_is_said_and_changes_nothing(segmenter: VideoSegment
         segmenter.merge([a, 9999])
     with pytest.raises(ValueError, match="at least two segments"):
         segmenter.merge([a, a])
+    with pytest.raises(ValueError, match="at least two segments"):
+        segmenter.merge([])
     np.testing.assert_array_equal(segmenter.segment(frames[2]), before.segment(frames[2]))
     assert segmenter.events_ == before.events_

@@ -176,6 +176,15 @@ def test_uncertainty_is_high_on_borders_and_low_inside() -> None:
     assert uncertainty[edge].mean() > 2.0 * uncertainty[~edge].mean()
 
 
+def test_hidden_parts_of_a_segment_are_no_rivals() -> None:
+    segmenter = VideoSegmenter(**QUICK)
+    segmenter.segment(clip_frames("kite_surf", 1)[0])
+    assert segmenter.uncertainty().max() > 0.4
+    state = segmenter._sampler.state
+    state.owner = np.full_like(state.ids, state.ids[0])
+    assert segmenter.uncertainty().max() == pytest.approx(0.0, abs=1e-5)
+
+
 @pytest.mark.parametrize("colour", ["rgb", "lab"])
 @pytest.mark.parametrize(("smoothing", "steadiness", "correlation"), [(0.0, 0.0, 0.8), (1.0, 1.0, 0.55)])
 def test_uncertainty_of_a_past_frame_comes_from_its_statistics(

@@ -153,10 +153,11 @@ def sum_touched(moments, touched):
 
 
 @kernel
-def tile_uncertainty(queue, pixels, low, high, bands, likely, columns, forms, table, quiet, out):
-    """out = 1 - the posterior probability of each pixel's best cluster, in the queue's rows of tiles.
+def tile_uncertainty(queue, pixels, low, high, bands, likely, columns, forms, table, owner, quiet, out):
+    """out = 1 - the posterior probability of the owner of each pixel's best cluster, in the queue's rows of tiles.
 
-    1 - 1 / sum_k exp(score_k - best score); out (tiles, PIXELS) float32. ``quiet`` is a `Noise` of zeros; the other
+    The probability is the share of the clusters with that owner in sum_k exp(score_k - best score); out (tiles, PIXELS)
+    float32. ``owner`` (K,) int32 is the same for clusters of one segment, ``quiet`` a `Noise` of zeros; the other
     arguments are those of `label_tiles`.
     """
     workspace = allocate_workspace(forms.shape[0])
@@ -164,17 +165,17 @@ def tile_uncertainty(queue, pixels, low, high, bands, likely, columns, forms, ta
     while piece >= 0:
         first, last = queue.edges[piece], queue.edges[piece + 1]
         _uncertainty_of_rows(
-            pixels, low, high, bands, likely, columns, first, last, forms, table, quiet, out, workspace
+            pixels, low, high, bands, likely, columns, first, last, forms, table, owner, quiet, out, workspace
         )
         piece = next_piece(queue)
 
 
 @leaf(fastmath=FAST)
 def _uncertainty_of_rows(
-    pixels, low, high, bands, likely, columns, first_row, last_row, forms, table, quiet, out, workspace
+    pixels, low, high, bands, likely, columns, first_row, last_row, forms, table, owner, quiet, out, workspace
 ):
     """Uncertainty of the tiles in the rows [first_row, last_row); arguments as in `tile_uncertainty`."""
-    score, best = workspace.first, workspace.best
+    score, best, own, mine = workspace.first, workspace.best, workspace.second, workspace.label
     across = (columns + TILE - 1) // TILE
     for t in range(first_row * across, last_row * across):
         if t % across == 0:
@@ -185,12 +186,15 @@ def _uncertainty_of_rows(
         least = smallest(workspace.worst) - np.float32(SAMPLING_NATS)
         total = out[t]
         for p in range(PIXELS):
-            total[p] = np.float32(0.0)
+            total[p] = own[p] = np.float32(0.0)
+            mine[p] = owner[mine[p]]
         for k in range(forms.shape[0]):
             if workspace.upper[k] < least:
                 continue
             score_tile(pixels[t], forms[k], ZERO, ALL_PIXELS, workspace.column_terms, score)
             for p in range(PIXELS):
-                total[p] += exp32(max(score[p] - best[p], np.float32(-60.0)))
+                share = exp32(max(score[p] - best[p], np.float32(-60.0)))
+                total[p] += share
+                own[p] += share if mine[p] == owner[k] else np.float32(0.0)
         for p in range(PIXELS):
-            total[p] = max(np.float32(1.0) - np.float32(1.0) / total[p], np.float32(0.0))
+            total[p] = max(np.float32(1.0) - own[p] / total[p], np.float32(0.0))
