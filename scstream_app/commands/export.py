@@ -100,8 +100,8 @@ def export(
             frames_of = stack.enter_context(open_session_source(opened, source)) if source or added else None
             now = changed_objects(opened, frames_of, objects, corrections, removed) if changed else None
             done = write_files(display, opened, out, options, start, stop, cancel, frames_of, now)
-            # Only then: an export that fails must not have changed the session.
-            if now is not None:
+            # Only then: an export that fails or is interrupted must not have changed the session.
+            if now is not None and not cancel.is_set():
                 headless.replace_objects(opened, now)
         names = [one.name for one in headless.session_objects(opened)]
         if as_json:

@@ -55,13 +55,16 @@ def export(
         stack.callback(exporter.abandon)
         if options.formats:
             check_space(out)
+        cancel = cancel or threading.Event()
         for result in stack.enter_context(closing(results.read(pictures, cancel))):
-            if (cancel is not None and cancel.is_set()) or exporter.failed:
+            if cancel.is_set() or exporter.failed:
                 break
             exporter.write(result)
             yield result.index
         else:
-            exporter.close()
+            # Tracking ends early when it is cancelled.
+            if not cancel.is_set():
+                exporter.close()
     raise_failures(failures)
 
 

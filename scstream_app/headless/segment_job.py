@@ -46,7 +46,7 @@ class Run:
     """One segmentation of a source into a session and files.
 
     ``session`` is None until the first frame is segmented; until then nothing is written, and an earlier session
-    stays unchanged.
+    stays unchanged. ``waiting`` are the prompts whose frames are still to come: the session does not have them yet.
     """
 
     source: Source
@@ -58,6 +58,7 @@ class Run:
     start: int = 0
     stop: int | None = None
     prompts: tuple[Prompt, ...] = ()
+    waiting: tuple[Prompt, ...] = ()
     overwrite: bool = False
     session: Session | None = None
     objects: tuple[MarkedObject, ...] = ()
@@ -129,7 +130,7 @@ def prepare(
     # Standard input waits for its reader: it loses no frames.
     if isinstance(source, LiveSource):
         shorten_first_frame(segmenter)
-    run = Run(source, out, settings, options, segmenter, progress, start, stop, tuple(prompts), overwrite)
+    run = Run(source, out, settings, options, segmenter, progress, start, stop, tuple(prompts), overwrite=overwrite)
     check_formats(formats, bool(prompts), "give one with --object")
     _check_prompts(run)
     names = dict.fromkeys(prompt.name for prompt in prompts)
@@ -211,7 +212,7 @@ class _ObjectStage:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._waiting = sorted(run.prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame)
+        run.waiting = tuple(sorted(run.prompts, key=lambda prompt: -1 if prompt.frame is None else prompt.frame))
         self._tracker = ObjectTracker(())
 
     def prepare(self, picture: Picture) -> None:
@@ -223,9 +224,10 @@ class _ObjectStage:
         if not self._run.prompts:
             return result
         begin = perf_counter()
-        due = [prompt for prompt in self._waiting if prompt.frame is None or prompt.frame <= result.index]
+        waiting = self._run.waiting
+        due = [prompt for prompt in waiting if prompt.frame is None or prompt.frame <= result.index]
         if due:
-            self._waiting = self._waiting[len(due) :]
+            self._run.waiting = waiting[len(due) :]
             self._run.objects = with_prompts(self._run.objects, due, result)
             self._tracker.close()
             self._tracker = self._tracker.copy(self._run.objects)

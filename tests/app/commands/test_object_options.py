@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 from helpers.clips import moving_square
 from scstream_app import cli
+from scstream_app.export import Exporter
 from scstream_app.session import Session
 
 
@@ -71,6 +74,47 @@ def test_corrections_of_an_export_leave_earlier_masks_as_they_are(clip: Path) ->
         first, second = (folder / "object" / f"{index:05d}.png" for folder in (out, clip.parent / "again"))
         assert (first.read_bytes() == second.read_bytes()) == (index < 3)
     assert np.array_equal(cv2.imread(str(clip.parent / "again" / "object" / "00003.png"), 0), corner)
+
+
+def press_ctrl_c(monkeypatch: pytest.MonkeyPatch, cls: type, method: str, index: int) -> None:
+    """Press Ctrl-C when a frame is written."""
+    write = getattr(cls, method)
+
+    def interrupted(self: Any, result: Any) -> None:
+        write(self, result)
+        if result.index == index:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(cls, method, interrupted)
+
+
+@pytest.mark.parametrize("change", [["--remove-object", "square"], ["--object", "spot=1,1"]])
+def test_an_interrupted_export_changes_no_objects(
+    clip: Path, change: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = clip.parent / "out"
+    assert (
+        segment(clip, "--object", f"square={clip.parent / 'truth' / '00000.png'}", "--formats", "csv", "--quiet") == 0
+    )
+    press_ctrl_c(monkeypatch, Exporter, "write", 2)
+    assert run("export", out, "--formats", "ids", "--out", clip.parent / "again", *change, "--quiet") == 130
+    with Session.open(out / "clip.scstream") as session:
+        assert [one.name for one in session.objects] == ["square"]
+
+
+def test_an_interruption_names_the_corrections_that_are_not_stored(
+    clip: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fixes = clip.parent / "fixes"
+    fixes.mkdir()
+    for frame in (1, 4, 5):
+        shutil.copy(clip.parent / "truth" / f"{frame:05d}.png", fixes)
+    press_ctrl_c(monkeypatch, Session, "append", 2)
+    words = ["--object", clip.parent / "truth" / "00000.png", "--corrections", fixes, "--formats", "csv", "--quiet"]
+    assert segment(clip, *words) == 130
+    told = capsys.readouterr().err
+    lost = "Corrections of frames 4 and 5 are not stored: give them to scstream export when all is segmented."
+    assert told.startswith(f"Interrupted after 3 frames. {lost} Resume with: scstream resume")
 
 
 def test_soft_edges_change_the_outline_of_mattes_only(clip: Path) -> None:

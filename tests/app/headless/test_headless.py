@@ -398,6 +398,27 @@ def test_an_export_that_is_broken_off_leaves_the_files_of_before(tmp_path: Path,
     assert not leftovers(tmp_path)
 
 
+def test_an_export_that_is_cancelled_while_objects_are_tracked_leaves_the_files_of_before(tmp_path: Path) -> None:
+    source, formats = FakeSource(moving_square(5)), ExportOptions(("npz", "csv", "coco"))
+    segment(source, tmp_path, ",".join(formats.formats), prompts=[Prompt("square", mask=square() > 0)])
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    cancel = threading.Event()
+    with Session.open(tmp_path / "clip.scstream") as session:
+        other = (MarkedObject.made("other", (0, 0, 0), 0, {0}),)
+        read = session.results
+
+        def cancelled_at(*range_: Any, **more: Any) -> Iterator[Any]:
+            for result in read(*range_, **more):
+                if result.index == 2:
+                    cancel.set()
+                yield result
+
+        session.results = cancelled_at  # type: ignore[method-assign]
+        assert list(headless.export(session, tmp_path, formats, cancel=cancel, source=source, objects=other)) == [0, 1]
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert not leftovers(tmp_path)
+
+
 def test_an_export_of_nothing_is_a_failure(tmp_path: Path) -> None:
     segment(FakeSource(moving_square(3)), tmp_path)
     with Session.open(tmp_path / "clip.scstream") as session:
