@@ -17,6 +17,7 @@ from scstream_app.sources.containers import SCHEMES
 from scstream_app.sources.images import (
     IMAGE_SUFFIXES,
     TIFF_SUFFIXES,
+    VIDEO_SUFFIXES,
     ImageOptions,
     ImageSequence,
     TiffStack,
@@ -31,6 +32,9 @@ _MODE = re.compile(r"(.*)@([1-9][0-9]{0,4})x([1-9][0-9]{0,4})(?:@([0-9]{1,4}(?:\
 # Longer numbers cannot be camera numbers.
 _CAMERA_DIGITS = 9
 _DEFAULTS = ImageOptions()
+#: Addresses with passwords and other secrets, by those without, which are all that is stored and shown: these can be
+#: opened again as long as the program runs.
+_whole: dict[str, str] = {}
 _ONLY_IMAGES = "these options are for image sequences and TIFF files"
 
 
@@ -57,7 +61,8 @@ def open_source(text: str, options: ImageOptions = _DEFAULTS) -> Source:
             return LiveClip(open_source(text.removeprefix(prefix).strip(), options), repeat=prefix == REPEATED)
     if "\n" in text:
         return ImageSequence([Path(line) for line in text.splitlines() if line], options)
-    if (has_number(path) or has_magic(path)) and "://" not in text and not is_camera(text):
+    pattern = (has_number(path) or has_magic(path)) and Path(path).suffix.lower() not in VIDEO_SUFFIXES
+    if pattern and "://" not in text and not is_camera(text):
         return ImageSequence(path, options)
     if text.lower().startswith("file://"):
         return _from_path(Path(url2pathname(_parts(text).path)), options)
@@ -137,6 +142,7 @@ def _from_camera(text: str) -> Camera:
 
 
 def _from_url(url: str) -> Source:
+    url = _whole.get(url, url)
     parts = _parts(url)
     scheme = parts.scheme.lower()
     if scheme not in SCHEMES:
@@ -145,6 +151,7 @@ def _from_url(url: str) -> Source:
         )
     # FFmpeg knows schemes in lower case only.
     video = VideoUrl(scheme + url[len(parts.scheme) :])
+    _whole.update({public_address(url): url, public_address(video.address): url})
     return LiveStream(video) if video.live else video
 
 

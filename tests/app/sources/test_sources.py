@@ -277,6 +277,12 @@ def test_a_pattern_without_match_raises(tmp_path):
         open_source(str(tmp_path / "*.png"))
 
 
+def test_a_missing_video_is_named_whatever_signs_its_name_has(tmp_path):
+    write_video(tmp_path / "clip d.mp4", moving_square(2))
+    with pytest.raises(SourceError, match=r"Cannot open '.*clip \[dQw4\]\.mp4': .*[Nn]o such file"):
+        open_source(str(tmp_path / "clip [dQw4].mp4"))
+
+
 def test_a_pattern_that_matches_videos_raises(tmp_path):
     write_video(tmp_path / "b.mp4", moving_square(2))
     write_images(tmp_path, busy(1))

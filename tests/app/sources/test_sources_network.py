@@ -17,6 +17,7 @@ import pytest
 
 from helpers.clips import busy, encode, write_images
 from scstream_app.errors import SourceError
+from scstream_app.session import SourceFacts
 from scstream_app.sources import CameraStalled, LiveStream, VideoFile, VideoUrl, containers, open_source, video
 from scstream_app.sources.seeking_decoder import SeekingDecoder
 
@@ -128,6 +129,18 @@ def test_address_keeps_the_password_that_messages_hide(tmp_path):
             open_source(f"http://me:secret@{host}/missing.mp4")
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_stored_address_opens_with_the_secrets_it_was_opened_with(tmp_path):
+    encode(tmp_path / "a.mp4", busy(2))
+    with serving(tmp_path) as host:
+        whole = f"http://me:secret@{host}/a.mp4?name=holiday_2024_in_rome"
+        with open_source(whole) as source:
+            stored = SourceFacts.of(source).address
+        assert stored == f"http://me@{host}/a.mp4"
+        with open_source(stored) as again:
+            assert again.address == whole
+            assert SourceFacts.of(again).address == stored
 
 
 def test_a_remote_playlist_may_refer_to_the_server_but_not_to_local_files(tmp_path):

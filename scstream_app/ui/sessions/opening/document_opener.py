@@ -103,7 +103,7 @@ class DocumentOpener(QObject):
     @Slot(str)
     def open_address(self, address: str) -> None:
         """Open an address: a video, images, a camera, a URL, or a session."""
-        address = absolute_address(self._addresses.whole(address))
+        address = absolute_address(address)
         _logger.info("Opening '%s'", public_address(address))
         # Several files are one address, with a line for each.
         if Path(address).suffix == SUFFIX and "\n" not in address:
@@ -137,7 +137,7 @@ class DocumentOpener(QObject):
         recorded = session is not None and session.recorded
         name = session.path.name if session is not None and recorded else address
         use_settings = partial(self._document.set_settings, settings)
-        self._open_source(self._addresses.whole(address), name, use_settings, frames=frames, remembered=False)
+        self._open_source(address, name, use_settings, frames=frames, remembered=False)
 
     @Slot(str)
     def open_session_text(self, path: str) -> None:

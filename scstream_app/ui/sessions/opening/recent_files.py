@@ -23,7 +23,6 @@ class RecentFiles:
 
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
-        self._whole: dict[str, str] = {}
 
     def recent(self) -> list[str]:
         """Recent addresses, newest first."""
@@ -33,16 +32,11 @@ class RecentFiles:
         return [public_address(str(address)) for address in kept if not _is_unsaved_session(str(address))]
 
     def remember(self, address: str) -> None:
-        """Put an address first, with an absolute path.
-
-        Its password and other secrets stay in memory until the program ends and are never written.
-        """
+        """Put an address first, with an absolute path and without its password and other secrets."""
         address = absolute_address(address)
         if _is_unsaved_session(address):
             return
         shown = public_address(address)
-        if shown != address:
-            self._whole[shown] = address
         kept = [shown, *(other for other in self.recent() if other != shown)]
         self._settings.setValue(_KEY, kept[:_MOST])
 
@@ -53,10 +47,6 @@ class RecentFiles:
     def clear(self) -> None:
         """Remove all addresses."""
         self._settings.remove(_KEY)
-
-    def whole(self, address: str) -> str:
-        """Address including the secrets it was last opened with."""
-        return self._whole.get(address, address)
 
     def folder(self) -> Path:
         """Folder of the file opened last."""
