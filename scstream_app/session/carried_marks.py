@@ -83,11 +83,14 @@ class MatchedMarks:
 
 
 def match_marks(
-    waiting: WaitingMarks, stop: int, old_ids: Callable[[int], IdMap], new_ids: Callable[[int], IdMap | None]
+    waiting: WaitingMarks,
+    stop: int,
+    old_ids: Callable[[int], IdMap | None],
+    new_ids: Callable[[int], IdMap | None],
 ) -> MatchedMarks:
     """Find the segments of marks that wait for frames before ``stop`` by their overlap in both runs.
 
-    ``old_ids`` and ``new_ids`` return the ids of a frame; the latter returns None if the new run lacks the frame.
+    ``old_ids`` and ``new_ids`` return the ids of a frame: None if the old run is gone, or the new one lacks the frame.
     """
     names, lost = _matched_names(waiting, stop, old_ids, new_ids)
     edits: list[tuple[str, Colour, ObjectEdit]] = []
@@ -108,7 +111,10 @@ def match_marks(
 
 
 def _matched_names(
-    waiting: WaitingMarks, stop: int, old_ids: Callable[[int], IdMap], new_ids: Callable[[int], IdMap | None]
+    waiting: WaitingMarks,
+    stop: int,
+    old_ids: Callable[[int], IdMap | None],
+    new_ids: Callable[[int], IdMap | None],
 ) -> tuple[Names, list[str]]:
     names: dict[int, str] = {}
     colours: dict[int, Colour] = {}
@@ -118,9 +124,9 @@ def _matched_names(
         if frame >= stop:
             continue
         old, new = old_ids(frame), new_ids(frame)
-        region = old == id
-        best = None if new is None else most_alike(region, new)
-        if best is None or new is None:
+        region = None if old is None else old == id
+        best = None if region is None or new is None else most_alike(region, new)
+        if best is None or region is None or new is None:
             title = waiting.names.names.get(id)
             lost.append(f"the marks of segment {id}" + (f" ('{title}')" if title else ""))
             continue
@@ -135,14 +141,17 @@ def _matched_names(
 
 
 def _matched_edit(
-    edit: ObjectEdit, old_ids: Callable[[int], IdMap], new_ids: Callable[[int], IdMap | None]
+    edit: ObjectEdit, old_ids: Callable[[int], IdMap | None], new_ids: Callable[[int], IdMap | None]
 ) -> ObjectEdit | None:
     new = new_ids(edit.frame)
     if new is None:
         return None
     if edit.mask is not None:
         return edit.with_ids(segments_inside(mask_from_png(edit.mask, new.shape), new))
-    region = np.isin(old_ids(edit.frame), sorted(edit.ids))
+    old = old_ids(edit.frame)
+    if old is None:
+        return None
+    region = np.isin(old, sorted(edit.ids))
     best = most_alike(region, new)
     found = segments_inside(region, new) or (frozenset() if best is None else frozenset({best}))
     return edit.with_ids(found) if found or not edit.ids else None

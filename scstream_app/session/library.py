@@ -182,7 +182,14 @@ def move_session(path: Path, target: Path, on_progress: Progress | None = None) 
         except OSError as error:
             if error.errno != errno.EXDEV:
                 raise
-            _copy_in_place(path, target, on_progress)
+            # Copying takes minutes, in which nobody else may write to the session or delete it.
+            lock = Lock(path / "lock")
+            try:
+                _copy_in_place(path, target, on_progress)
+                shutil.rmtree(path, ignore_errors=True)
+            finally:
+                lock.release()
+            # Windows does not delete an open file.
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -29,6 +29,8 @@ SETTLED_FRAMES, SETTLED_CHURN = 12, 0.1
 _UNCERTAIN = 90.0
 #: Sizes of the caches of `RunSummary.followed` and `RunSummary.members`.
 _FOLLOWED, _MEMBERSHIPS = 256, 16
+#: Frames between two memberships that are cached for the same objects.
+_KEPT_EVERY = 64
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class RunSummary:
         self.filled = array("q")
         self._columns = {name: array("d") for name in COLUMNS}
         self._followed: dict[tuple[frozenset[int], int], tuple[int, frozenset[int]]] = {}
-        self._memberships: dict[tuple[MarkedObject, ...], Membership] = {}
+        self._memberships: dict[tuple[MarkedObject, ...], list[Membership]] = {}
 
     def __len__(self) -> int:
         return len(self.frames)
@@ -209,23 +211,33 @@ class RunSummary:
     def _membership(self, objects: tuple[MarkedObject, ...], index: int) -> Membership:
         """Membership of the objects in a frame.
 
-        It goes on from the cached one of the last call with the same objects, so that frame after frame is cheap.
+        It goes on from the last one before it that is cached, so that neighbouring frames are cheap.
         """
-        found = self._memberships.pop(objects, None)
-        if found is None or found.index > index:
-            found = Membership(objects)
+        known = self._memberships.pop(objects, [])
         # Later events are still unknown, so the cache must not go beyond the last frame.
         last = min(index, self.frames[-1]) if self.frames else -1
+        place = bisect_right(known, last, key=lambda membership: membership.index)
+        found = known[place - 1] if place else Membership(objects)
+        if place < len(known) or found.index % _KEPT_EVERY == 0:
+            found = found.copy()
+        elif place:
+            # The newest one goes on.
+            known.pop()
         first = min((object_.frame for object_ in objects), default=index)
         after = max(found.index, first - 1)
         # Events can be followed in one go as long as no edit and no cut comes between them.
         cuts = [frame for frame in self.cuts if after < frame <= last]
-        for frame in sorted({*cuts, *found.edited_frames(last), last} if last > found.index else ()):
+        kept = range(after - after % _KEPT_EVERY + _KEPT_EVERY, last + 1, _KEPT_EVERY)
+        for frame in sorted({*cuts, *found.edited_frames(last), *kept, last} if last > found.index else ()):
             found.advance(frame, self.events_between(after, frame), frame in cuts)
             after = max(after, frame)
+            if frame in kept and (not known or frame > known[-1].index):
+                known.append(found.copy())
+        if not known or found.index > known[-1].index:
+            known.append(found)
         if len(self._memberships) >= _MEMBERSHIPS:
             del self._memberships[next(iter(self._memberships))]
-        self._memberships[objects] = found
+        self._memberships[objects] = known
         if found.index < index:
             found = found.copy()
             found.advance(index)

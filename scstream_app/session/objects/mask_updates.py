@@ -88,7 +88,7 @@ class MaskUpdates:
         index, tracker = self._states.latest(objects, first) or (first_edit - 1, ObjectTracker(objects))
         with closing(tracker):
             for result in session.results(index + 1, last + 1, source):
-                if cancel.is_set():
+                if cancel.is_set() or session.relabelling is not labels:
                     break
                 if result.index == first:
                     # The next edit is often on the same frame as this one.

@@ -118,7 +118,7 @@ class MainWindow(QMainWindow):
             self.document, self.player, self.opening, self.addresses, lambda: self.library, self.message, self
         )
         compare = self.compare.compare_with
-        self.rerun = Rerun(self.document, self.opening, compare, self._files, self.message, self)
+        self.rerun = Rerun(self.document, self.opening, compare, self._files, self._lists, self.message, self)
         self.merging = ResultMerging(self.document, self._lists, self)
         self.late_edits = LateEdits(self.document, self.rerun, self.merging, settings, self)
         self.mark_transfer = MarkTransfer(self.document, self._lists, self)

@@ -72,6 +72,15 @@ def test_a_painted_mask_stays_as_it_is() -> None:
     assert found.edits == (("boat", RED, ObjectEdit("painted", 3, {8}, mask)),)
 
 
+def test_without_the_run_before_painted_masks_stay_and_others_are_named() -> None:
+    mask = mask_to_png(NEW == 8)
+    painted = MarkedObject("boat", RED, (ObjectEdit("painted", 3, {5}, mask), ObjectEdit("added", 3, {6})))
+    waiting = WaitingMarks(Names({6: "kite"}), {6: 3}, (painted,), ("boat",))
+    found = match_marks(waiting, 4, lambda _frame: None, lambda _frame: NEW)
+    assert found.edits == (("boat", RED, ObjectEdit("painted", 3, {8}, mask)),)
+    assert found.lost == ("the marks of segment 6 ('kite')", "an edit of object 'boat' on frame 3")
+
+
 def test_added_marks_keep_the_order_and_what_the_user_did_meanwhile() -> None:
     waiting = WaitingMarks(Names({6: "kite"}, {6: RED}), {6: 3}, (MarkedObject.made("a", RED, 3, {5}),), ("a", "b"))
     found = match_marks(waiting, 4, lambda _frame: OLD, lambda _frame: NEW)

@@ -154,6 +154,27 @@ def test_a_moved_session_replaces_another(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["library", "mine frames", "mine.scstream"]
 
 
+@pytest.mark.parametrize("disks", ["two disks"], indirect=True)
+@pytest.mark.usefixtures("disks")
+def test_nobody_can_open_or_delete_a_session_while_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = make(tmp_path / "library" / "a.scstream"), library.copy_folder
+    tried = []
+
+    def copy(*args: object) -> None:
+        with pytest.raises(SessionError, match="another ScStream process"):
+            Session.open(path, writable=True)
+        tried.append(discard(path))
+        real(*args)
+
+    monkeypatch.setattr(library, "copy_folder", copy)
+    move_session(path, tmp_path / "mine.scstream")
+    assert tried == [False]
+    assert frames_of(tmp_path / "mine.scstream") == 3
+    assert not path.exists()
+
+
 def both(tmp_path: Path) -> tuple[Path, Path]:
     return make(tmp_path / "library" / "a.scstream"), make(tmp_path / "mine.scstream", 1, unsaved=False)
 

@@ -16,6 +16,7 @@ from scstream_app.objects import MarkedObject
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.session import Session
 from scstream_app.session.objects.mask_updates import MaskUpdates
+from scstream_app.session.storage.result_merges import ResultMerge
 from scstream_app.settings import Settings
 
 RESULTS = unseparated(120)
@@ -81,6 +82,18 @@ def test_states_are_lost_with_the_program_but_masks_are_not(session: Session, so
     assert update(MaskUpdates(), session, source, [CORRECTED]) == (list(range(3, 120)), list(range(110, 120)))
     after = mask_files(session)
     assert [index for index in before if before[index] != after[index]] == list(range(110, 120))
+
+
+def test_masks_of_segments_that_are_merged_meanwhile_are_not_stored(session: Session, source: FakeSource) -> None:
+    updates, cancel = MaskUpdates(), threading.Event()
+    steps = updates.track(session, [KITE], updates.missing(session, [KITE], 0, cancel), source, cancel)
+    assert next(index for index, _ in steps if index == 5) == 5
+    session.merges = (ResultMerge(frozenset({0, 1}), 0, None),)
+    done = [index for index, _ in steps]
+    session.merges = ()
+    assert len(done) <= 1
+    assert updates.missing(session, [KITE], 0, cancel)[0] <= 7
+    assert session.read_object_masks(20, [KITE]) is None
 
 
 def test_a_name_changes_no_masks(session: Session, source: FakeSource) -> None:

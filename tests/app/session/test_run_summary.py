@@ -109,6 +109,19 @@ def test_members_go_on_from_the_cached_frame(monkeypatch: pytest.MonkeyPatch) ->
     assert advanced == list(range(8))
 
 
+def test_a_frame_long_past_is_not_followed_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    summary, looked = story(1000), []
+    expected = [summary.members(EDITED, index) for index in (900, 870)]
+    again = story(1000)
+    assert again.members(EDITED, 999) == summary.members(EDITED, 999)
+    events_between = again.events_between
+    monkeypatch.setattr(
+        again, "events_between", lambda after, last: looked.append(last - after) or events_between(after, last)
+    )
+    assert [again.members(EDITED, index) for index in (900, 870)] == expected
+    assert sum(looked) <= 128
+
+
 def test_frames_between_two_edits_are_followed_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
     summary, advanced = story(), []
     advance = Membership.advance

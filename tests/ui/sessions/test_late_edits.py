@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
@@ -14,10 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from helpers.export_scenes import story
 from scstream.sampler.genealogy import Kind
+from scstream_app.errors import SessionError
 from scstream_app.objects import ObjectEdit
 from scstream_app.session import Session
+from scstream_app.session.run_summary import RunSummary
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.state import State
+from scstream_app.ui.document.workers.segmentation_worker import Opened, read_session
+from scstream_app.ui.sessions.rerun import result_merging
 from scstream_app.ui.sessions.rerun.merge_dialog import MergeDialog
 from scstream_app.ui.window.main_window import MainWindow
 
@@ -155,6 +160,37 @@ def test_a_merge_that_cannot_be_written_is_not_shown(
     assert any("No space left on device" in label.text() for label in window.message.findChildren(QLabel))
     assert rows(window) == {0, 1, 2, 3}
     assert window.document.undo.count() == 0
+
+
+def test_objects_that_cannot_be_written_leave_the_result_as_it_was(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = window.document
+    undo_commands.make_object(document, "kite", [3])
+    before = document.objects
+
+    def full(*_args: object) -> None:
+        raise SessionError("No space left on device.")
+
+    monkeypatch.setattr(document, "set_objects", full)
+    accept(ask(window, qtbot, 1, 3), qtbot)
+    assert any("No space left on device" in label.text() for label in window.message.findChildren(QLabel))
+    assert document.session.merges == ()
+    assert document.objects == before
+
+
+def test_frames_that_are_segmented_while_others_are_read_stay(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_three(session: Session, cancel: Event) -> Opened:
+        summary = RunSummary()
+        summary.extend(session.records(0, 3))
+        return replace(read_session(session, cancel), summary=summary)
+
+    monkeypatch.setattr(result_merging, "read_session", read_three)
+    accept(ask(window, qtbot, 1, 3), qtbot)
+    qtbot.waitUntil(lambda: rows(window) == {0, 1, 2}, timeout=LONG)
+    assert list(window.document.summary.frames) == [0, 1, 2, 3, 4]
 
 
 def test_the_merge_holds_from_the_frame_at_which_it_was_asked_for(window: MainWindow, qtbot: QtBot) -> None:

@@ -284,6 +284,18 @@ def test_a_merge_in_the_model_segments_again(opened: MainWindow, qtbot: QtBot) -
     assert opened.actions_["undo"].text() == f"Undo Merge segments {ids[0]} and {ids[1]} from frame 4 on"
 
 
+def test_an_export_that_has_begun_meanwhile_is_not_broken_off(
+    opened: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = opened.document.session
+    opened.actions_["restart_here"].trigger()
+    with monkeypatch.context() as patched:
+        patched.setattr(opened.document, "exporting", 1)
+        qtbot.waitUntil(lambda: "an export has begun" in bar_text(opened), timeout=LONG)
+    assert opened.document.session is session
+    qtbot.waitUntil(lambda: len(opened.library.sessions()) == 1, timeout=LONG)
+
+
 def test_a_segment_of_the_first_frame_changes_from_the_second_on(opened: MainWindow, qtbot: QtBot) -> None:
     old = opened.document.session.path
     show(opened, qtbot, 0)

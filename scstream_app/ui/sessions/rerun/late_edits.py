@@ -48,7 +48,7 @@ class LateEdits(QObject):
             return
         ids, index = self._document.display.selection, self._document.display.index
         question = (
-            f"All frames are segmented. {kind.capitalize()} {segments_text(ids)} and segment frame {index} and all "
+            f"The segmentation has ended. {kind.capitalize()} {segments_text(ids)} and segment frame {index} and all "
             "later ones again? The present result stays in its own session."
         )
         if confirm(self._window, question, "From This Frame On"):

@@ -112,16 +112,23 @@ def _point_of(session: Session) -> BranchPoint | None:
 
 
 def _match(point: BranchPoint, session: Session, stop: int) -> MatchedMarks:
-    """Match marks of frames before ``stop``."""
-    parent = Session.open(Path(point.parent))
+    """Match marks of frames before ``stop``. Painted ones need no ids of the run before, which may be gone."""
     known = frozenset(session.frames.tolist())
+    parent = _opened(Path(point.parent))
 
     def new_ids(index: int) -> IdMap | None:
         return session.ids(index) if index in known else None
 
-    def old_ids(index: int) -> IdMap:
+    def old_ids(index: int) -> IdMap | None:
+        if parent is None:
+            return None
         # A mark may be dated on a frame between those of the run before, if frames are damaged.
         frames = parent.frames
         return parent.ids(int(frames[max(int(np.searchsorted(frames, index, "right")) - 1, 0)]))
 
     return match_marks(point.waiting, stop, old_ids, new_ids)
+
+
+def _opened(path: Path) -> Session | None:
+    """The session at a path; None if it was deleted or moved."""
+    return Session.open(path) if path.is_dir() else None

@@ -60,7 +60,7 @@ class MergeDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setMinimumWidth(_WIDTH)
         layout = QVBoxLayout(self)
-        layout.addWidget(QLabel(f"All frames are segmented. How should {what} be merged?"))
+        layout.addWidget(QLabel(f"The segmentation has ended. How should {what} be merged?"))
         self._buttons = {one: QRadioButton(_TITLES[one]) for one in MergeWay}
         for one, button in self._buttons.items():
             effect = QLabel(_EFFECTS[one])

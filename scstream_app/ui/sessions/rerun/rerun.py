@@ -64,7 +64,10 @@ class Rerun(QObject):
     opening : DocumentOpener
     compare : callable
         Compares the open session with the one at a path.
-    jobs : JobQueue
+    files : JobQueue
+        Creates and deletes sessions.
+    lists : JobQueue
+        Looks at the source, which may not respond.
     messages : MessageBar
     window : QWidget
     """
@@ -76,13 +79,14 @@ class Rerun(QObject):
         document: Document,
         opening: DocumentOpener,
         compare: Callable[[Path], object],
-        jobs: JobQueue,
+        files: JobQueue,
+        lists: JobQueue,
         messages: MessageBar,
         window: QWidget,
     ) -> None:
         super().__init__(window)
         self._document, self._opening, self._window = document, opening, window
-        self._compare, self._jobs, self._messages = compare, jobs, messages
+        self._compare, self._files, self._lists, self._messages = compare, files, lists, messages
         self._preparing = False
         self._begun: _Begun | None = None
         self._unlocked_split: RerunPlan | None = None
@@ -144,19 +148,25 @@ class Rerun(QObject):
         )
         point = BranchPoint(str(session.path.absolute()), plan.frame, plan.edits, waiting)
         place = Bookmark(plan.frame, document.display.look.view, document.display.selection)
-        self._jobs.do(
-            partial(_prepare, session, partial(create_branch, session, path, point, names, objects, place), plan.frame),
-            partial(self._open, plan, session.path, path, self._opening.turn),
-            self._on_refused,
-            what="Preparing to segment again",
-        )
+        create = partial(_create, session, partial(create_branch, session, path, point, names, objects, place))
+        opened = partial(self._open, plan, session.path, path, self._opening.turn)
+
+        def begin(_nothing: None) -> None:
+            self._files.do(partial(create, plan.frame), opened, self._on_refused, what="Preparing to segment again")
+
+        self._lists.do(partial(_check, session), begin, self._on_refused, what="Looking at the source")
 
     def _open(self, plan: RerunPlan, old: Path, new: Path, turn: int, dropped: Sequence[Edit]) -> None:
         self._preparing = False
         session = self._document.session
         if turn != self._opening.turn or session is None or session.path != old or self._document.saving:
             # The user has opened something else, or is moving the session.
-            self._jobs.do(partial(discard, new), what="Deleting an unsaved session")
+            self._files.do(partial(discard, new), what="Deleting an unsaved session")
+            return
+        if self._document.exporting:
+            # Leaving the session would break the export off.
+            self._messages.show_message("Not segmented again: an export has begun. Try again after it.", "notice")
+            self._files.do(partial(discard, new), what="Deleting an unsaved session")
             return
         self._begun = _Begun(plan, old, new, dropped)
         self._opening.open_branch(new)
@@ -223,10 +233,14 @@ class Rerun(QObject):
         return f"They stay with the session that is open now, '{session.path}'."
 
 
-def _prepare(session: Session, create: partial[None], frame: int) -> list[Edit]:
-    """Check the source and create the branch; return the edits of the old run from ``frame`` on."""
+def _check(session: Session) -> None:
+    """Raise an error if the source is gone or another one."""
     with open_source(session.source_address) as source:
         check_source(session, source)
+
+
+def _create(session: Session, create: partial[None], frame: int) -> list[Edit]:
+    """Create the branch; return the edits of the old run from ``frame`` on."""
     create()
     return [edit for record in session.edited_records(_ALL) if record.index >= frame for edit in record.edits]
 

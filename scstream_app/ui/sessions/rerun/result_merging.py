@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from scstream_app.errors import SettingsError
+from scstream_app.errors import SettingsError, StudioError
 from scstream_app.objects import MarkedObject, ObjectEdit
 from scstream_app.session import Session
 from scstream_app.session.run_summary import RunSummary
@@ -74,15 +74,20 @@ class ResultMerging(QObject):
         document.undo.push(SwapCommand(document, text, self._put, before, after))
         if session.merges == after[0]:
             document.display.select({oldest})
-            self.message.emit(f"{segments_text(chosen).capitalize()} are segment {oldest} {where}.", "notice")
+            self.message.emit(f"{segments_text(chosen).capitalize()} now have the id {oldest} {where}.", "notice")
 
     def _put(self, result: _Result) -> None:
         """Write merges, and the objects whose edits they concern; the panels follow when the records are read."""
         document, session = self._document, self._document.session
         assert session is not None
-        if document.objects != result[1]:
-            document.set_objects(result[1])
+        before = session.merges
         session.merges = result[0]
+        try:
+            if document.objects != result[1]:
+                document.set_objects(result[1])
+        except StudioError:
+            session.merges = before
+            raise
         self._read(session)
 
     def _read(self, session: Session) -> None:
@@ -105,7 +110,20 @@ class ResultMerging(QObject):
         elif opened.problem:
             self.message.emit(opened.problem, "error")
         else:
-            show_results(self._document, opened.summary)
+            try:
+                _add_newer(opened.summary, self._document)
+            except StudioError as error:
+                self.message.emit(str(error), "error")
+            else:
+                show_results(self._document, opened.summary)
+
+
+def _add_newer(summary: RunSummary, document: Document) -> None:
+    """Add the frames that were segmented while the others were read."""
+    last = summary.frames[-1] if len(summary) else -1
+    newest = document.summary.frames[-1] if len(document.summary) else -1
+    if document.session is not None and newest > last:
+        summary.extend(document.session.records(last + 1, newest + 1))
 
 
 def show_results(document: Document, summary: RunSummary) -> None:
