@@ -88,11 +88,26 @@ class Actions(QObject):
         return None if chosen is None else tuple(str(chosen).split(" | ")) if chosen else ()
 
     def set_keys(self, id: str, keys: Iterable[str]) -> None:
-        """Give an action other keys, and store them."""
+        """Give an action other keys, which are taken from the actions that have them, and store them."""
+        chosen = tuple(keys)
+        for key in chosen:
+            owner = self.owner(key)
+            if owner not in (None, id):
+                self._store_keys(owner, [other for other in self._key_texts(owner) if other != _normal(key)])
+        self._store_keys(id, chosen)
+        self.keys_changed.emit()
+
+    def _store_keys(self, id: str, keys: Iterable[str]) -> None:
         chosen = tuple(keys)
         self._settings.setValue(f"keys/{id}", " | ".join(chosen))
         self._assign_keys(self._actions[id], BY_ID[id], chosen)
-        self.keys_changed.emit()
+
+    def _key_texts(self, id: str) -> list[str]:
+        return [shortcut.toString() for shortcut in self._actions[id].shortcuts()]
+
+    def owner(self, key: str) -> str | None:
+        """Return the id of the action that has a key; None if no action has it."""
+        return next((id for id in self._actions if _normal(key) in self._key_texts(id)), None)
 
     def key(self, id: str) -> str:
         """Return the first key of an action as text; empty if it has none."""
@@ -110,6 +125,11 @@ class Actions(QObject):
         for spec in KEY_ACTIONS:
             self._assign_keys(self._actions[spec.id], spec, spec.keys)
         self.keys_changed.emit()
+
+
+def _normal(key: str) -> str:
+    """The text that Qt writes for a key."""
+    return QKeySequence(key).toString()
 
 
 def _tooltip(action: QAction, spec: ActionSpec) -> str:

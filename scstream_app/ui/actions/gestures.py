@@ -56,7 +56,7 @@ MOUSE: Mapping[str, Gestures] = MappingProxyType(
             ("Right click", "Show the segment's menu; on the header: choose columns"),
         ),
         "Objects": (
-            ("Click", "Select the object's segments"),
+            ("Click", "Highlight the object; tools and the Object menu act on it"),
             ("Double click", "Rename the object"),
             ("Right click", "Show the object's menu"),
         ),

@@ -66,12 +66,12 @@ class FormatsTree(QTreeWidget):
         """Why a format cannot be chosen; empty if it can."""
         facts = self._document.facts
         if needs_object(name) and not self._document.objects:
-            return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}"
+            return f"Needs an object: select segments and choose {BY_ID['group'].menu_path}."
         if needs_picture([name]) and facts is not None and facts.live:
             return "Needs the pictures of the camera, which are not saved."
         package, extra = FORMATS[name].library.partition(".")[0], FORMATS[name].extra
         if extra and importlib.util.find_spec(package) is None:
-            return f"Needs the extra '{extra}': pip install scstream-studio[{extra}]."
+            return f"Needs the extra '{extra}': pip install 'scstream-studio[{extra}]'."
         return ""
 
     @property

@@ -237,8 +237,8 @@ class ControlsPanel(QWidget):
         labels = ", ".join(SPECS[name].label for name in changed)
         text = f"Changed: {labels}."
         if not can_edit(self._document):
-            if why_no_rerun(self._document):
-                return f"{text} All frames are segmented: press Restart."
+            if reason := why_no_rerun(self._document):
+                return f"{text} {reason}."
             text += " Applying segments this frame and all later ones again."
         if "scene_cuts" in changed:
             text += f" '{SPECS['scene_cuts'].label}' applies to a whole run: it needs Restart."

@@ -41,14 +41,18 @@ class Cleanup(QObject):
         self._jobs.do(partial(self._library().delete_stale, days), lambda _count: self.done.emit(), what=_DELETING)
 
     def ask(self) -> None:
-        """Delete all unsaved sessions after the user confirms their number."""
+        """Delete all unsaved sessions except recordings after the user confirms their number."""
         library = self._library()
         self._jobs.do(lambda: len(list(library.stale_sessions())), self._ask_to_clear, what=_COUNTING)
 
     def _ask_to_clear(self, count: int) -> None:
-        question = f"Delete {counted(count, 'unsaved session')} with all marks? The open session is kept."
+        question = (
+            f"Delete {counted(count, 'unsaved session')} with all marks? The open session and recordings are kept."
+        )
         if not count:
-            self.message.emit("There are no unsaved sessions to delete.", "notice")
+            self.message.emit(
+                "There are no unsaved sessions to delete. Recordings are only deleted one by one.", "notice"
+            )
         elif confirm(self._window, question, "Delete"):
             self._jobs.do(self._library().delete_stale, self._report, what=_DELETING)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from scstream_app.errors import StudioError
 from scstream_app.session import model_transfer
 from scstream_app.ui.document.document import Document
+from scstream_app.ui.qt.dialogs.folders import folder_of, own_folder, usable
 from scstream_app.ui.sessions.opening.clip_chooser import VIDEO_FILTER
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ class ModelFiles(QObject):
         session, facts = self._document.session, self._document.facts
         if session is None or facts is None:
             return
-        suggested = Path(facts.address).with_name(f"{Path(facts.name).stem}_model{SUFFIX}")
+        folder = folder_of(facts.address)
+        suggested = (folder if usable(folder) else own_folder()) / f"{Path(facts.name).stem}_model{SUFFIX}"
         path, _ = QFileDialog.getSaveFileName(self._window, "Save Model", str(suggested), _FILTER)
         if not path:
             return

@@ -63,16 +63,16 @@ class RecordingControl(QObject):
 
     @Slot(object)
     def _on_recorded(self, recorded: RecordingResult) -> None:
-        dropped = counted(recorded.dropped, "frame")
-        skipped = f" Skipped {dropped} that came too fast to be written." * bool(recorded.dropped)
+        count = counted(recorded.dropped, "frame")
+        dropped = f" Dropped {count} that came too fast to be written." * bool(recorded.dropped)
         open_ = ("Open Recording", lambda: self.wanted.emit(recorded.path)) if recorded.frames else None
         if recorded.failure:
             kept = f" {counted(recorded.frames, 'recorded frame')} kept." * bool(recorded.frames)
             self._message.show_message(
-                f"Recording stopped. {recorded.failure}{kept}{skipped}", "error", open_, kept=True
+                f"Recording stopped. {recorded.failure}{kept}{dropped}", "error", open_, kept=True
             )
         elif open_ is None:
             self._message.show_message("Nothing was recorded because no frame arrived.", "notice")
         else:
-            text = f"Recorded {counted(recorded.frames, 'frame')} in '{recorded.path}'.{skipped}"
+            text = f"Recorded {counted(recorded.frames, 'frame')} in '{recorded.path}'.{dropped}"
             self._message.show_message(text, "notice", open_, kept=True)

@@ -30,11 +30,13 @@ class SessionSaver(QObject):
 
     The first time, the session comes from the library and is moved. Later it is a copy: the session that the user has
     saved before stays as it is. The view stays as it is meanwhile. ``began`` is emitted before the session is closed,
-    ``saved`` when it is written; ``message`` carries a text for the user and its kind, "error" or "notice".
+    ``saved`` when it is written, ``not_saved`` if the user cancels or writing fails; ``message`` carries a text for the
+    user and its kind, "error" or "notice".
     """
 
     began = Signal()
     saved = Signal()
+    not_saved = Signal()
     message = Signal(str, str)
 
     def __init__(
@@ -61,16 +63,18 @@ class SessionSaver(QObject):
             self.message.emit(
                 "Cannot save during an export of this session. Wait until the export has finished.", "error"
             )
+            self.not_saved.emit()
             return
         suggested = str(self._suggested(session))
         # The name may still get a suffix, so the program asks itself before overwriting.
         quiet = QFileDialog.Option.DontConfirmOverwrite
         kinds = f"Sessions (*{SUFFIX})"
         path, _ = QFileDialog.getSaveFileName(self._window, "Save Session", suggested, kinds, "", quiet)
-        if path:
-            target = Path(path if path.endswith(SUFFIX) else f"{path}{SUFFIX}")
-            if target == session.path or not os.path.lexists(target) or self._confirmed(target):
-                self.save_to(target)
+        target = Path(path if path.endswith(SUFFIX) else f"{path}{SUFFIX}")
+        if path and (target == session.path or not os.path.lexists(target) or self._confirmed(target)):
+            self.save_to(target)
+        else:
+            self.not_saved.emit()
 
     def _suggested(self, session: Session) -> Path:
         """Free path with the clip's name in the folder that was used last, or in the user's own folder."""
@@ -107,6 +111,7 @@ class SessionSaver(QObject):
             mark_saved(path)
         except StudioError as error:
             self.message.emit(str(error), "error")
+            self.not_saved.emit()
         else:
             self._addresses.remember(str(path))
             self._report_saved(path)
@@ -134,6 +139,7 @@ class SessionSaver(QObject):
         progress.end()
         self._reopen(path, turn)
         self.message.emit(message, "notice" if progress.cancelled else "error")
+        self.not_saved.emit()
 
     def _reopen(self, path: Path, turn: int) -> None:
         """Open the session again, unless the user has closed it or opened another one."""

@@ -31,6 +31,7 @@ class UnsavedWorkNotice(QObject):
         self._document, self._saver, self._settings, self._window = document, saver, settings, window
         self._is_waiting = False
         saver.saved.connect(self._on_saved)
+        saver.not_saved.connect(self._on_not_saved)
 
     def may_close(self) -> bool:
         """Show the notice if it is due; returns False if the window is to stay open."""
@@ -64,5 +65,11 @@ class UnsavedWorkNotice(QObject):
     def _on_saved(self) -> None:
         """Close the window if it was to be closed: only now is it certain that saving has not failed."""
         if self._is_waiting:
+            self._is_waiting = False
             # The window may just be asking whether it may close.
             QTimer.singleShot(0, self._window.close)
+
+    @Slot()
+    def _on_not_saved(self) -> None:
+        """Keep the window open, also when the user saves later."""
+        self._is_waiting = False

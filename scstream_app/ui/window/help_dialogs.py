@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from scstream_app import __version__, system_info
-from scstream_app.ui.actions.actions import KEY_ACTIONS, Actions
+from scstream_app.ui.actions.actions import BY_ID, KEY_ACTIONS, Actions
 from scstream_app.ui.actions.gestures import MOUSE
 from scstream_app.ui.qt.layout.screen_fit import fit_dialog
 
@@ -33,6 +33,7 @@ _KEY_WIDTH = 150
 _KEYS_SIZE = QSize(600, 620)
 #: Panels of the actions that are in no menu, by what they need.
 _PANELS = {"segments": "Segments", "object": "Objects"}
+_HOW_TO = "Click a shortcut, then press the new keys."
 
 
 class KeysDialog(QDialog):
@@ -43,6 +44,7 @@ class KeysDialog(QDialog):
         self.setWindowTitle("Keys and Mouse")
         fit_dialog(self, _KEYS_SIZE)
         self._actions = actions
+        self._fields: dict[str, QKeySequenceEdit] = {}
         self.table = QTableWidget(len(KEY_ACTIONS), 2)
         self.table.setHorizontalHeaderLabels(["Action", "Keys"])
         self.table.verticalHeader().hide()
@@ -59,7 +61,9 @@ class KeysDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setDefault(True)
         keys = QWidget()
         inside = QVBoxLayout(keys)
-        inside.addWidget(QLabel("Click a shortcut, then press the new keys."))
+        self.message = QLabel(_HOW_TO)
+        self.message.setWordWrap(True)
+        inside.addWidget(self.message)
         inside.addWidget(self.table)
         self.mouse = _mouse_table()
         self.pages = QTabWidget()
@@ -74,6 +78,7 @@ class KeysDialog(QDialog):
         self.buttons.button(QDialogButtonBox.StandardButton.Close).setFocus()
 
     def _fill(self) -> None:
+        self.message.setText(_HOW_TO)
         for row, spec in enumerate(KEY_ACTIONS):
             item = QTableWidgetItem(f"{spec.menu or _PANELS[spec.needs]}: {spec.title.rstrip('…')}")
             item.setFlags(Qt.ItemFlag.ItemIsEnabled)
@@ -85,11 +90,20 @@ class KeysDialog(QDialog):
             _leave_blank(edit)
             edit.editingFinished.connect(lambda id=spec.id, field=edit: self._change(id, field))
             self.table.setCellWidget(row, 1, edit)
+            self._fields[spec.id] = edit
 
     def _change(self, id: str, field: QKeySequenceEdit) -> None:
         _leave_blank(field)
         key = field.keySequence().toString()
+        if key == self._actions.key(id):
+            return
+        owner = self._actions.owner(key) if key else None
         self._actions.set_keys(id, [key] if key else [])
+        if owner not in (None, id):
+            self._fields[owner].setKeySequence(self._actions.key(owner))
+            self.message.setText(f"{key} was the key of '{BY_ID[owner].title.rstrip('…')}', which has lost it.")
+        else:
+            self.message.setText(_HOW_TO)
 
     def _reset(self) -> None:
         self._actions.reset_keys()

@@ -177,6 +177,19 @@ def test_an_empty_shortcut_field_accepts_keys(keys: KeysDialog, actions: Actions
     qtbot.waitUntil(lambda: actions.key("open_url") == "Ctrl+U")
 
 
+def test_a_shortcut_is_taken_from_the_action_that_had_it(
+    keys: KeysDialog, actions: Actions, plain_window: QMainWindow, settings: QSettings, qtbot: QtBot
+) -> None:
+    field = key_field(keys, "Open URL…")
+    qtbot.keyClick(field, Qt.Key.Key_J, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: actions.key("open_url") == "Ctrl+J")
+    assert actions.key("export") == ""
+    assert key_field(keys, "Export…").keySequence().isEmpty()
+    assert keys.message.text() == "Ctrl+J was the key of 'Export', which has lost it."
+    again = Actions(plain_window, settings)
+    assert (again.key("open_url"), again.key("export")) == ("Ctrl+J", "")
+
+
 def test_a_shortcut_can_be_removed(keys: KeysDialog, actions: Actions, qtbot: QtBot) -> None:
     line = key_field(keys, "Export…").findChild(QLineEdit)
     clear = line.findChild(QAbstractButton)

@@ -99,7 +99,9 @@ class ColoursPlot(StatisticsPage):
 
     def _update_content(self) -> None:
         document, rows = self._document, statistics_of(self._document)
-        colour = document.settings.colour
+        # Earlier frames may be from before the colour space was changed.
+        index = document.display.index
+        colour = document.settings.colour if index is None else document.colour_at(index)
         across, up = self._axes.currentData()
         for n, pair in enumerate(_PAIRS):
             self._axes.setItemText(n, " and ".join(_AXES[colour][axis] for axis in pair))

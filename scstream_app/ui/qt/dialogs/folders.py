@@ -19,6 +19,13 @@ def own_folder() -> Path:
     return next((place for place in places if place.is_dir() and usable(place)), Path.home())
 
 
+def folder_of(address: str) -> Path:
+    """Folder of a clip, or the user's own if it is not a file in an existing folder."""
+    # An address may be a list of images, at a network address, or relative to a session.
+    path = Path(address.partition("\n")[0])
+    return path.parent if path.is_absolute() and path.parent.is_dir() else own_folder()
+
+
 def usable(folder: Path) -> bool:
     """Whether a folder is writable and not the one with the sample clips."""
     return not folder.is_relative_to(SAMPLES) and writable(folder)

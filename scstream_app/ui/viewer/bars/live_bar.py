@@ -246,7 +246,7 @@ class LiveBar(QWidget):
         recorder = self._feed.recorder
         if recorder is None:
             return ""
-        missing = f", {counted(recorder.dropped, 'frame')} skipped" if recorder.dropped else ""
+        missing = f", {counted(recorder.dropped, 'frame')} dropped" if recorder.dropped else ""
         paused = ", paused" if self._document.state is State.PAUSED else ""
         return f"recording {_clock(recorder.seconds)}{paused}{missing}"
 
@@ -280,7 +280,7 @@ class LiveBar(QWidget):
 
     @property
     def dropped(self) -> str:
-        """Text about skipped frames."""
+        """Text about dropped frames."""
         return self._dropped.text()
 
     @property

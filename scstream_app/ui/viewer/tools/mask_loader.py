@@ -18,6 +18,7 @@ from scstream_app.ui.document.action_availability import why_unavailable
 from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.painting import PaintedChange, PaintedFrame, loaded_change, push_painted
+from scstream_app.ui.qt.dialogs.folders import folder_of
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 
 _FILTER = "Masks (*.png *.tif *.tiff *.bmp *.gif *.webp *.jpg *.jpeg);;All files (*)"
@@ -42,7 +43,7 @@ class MaskLoader(QObject):
         if frame is None or facts is None or why_unavailable(self._document, "load_mask"):
             return
         title = BY_ID["load_mask"].title.rstrip("…")
-        path, _ = QFileDialog.getOpenFileName(self._window, title, str(Path(facts.address).parent), _FILTER)
+        path, _ = QFileDialog.getOpenFileName(self._window, title, str(folder_of(facts.address)), _FILTER)
         if path:
             self._queue.do(
                 partial(_read, frame, facts, Path(path)),

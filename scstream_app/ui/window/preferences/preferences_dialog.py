@@ -45,7 +45,7 @@ class PreferencesDialog(QDialog):
             self._add_field(name, preference)
         self._add_button("Appearance", "layout", "Reset Layout", "Put all panels back in their original places")
         self._add_button("Appearance", "keys", "Shortcuts…", "Show and change the keyboard shortcuts (F1)")
-        self._add_button("Unsaved sessions", "clear", "Clear Now…", "Delete all unsaved sessions")
+        self._add_button("Unsaved sessions", "clear", "Clear Now…", "Delete all unsaved sessions except recordings")
         whole = QVBoxLayout(self)
         whole.addWidget(ScrollBox(content), 1)
         whole.addWidget(self._make_buttons())
