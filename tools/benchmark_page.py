@@ -20,9 +20,9 @@ from scstream_app.evaluation.bench.reports.report import Report, markdown_table,
 ROOT = Path(__file__).resolve().parents[1]
 INTRODUCTION = """# Benchmarks
 
-`make bench` measures all of this and writes the page; each section names its own command. Times are medians with the
-10th and 90th percentile of the repetitions in parentheses, scores are means with their standard deviation. Series and
-rows that are called published are quoted from the literature.
+`make bench` runs the benchmarks, some only if it is told where their data lie, and writes the page; each section names
+its own command. Times are medians with the 10th and 90th percentile of the repetitions in parentheses, scores are means
+with their standard deviation. Series and rows that are called published are quoted from the literature.
 """
 #: Folder of the plots, beside the page.
 IMAGES = "images/benchmarks"
