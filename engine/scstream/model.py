@@ -284,7 +284,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         faded = sampler.has_faded(time)
         # Fewer points than features do not tell what clusters look like.
         enough = min(self.n_features_in_ + 2, rows.total / LARGE)
-        if rows.total > 0.0 and (faded or sampler.count_at(time) < enough):
+        if rows.total > 0.0 and (faded or sampler.remembers_fewer_than(enough, time)):
             number = sampler.state.batch + 1
             if faded:
                 self._sampler, batch = start_stream(config, [sampler.component], rows, time, number)

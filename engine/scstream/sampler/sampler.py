@@ -327,11 +327,12 @@ class Sampler:
             self.revision_wait = min(2 * self.revision_wait, LONGEST_WAIT) if outcome is Outcome.SAME else 1
             self.events += mover.events
 
-    def count_at(self, time: float) -> float:
-        """Number of points that the past has at ``time``: time-weighted, or those of its largest batch if more."""
+    def remembers_fewer_than(self, count: float, time: float) -> bool:
+        """Whether the past has fewer points at ``time``, time-weighted, and no single batch of it has as many."""
         history, config = self.state.history, self.config
-        remembered = history.counts_at(time, config.forgetting_kernel, config.epsilon).sum()
-        return max(float(remembered), history.largest_count)
+        if history.largest_count >= count:
+            return False
+        return bool(history.counts_at(time, config.forgetting_kernel, config.epsilon).sum() < count)
 
     def has_faded(self, time: float) -> bool:
         """Whether the past says next to nothing any more at ``time``.
