@@ -6,7 +6,7 @@ import math
 import numbers
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import fields
 from functools import partial
@@ -25,6 +25,7 @@ from scstream.cluster import Cluster
 from scstream.components import Component, Gaussian
 from scstream.components.base import Array
 from scstream.errors import ModelFileError
+from scstream.interruption import interrupt_afterwards
 from scstream.mixture import Mixture, size_order
 from scstream.predictions import best_ids, likely_ids, log_densities, sum_probabilities
 from scstream.sampler.forgetting import Kernel
@@ -231,7 +232,7 @@ class ScStream(ClusterMixin, BaseEstimator):
         time: float | None = None,
         sample_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Update the model with the next batch.
+        """Update the model with the next batch. Ctrl-C takes effect when the batch is learned, a second one at once.
 
         Parameters
         ----------
@@ -256,11 +257,11 @@ class ScStream(ClusterMixin, BaseEstimator):
         config = self._config()
         rows = self._rows(X, sample_weight, reset=False)
         moment = check_time(time, self._sampler.time)
-        with thread_limit(config.n_threads):
-            # A cluster can fail in the middle of a batch: the model then stays as it was.
-            sampler = deepcopy(self._sampler) if rows.is_remote else self._sampler
+        # A dask cluster can fail in the middle of a batch: the model then stays as it was.
+        sampler = deepcopy(self._sampler) if rows.is_remote else self._sampler
+        with nullcontext() if rows.is_remote else interrupt_afterwards(), thread_limit(config.n_threads):
             batch = self._continue(sampler, config, rows, moment)
-        self.labels_ = batch.ids(self._sampler.announced_of)
+            self.labels_ = batch.ids(self._sampler.announced_of)
         return self
 
     def _start(self, X: Any, time: float | None, sample_weight: npt.ArrayLike | None) -> Self:
