@@ -15,6 +15,7 @@ import numpy.typing as npt
 from scstream import persistence
 from scstream.checks import check_frame, check_integer, check_time
 from scstream.errors import ModelFileError, NotSegmentedError
+from scstream.interruption import interrupt_afterwards
 from scstream.kernels import PIXEL_D
 from scstream.mixture import Mixture
 from scstream.notebook import segmenter_html
@@ -228,7 +229,7 @@ class VideoSegmenter(Parametrised):
         on_preview: Callable[[Preview], None] | None = None,
         mask: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[np.int32]:
-        """Segment the next frame.
+        """Segment the next frame. Ctrl-C takes effect when it is segmented, except during the first one.
 
         Parameters
         ----------
@@ -256,6 +257,10 @@ class VideoSegmenter(Parametrised):
         moment = check_time(time, self._sampler.time)
         if self.has_faded(moment):
             return self._segment_first(self._start(frame, moment), on_preview)
+        with interrupt_afterwards():
+            return self._segment_next(self._sampler, frame, moment)
+
+    def _segment_next(self, sampler: Sampler, frame: npt.NDArray[np.uint8], time: float) -> npt.NDArray[np.int32]:
         reduced = reduce_frame(frame, self.scale, self._parameters.n_threads)
         with phase("tiles"):
             if self._tiles is None or self._tiles.shape != reduced.shape[:2]:
@@ -265,11 +270,11 @@ class VideoSegmenter(Parametrised):
             self._tiles.chroma_noise = self._parameters.chroma_noise
         with phase("motion"):
             finisher = Finisher(self._parameters, reduced, self._final)
-            finisher.move_past(self._sampler)
+            finisher.move_past(sampler)
         with phase("history and names"):
-            self._sampler.update(self._tiles, moment)
+            sampler.update(self._tiles, time)
         with phase("final labels"):
-            self._final = finisher.finish(self._sampler, self._tiles)
+            self._final = finisher.finish(sampler, self._tiles)
         with phase("ids"):
             return self.ids_
 

@@ -1,4 +1,4 @@
-"""Ctrl-C while a model learns a batch."""
+"""Ctrl-C while a model learns a batch or segments a frame."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from scstream import Gaussian, ScStream
+from reference import clip_frames
+from scstream import Gaussian, ScStream, VideoSegmenter
 from scstream.interruption import interrupt_afterwards
 from scstream.sampler import sweep
 
@@ -53,6 +54,21 @@ def test_a_batch_is_learned_before_ctrl_c_takes_effect(monkeypatch: pytest.Monke
     for X in BATCHES[2:]:
         np.testing.assert_array_equal(one.partial_fit(X).labels_, other.partial_fit(X).labels_)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("plain_ctrl_c")
+def test_a_frame_is_segmented_before_ctrl_c_takes_effect(monkeypatch: pytest.MonkeyPatch) -> None:
+    frames = clip_frames("kite_surf", 4)
+    one, other = (VideoSegmenter(seed=0, max_init_sweeps=10) for _ in range(2))
+    for segmenter in (one, other):
+        segmenter.segment(frames[0])
+    with monkeypatch.context() as patched:
+        press(patched, 1)
+        with pytest.raises(KeyboardInterrupt):
+            one.segment(frames[1])
+    np.testing.assert_array_equal(one.ids_, other.segment(frames[1]))
+    for frame in frames[2:]:
+        np.testing.assert_array_equal(one.segment(frame), other.segment(frame))
 
 
 @pytest.mark.usefixtures("plain_ctrl_c")
