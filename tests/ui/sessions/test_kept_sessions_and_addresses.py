@@ -327,6 +327,15 @@ def test_a_password_is_neither_kept_nor_shown_but_used_again(
     assert len(asked) > count >= 3
 
 
+def test_listing_recent_files_waits_for_no_drive(settings: QSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    recent = RecentFiles(settings)
+    for address in ("/share/clip.mp4", "/share/clip.scstream"):
+        recent.remember(address)
+    for look in ("lexists", "exists", "isdir"):
+        monkeypatch.setattr(os.path, look, lambda path: pytest.fail(f"looked at {path}"))
+    assert recent.recent() == ["/share/clip.scstream", "/share/clip.mp4"]
+
+
 def test_an_invalid_address_is_reported(window: MainWindow, qtbot: QtBot) -> None:
     window.open_address("http://me:secret@[10")
     qtbot.waitUntil(window.message.isVisible, timeout=LONG)

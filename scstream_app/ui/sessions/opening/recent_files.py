@@ -29,7 +29,7 @@ class RecentFiles:
         value = self._settings.value(_KEY)
         # QSettings returns a list of one as a string, and an empty list as None.
         kept = value if isinstance(value, list) else [value] if value else []
-        return [public_address(str(address)) for address in kept if not _is_unsaved_session(str(address))]
+        return [public_address(str(address)) for address in kept]
 
     def remember(self, address: str) -> None:
         """Put an address first, with an absolute path and without its password and other secrets."""
