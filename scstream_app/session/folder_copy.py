@@ -41,6 +41,8 @@ def copy_folder(path: Path, target: Path, on_progress: Progress | None = None) -
                     on_progress(done, total)
         with suppress(OSError):
             shutil.copystat(path / name, target / name)
+            # Files of a read-only session: the copy is to be changed.
+            os.chmod(target / name, stat.S_IMODE(os.stat(target / name).st_mode) | stat.S_IWUSR)
     for folder in _folders(path, Path()):
         (target / folder).mkdir(exist_ok=True)
     if hasattr(os, "sync"):

@@ -22,6 +22,7 @@ from scstream_app.session.folder_copy import Progress, copy_folder
 from scstream_app.session.reader import reporting_errors
 from scstream_app.session.storage.files import InvalidData, check_file, check_folder
 from scstream_app.session.storage.lock import Lock
+from scstream_app.session.storage.write_access import can_write
 
 #: Longest session name without its suffix, in bytes: file systems allow 255, and temporary names need some of them.
 _LONGEST_NAME = 200
@@ -197,11 +198,13 @@ def copy_session(path: Path, target: Path, on_progress: Progress | None = None) 
     """Save a copy of a session at ``target``; as `move_session`, but the session stays as it is."""
     with reporting_errors(f"Cannot save '{target}'"):
         _check_target(path, target)
-        lock = Lock(path / "lock")
+        # Where the folder cannot be written to, the lock file cannot be created either.
+        lock = Lock(path / "lock") if can_write(path) else None
         try:
             _copy_in_place(path, target, on_progress)
         finally:
-            lock.release()
+            if lock is not None:
+                lock.release()
 
 
 def _check_target(path: Path, target: Path) -> None:

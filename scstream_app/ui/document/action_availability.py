@@ -10,6 +10,8 @@ from scstream_app.ui.document.state import State
 _NOTHING_OPEN = "Open a video, images or a camera first"
 #: The reason while the session is being moved.
 SAVING = "Wait until the session is saved"
+#: The reason while the open session cannot be written to.
+READ_ONLY = f"This session is read-only: {BY_ID['save_as'].menu_path} makes a copy that can be changed"
 #: Actions of the model, which changes before a frame that is segmented now or again.
 _MODEL_ACTIONS = {"merge": "merged", "split": "split", "lock": "locked"}
 #: What to do if the selection does not fit an action.
@@ -50,8 +52,11 @@ def why_unavailable(document: Document, action: str, *, recording: bool = False,
             return _why_not_on_segments(document, action)
         case "object" if highlighted is None:
             return _HIGHLIGHT_HINTS[action]
-        case "object":
+        case "object" if action == "select_object":
+            # Selecting writes nothing.
             return SAVING if document.saving else ""
+        case "object":
+            return why_unchangeable(document)
         case "drawing":
             return _why_no_drawing(document)
         case "objects":
@@ -84,14 +89,15 @@ def why_disabled(document: Document, action: str, *, recording: bool = False, hi
     return why_unavailable(document, action, recording=recording, highlighted=highlighted)
 
 
-def _must_wait(document: Document, action: str) -> bool:
-    """Whether an action on segments has to wait for the session; isolating writes nothing."""
-    return document.saving and action != "isolate"
+def why_unchangeable(document: Document) -> str:
+    """Return why the session cannot be changed now; empty if it can."""
+    return SAVING if document.saving else READ_ONLY if document.read_only else ""
 
 
 def _why_not_on_segments(document: Document, action: str) -> str:
-    if _must_wait(document, action):
-        return SAVING
+    # Isolating writes nothing.
+    if action != "isolate" and (reason := why_unchangeable(document)):
+        return reason
     if action in _MODEL_ACTIONS and not can_edit(document) and (reason := _why_not_after_end(document, action)):
         return reason
     if action == "isolate" and document.display.isolated:
@@ -170,16 +176,16 @@ def _why_no_playback(document: Document, action: str) -> str:
 def _why_no_rest(document: Document) -> str:
     if document.session is None:
         return "Not available for a live source" if document.live else _NOTHING_OPEN
-    if document.saving:
-        return SAVING
+    if reason := why_unchangeable(document):
+        return reason
     if document.state is not State.DONE:
         return "Frames are still being segmented" if can_edit(document) else "The segmentation has not ended"
     return "" if frames_left(document) else "All frames are segmented"
 
 
 def _why_no_drawing(document: Document) -> str:
-    if document.saving:
-        return SAVING
+    if reason := why_unchangeable(document):
+        return reason
     if not document.is_open:
         return _NOTHING_OPEN
     return "Record the live source and open the recording: its frames are not stored" if document.live else ""

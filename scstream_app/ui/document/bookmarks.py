@@ -40,7 +40,7 @@ class Bookmarks(QObject):
     @Slot()
     def _on_changed(self) -> None:
         # A running timer is not restarted: during playback the display changes all the time.
-        if self._clip.session is not None and not self._timer.isActive():
+        if self._clip.session is not None and not self._clip.read_only and not self._timer.isActive():
             self._timer.start()
 
     @Slot()
@@ -55,7 +55,7 @@ class Bookmarks(QObject):
     def leave(self) -> None:
         """Write the last bookmark of the session, and do not touch the session afterwards."""
         self._timer.stop()
-        if self._clip.session is not None:
+        if self._clip.session is not None and not self._clip.read_only:
             self._writer.leave(self._clip.session, self._display.bookmark)
 
     @property

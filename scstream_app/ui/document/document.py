@@ -75,6 +75,8 @@ class Document(QObject):
         Number of running exports.
     saving : bool
         Whether the session is closed because it is being moved; the display stays as it is.
+    read_only : bool
+        Whether the session cannot be written to: it is on a read-only disk or in a folder without write permission.
     measure_worker : MeasureWorker
     tracking : ObjectTracking
     bookmarks : Bookmarks
@@ -119,6 +121,7 @@ class Document(QObject):
         self.names = Names()
         self.objects: tuple[MarkedObject, ...] = ()
         self.saving = False
+        self.read_only = False
         self.preview: Preview | None = None
         self._first_colour = self.settings.colour
 
@@ -301,6 +304,8 @@ class Document(QObject):
     def _check_free(self) -> None:
         if self.saving:
             raise SessionError("The session is being saved. Try again in a moment.")
+        if self.read_only:
+            raise SessionError("The session is read-only. Save a copy elsewhere to change it.")
 
     def edit(self, edit: Edit) -> None:
         """Have the model changed before its next frame."""
@@ -356,6 +361,7 @@ class Document(QObject):
             self.run.close(session)
             return
         saving, self.saving = self.saving, False
+        self.read_only = not session.writable
         if saving and opened.summary.frames == self.summary.frames:
             self._resume_moved(session)
             return

@@ -54,6 +54,10 @@ class OpenClip(Protocol):
         """Whether the session is closed because it is being moved."""
 
     @property
+    def read_only(self) -> bool:
+        """Whether the session cannot be written to."""
+
+    @property
     def live(self) -> bool:
         """Whether the source is live and has no session."""
 

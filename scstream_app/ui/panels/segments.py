@@ -32,7 +32,7 @@ from scstream_app.pipeline.run import Notice
 from scstream_app.plural import counted
 from scstream_app.ui.actions.panel_actions import PanelActions
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.action_availability import can_edit, why_unavailable
+from scstream_app.ui.document.action_availability import can_edit, why_unavailable, why_unchangeable
 from scstream_app.ui.document.answers import if_still_open
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.refresh_scheduler import PanelRefresh
@@ -362,7 +362,7 @@ class SegmentsPanel(QWidget):
         """Draw in Python only where that is needed: Qt's own drawing takes a fraction of the time."""
         document = self._document
         swatches = self._swatches if document.display.selection else self._plain
-        boxes = self._faded if document.saving else swatches
+        boxes = self._faded if why_unchangeable(document) else swatches
         names = self._locks if document.pending.locked else self._names
         for column, delegate in ((SHOWN, boxes), (NAME, names), (COLOUR, swatches)):
             if self._table.itemDelegateForColumn(column) is not delegate:
@@ -405,7 +405,7 @@ class SegmentsPanel(QWidget):
             self.recolour_selected()
         elif index.column() != NAME:
             self.isolate_selected()
-        elif self._document.saving:
+        elif why_unchangeable(self._document):
             # The name is not editable now: show why.
             self._actions.check("rename")
 

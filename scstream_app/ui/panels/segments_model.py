@@ -14,7 +14,7 @@ from scstream_app.errors import StudioError
 from scstream_app.render.palette import RGB
 from scstream_app.session import MarkedObject
 from scstream_app.ui.document import undo_commands
-from scstream_app.ui.document.action_availability import SAVING
+from scstream_app.ui.document.action_availability import why_unchangeable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.drift import Drift, Origins
 from scstream_app.ui.panels.plots.plot_helpers import EMPTY, Rows, colour_of
@@ -212,7 +212,8 @@ class SegmentsModel(QStandardItemModel):
 
     def _marks(self) -> Iterator[Marks]:
         """Return the marks of the rows, from top to bottom."""
-        names, locked, editable = self._document.names, self._document.pending.locked, not self._document.saving
+        names, locked = self._document.names, self._document.pending.locked
+        editable = not why_unchangeable(self._document)
         pale = QGuiApplication.palette().color(QPalette.ColorRole.PlaceholderText).rgba()
         for id in self._ids:
             objects = self._objects_of.get(id)
@@ -286,15 +287,15 @@ class SegmentsModel(QStandardItemModel):
 
     def tip(self, index: Index) -> str:
         """Return the tooltip of a cell."""
-        if self._document.saving and index.column() in (SHOWN, NAME):
-            return SAVING
+        if index.column() in (SHOWN, NAME) and (reason := why_unchangeable(self._document)):
+            return reason
         id = self.id(index.row())
         locked = ", locked: the model neither splits nor merges it" if id in self._document.pending.locked else ""
         objects = "".join(f", in object '{object_.name}'" for object_ in self._objects_of.get(id, ()))
         return f"{self.name(id)}, id {id}{objects}, mean colour {self._numbers[id].mean}{locked}"
 
     def setData(self, index: Index, value: Any, role: int = Role.EditRole) -> bool:
-        if self._document.saving:
+        if why_unchangeable(self._document):
             return False
         id = self.id(index.row())
         try:

@@ -47,9 +47,12 @@ class SessionSaver(QObject):
         self._window = window
 
     def save(self) -> None:
-        """Ask for a folder if the session is unsaved; otherwise only confirm, since changes are written at once."""
+        """Ask for a folder if the session is unsaved or read-only.
+
+        Otherwise only confirm, since changes are written at once.
+        """
         session = self._document.session
-        if session is not None and is_unsaved(session.path):
+        if session is not None and (is_unsaved(session.path) or self._document.read_only):
             self.save_as()
         elif session is not None:
             self._report_saved(session.path)
@@ -92,19 +95,27 @@ class SessionSaver(QObject):
         return confirm(self._window, question, "Replace")
 
     def save_to(self, target: Path) -> None:
-        """Move the session if it is unsaved, otherwise copy it, and open it there; segmentation resumes."""
+        """Move the session if it is unsaved, otherwise copy it, and open it there; segmentation resumes.
+
+        A read-only session is copied in any case.
+        """
         session = self._document.session
         if session is None:
             return
         path = session.path
+        if path == target and self._document.read_only:
+            self.message.emit(f"Cannot save '{path}': the session is read-only. Choose another folder.", "error")
+            self.not_saved.emit()
+            return
         if path == target:
             self._keep(path)
             return
+        moved = is_unsaved(path) and not self._document.read_only
         self.began.emit()
         self._opening.moving = path
         self._document.set_aside()
         self.message.emit(f"Saving in '{target}' …", "notice")
-        self._document.run.when_idle(partial(self._write, path, target, self._opening.turn))
+        self._document.run.when_idle(partial(self._write, path, target, self._opening.turn, moved))
 
     def _keep(self, path: Path) -> None:
         try:
@@ -116,9 +127,9 @@ class SessionSaver(QObject):
             self._addresses.remember(str(path))
             self._report_saved(path)
 
-    def _write(self, path: Path, target: Path, turn: int) -> None:
+    def _write(self, path: Path, target: Path, turn: int, moved: bool) -> None:
         progress = SaveProgress(target, self._window)
-        write, verb = (move_session, "Moving") if is_unsaved(path) else (copy_session, "Copying")
+        write, verb = (move_session, "Moving") if moved else (copy_session, "Copying")
         self._jobs.do(
             partial(write, path, target, progress.report),
             lambda _nothing: self._written(path, target, turn, progress),

@@ -39,6 +39,8 @@ class UnsavedWorkNotice(QObject):
         session = self._document.session
         if session is None or not is_unsaved(session.path) or self._settings.value(_KEY) is not None:
             return True
+        if self._document.read_only:
+            return True
         # A session without work of the user can be computed again.
         return not has_user_work(self._document) or self._show()
 

@@ -1,4 +1,4 @@
-"""Title of the main window: the session, the clip, and a star while the session is unsaved."""
+"""Title of the main window: the session, the clip, and whether the session is unsaved (a star) or read-only."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ class WindowTitle(QObject):
         facts, session = self._document.facts, self._document.session
         if self._document.saving:
             return
-        unsaved = session is not None and is_unsaved(session.path)
+        read_only = self._document.read_only
+        unsaved = session is not None and is_unsaved(session.path) and not read_only
         saved_as = [session.path.stem] if session is not None and not unsaved else []
-        names = [] if facts is None else [" – ".join(dict.fromkeys([*saved_as, facts.name])) + "[*]"]
+        mark = " (read-only)" if read_only else "[*]"
+        names = [] if facts is None else [" – ".join(dict.fromkeys([*saved_as, facts.name])) + mark]
         self._window.setWindowTitle(" – ".join([*names, _PROGRAM]))
         self._window.setWindowModified(unsaved)

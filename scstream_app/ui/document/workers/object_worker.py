@@ -148,6 +148,9 @@ class ObjectWorker(BackgroundWorker[TrackTask | None]):
             with self._news:
                 growing, arrivals = self._growing, self._arrivals
             missing = task.updates.missing(task.session, task.objects, start, cancel)
+            if not task.session.writable:
+                # Only stored masks count: new ones could not be stored.
+                return
             if missing and not start:
                 # At once: areas and confidences of the missing frames are no longer valid.
                 self._send([], task, cancel)

@@ -9,6 +9,7 @@ from threading import Event, Thread
 
 from scstream_app.session import Session
 from scstream_app.session.frame_measures import MeasuringSession
+from scstream_app.session.storage.write_access import can_write
 from scstream_app.sources import Source
 from scstream_app.ui.qt.threads.thread_priority import lower_priority
 
@@ -17,8 +18,8 @@ _GLANCE = 0.02
 
 
 def open_existing(path: Path) -> Session:
-    """Open a session whose segmentation may go on."""
-    return MeasuringSession.open(path, writable=True)
+    """Open a session whose segmentation may go on; read-only if its folder cannot be written to."""
+    return MeasuringSession.open(path, writable=can_write(path))
 
 
 def open_unless_cancelled(open_: Callable[[], Source], cancel: Event) -> Source | None:

@@ -268,7 +268,8 @@ class SegmentationWorker(BackgroundWorker[Task]):
             return create(model=model, unsaved=True), source
         session = task.ready if isinstance(task.ready, Session) else open_existing(task.path)
         try:
-            repair_recording(session)
+            if session.writable:
+                repair_recording(session)
             return session, None
         except BaseException:
             session.close()
@@ -276,7 +277,7 @@ class SegmentationWorker(BackgroundWorker[Task]):
 
     def _source_of(self, session: Session, cancel: threading.Event, stack: ExitStack) -> Source | None:
         """Open the source of an existing session; return None if no more frames come from it."""
-        if session.manifest.complete or session.manifest.source.live or session.recorded:
+        if session.manifest.complete or session.manifest.source.live or session.recorded or not session.writable:
             return None
         source = open_unless_cancelled(partial(open_source, session.source_address), cancel)
         return None if source is None else stack.enter_context(source)

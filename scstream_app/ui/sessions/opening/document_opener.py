@@ -20,6 +20,7 @@ from scstream_app.session.library import Library, discard, is_unsaved
 from scstream_app.session.model_transfer import settings_of
 from scstream_app.settings import Settings
 from scstream_app.sources import Source, open_source, same_camera
+from scstream_app.ui.actions.actions import BY_ID
 from scstream_app.ui.document import undo_commands
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.state import State
@@ -273,6 +274,13 @@ class DocumentOpener(QObject):
     @Slot()
     def _on_opened(self) -> None:
         self._unproven = None
+        session = self._document.session
+        if session is not None and self._document.read_only:
+            self.message.emit(
+                f"'{session.path.name}' is read-only: its disk or folder cannot be written to. "
+                f"It can be viewed, played and exported. {BY_ID['save_as'].menu_path} makes a copy to change.",
+                "notice",
+            )
 
     @Slot()
     def _on_failed(self) -> None:

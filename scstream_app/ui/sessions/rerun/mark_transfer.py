@@ -71,7 +71,9 @@ class MarkTransfer(QObject):
         """Match the marks whose frames are there; at the end of the run, all of them."""
         document, session = self._document, self._document.session
         first = None if self._point is None else self._point.waiting.first
-        if self._point is None or first is None or session is None or self._busy or document.saving:
+        if self._point is None or first is None or session is None or self._busy:
+            return
+        if document.saving or document.read_only:
             return
         done, frames = document.state is State.DONE, document.summary.frames
         if done or (len(frames) and frames[-1] >= first):

@@ -20,8 +20,12 @@ def make_key_menu(
     go: Callable[[Key], object],
     set_reach: Callable[[Key, Reach], object],
     delete: Callable[[Key], object],
+    reason: str = "",
 ) -> QMenu:
-    """Make the menu of a key; the functions are called with the key."""
+    """Make the menu of a key; the functions are called with the key.
+
+    ``reason`` says why edits cannot be changed; empty if they can.
+    """
     menu = QMenu(parent)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     menu.setToolTipsVisible(True)
@@ -33,7 +37,12 @@ def make_key_menu(
     group.triggered.connect(lambda action: set_reach(key, Reach(action.data())))
     menu.addActions(group.actions())
     menu.addSeparator()
-    menu.addAction("Delete Edit\tDel").triggered.connect(lambda: delete(key))
+    deletion = menu.addAction("Delete Edit\tDel")
+    deletion.triggered.connect(lambda: delete(key))
+    if reason:
+        for action in (*group.actions(), deletion):
+            action.setEnabled(False)
+            action.setToolTip(reason)
     return menu
 
 

@@ -20,6 +20,7 @@ from scstream_app.errors import StudioError
 from scstream_app.objects import MarkedObject
 from scstream_app.objects.reach import Reach
 from scstream_app.ui.document import undo_commands
+from scstream_app.ui.document.action_availability import why_unchangeable
 from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.objects.object_confidence import ObjectCurve, confidence_text, curve_of
 from scstream_app.ui.document.objects.reach_text import key_text
@@ -244,7 +245,7 @@ class LaneRows(QWidget):
         if key is not None:
             self._choose(key)
             self.highlighted.emit(key.name)
-            menu = make_key_menu(self, key, self._go, self._set_reach, self._delete)
+            menu = make_key_menu(self, key, self._go, self._set_reach, self._delete, why_unchangeable(self._document))
             where = key.centre(self.timeline.x_of).toPoint() if by_key else event.pos()
             menu.popup(self.mapToGlobal(where))
         elif lane is not None:
@@ -339,8 +340,15 @@ class LaneRows(QWidget):
         self._player.seek(key.edit.frame)
         self.highlighted.emit(key.name)
 
+    def _may_change(self) -> bool:
+        """Whether edits can be changed now; if not, say why."""
+        reason = why_unchangeable(self._document)
+        if reason:
+            self.message.emit(f"{reason}.")
+        return not reason
+
     def _move(self, key: Key, frame: int) -> None:
-        if frame == key.edit.frame:
+        if frame == key.edit.frame or not self._may_change():
             return
         try:
             undo_commands.move_edit(self._document, key.name, key.edit, frame)
@@ -351,6 +359,8 @@ class LaneRows(QWidget):
         self._choose(moved[-1] if moved else self.current)
 
     def _delete(self, key: Key) -> None:
+        if not self._may_change():
+            return
         before = self.objects
         undo_commands.delete_edit(self._document, key.name, key.edit)
         if self.objects == before:
