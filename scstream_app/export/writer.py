@@ -11,8 +11,9 @@ from types import TracebackType
 from typing import Any, ClassVar, Literal, Self, get_args
 
 from scstream_app.errors import ExportError
-from scstream_app.export import atomic_files
+from scstream_app.export import atomic_files, staged_folder
 from scstream_app.export.job import Job
+from scstream_app.export.staged_folder import StagedFolder
 from scstream_app.pipeline.frame_result import FrameResult
 
 Group = Literal["Pictures", "Movies", "Masks and ids", "Tables and volumes"]
@@ -215,7 +216,11 @@ class FileWriter(Writer):
 
 
 class ImageWriter(Writer):
-    """Base class of formats that write small files for each frame, in a folder named after the format."""
+    """Base class of formats that write small files for each frame, in a folder named after the format.
+
+    If the folder has files of an earlier export, the new ones replace them together at the end. Otherwise, and if
+    existing files are skipped, each file appears in the folder at once.
+    """
 
     suffix: ClassVar[str] = ".png"
 
@@ -223,12 +228,21 @@ class ImageWriter(Writer):
         super().__init__(folder, job)
         self.path = folder / self.format
         atomic_files.make_folder(self.path)
-        replaces = job.remove_stale and job.options.overwrite == "replace"
-        self._stale = {path for path in self._existing() if job.matches_pattern(path.stem)} if replaces else set()
+        staged_folder.clear(self.path)
+        overwrite, existing = job.options.overwrite, set(self._existing())
+        replaces = job.remove_stale and overwrite == "replace"
+        self._stale = {path for path in existing if job.matches_pattern(path.stem)} if replaces else set()
+        self._staged = StagedFolder(self.path) if existing and overwrite != "skip" else None
 
     def _existing(self) -> Iterable[Path]:
         """Existing files that may belong to an earlier export."""
         return self.path.glob(f"*{self.suffix}")
+
+    def _make_folders(self, names: Iterable[str]) -> None:
+        """Create folders inside the folder; staged files bring theirs along."""
+        if self._staged is None:
+            for name in names:
+                atomic_files.make_folder(self.path / name)
 
     def _put(
         self, result: FrameResult, encode: Callable[[], bytes], *, folder: str = "", name: str = "", suffix: str = ""
@@ -239,12 +253,19 @@ class ImageWriter(Writer):
         self._stale.discard(path)
         if not atomic_files.should_keep(path, self.job.options.overwrite):
             with self._reporting(path):
-                atomic_files.write_bytes(path, encode())
+                self._put_content(path, encode())
+
+    def _put_content(self, path: Path, content: bytes) -> None:
+        if self._staged is None:
+            atomic_files.write_bytes(path, content)
+        else:
+            self._staged.write(path, content)
 
     def _finish(self) -> None:
-        """Remove the files of an earlier export that this one did not replace."""
-        for path in self._stale:
-            path.unlink(missing_ok=True)
+        """Replace the files of an earlier export, and remove those that this one did not write."""
+        if self._staged is not None:
+            self._staged.commit(self._stale)
 
     def _release(self) -> None:
-        """Nothing to do: no file stays open between frames."""
+        if self._staged is not None:
+            self._staged.discard()

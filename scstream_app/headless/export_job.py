@@ -35,7 +35,7 @@ def export(
     ``source`` is opened from the session if it is None and a format needs the picture; if it is at a network address,
     only with ``may_connect``: see `open_local_source`. ``objects`` are the session's own if None. If a format fails,
     the others continue, and its error is raised at the end. If the export is cancelled or the generator closed early,
-    files of an earlier export stay unchanged, except images, which are replaced frame by frame.
+    files of an earlier export stay unchanged.
     """
     frames = session.frames
     chosen = frames[(frames >= start) & (frames < (np.inf if stop is None else stop))]

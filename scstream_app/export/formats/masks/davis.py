@@ -69,7 +69,8 @@ class Davis(ImageWriter):
         self._put(result, lambda: png.indexed(self._numbers(result, members), self._table))
         if not self.count:
             self._entries = self._describe(result.index, members)
-            self._write_legend()
+            if self._staged is None:
+                self._write_legend()
         elif result.cut:
             self._cuts.append(result.index)
 
@@ -113,7 +114,7 @@ class Davis(ImageWriter):
 
     def _finish(self) -> None:
         super()._finish()
-        if self._cuts:
+        if self._cuts or self._staged is not None:
             self._write_legend()
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from scstream_app.export import atomic_files
 from scstream_app.export.encodings import png
 from scstream_app.export.job import Job
 from scstream_app.export.options import safe_name
@@ -32,8 +31,7 @@ class Masks(ImageWriter):
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
         self._folders = _folders(job) if len(job.objects) > 1 else [""]
-        for name in self._folders:
-            atomic_files.make_folder(self.path / name)
+        self._make_folders(self._folders)
 
     def _existing(self) -> Iterable[Path]:
         return chain(super()._existing(), self.path.glob(f"*/*{self.suffix}"))

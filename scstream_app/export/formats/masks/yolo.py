@@ -43,8 +43,7 @@ class Yolo(ImageWriter):
 
     def __init__(self, folder: Path, job: Job) -> None:
         super().__init__(folder, job)
-        for name in (_IMAGES, _LABELS):
-            atomic_files.make_folder(self.path / name)
+        self._make_folders((_IMAGES, _LABELS))
         self._kept = {
             name: atomic_files.should_keep(self.path / name, job.options.overwrite)
             for name in ("data.yaml", "classes.txt")
@@ -65,12 +64,12 @@ class Yolo(ImageWriter):
             yield " ".join([str(self.job.class_of(track)), *(f"{value:.6f}" for value in points.ravel())]) + "\n"
 
     def _finish(self) -> None:
-        super()._finish()
         # A line break in a name would shift all classes after it.
         names = [" ".join(name.split()) for name in self.job.classes]
         for name, text in {"data.yaml": _data(names), "classes.txt": "".join(f"{name}\n" for name in names)}.items():
             if not self._kept[name]:
-                atomic_files.write_bytes(self.path / name, text.encode("utf-8"))
+                self._put_content(self.path / name, text.encode("utf-8"))
+        super()._finish()
 
 
 def _data(names: list[str]) -> str:
