@@ -118,7 +118,7 @@ def segment(
             opened, out, settings, options, start=start, stop=stop, prompts=prompts, overwrite=overwrite
         )
         with (
-            explain_interruption(lambda: run.session, lambda: run.waiting),
+            explain_interruption(lambda: run.session),
             cancel_on_interrupt() as cancel,
             progress_display(quiet) as display,
         ):

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from scstream_app.headless.export_job import export, raise_failures
     from scstream_app.headless.job_setup import make_job, stored_options
-    from scstream_app.headless.object_prompts import Prompt, read_corrections, read_prompts
+    from scstream_app.headless.object_prompts import read_corrections, read_prompts
     from scstream_app.headless.run_progress import RunCallbacks, RunProgress, expected_frames
     from scstream_app.headless.segment_job import Run, prepare, resume, segment
     from scstream_app.headless.session_names import find_session, resume_command, session_name, sessions_in
     from scstream_app.headless.session_sources import open_local_source
     from scstream_app.headless.stored_objects import objects_with, objects_without, replace_objects, session_objects
     from scstream_app.objects.mask_files import read_masks
+    from scstream_app.objects.prompt import Prompt
 
 __all__ = [
     "Prompt",
@@ -46,7 +47,7 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("export", "raise_failures"), "headless.export_job"),
     **dict.fromkeys(("make_job", "stored_options"), "headless.job_setup"),
-    **dict.fromkeys(("Prompt", "read_corrections", "read_prompts"), "headless.object_prompts"),
+    **dict.fromkeys(("read_corrections", "read_prompts"), "headless.object_prompts"),
     **dict.fromkeys(("RunCallbacks", "RunProgress", "expected_frames"), "headless.run_progress"),
     **dict.fromkeys(("Run", "prepare", "resume", "segment"), "headless.segment_job"),
     **dict.fromkeys(("find_session", "resume_command", "session_name", "sessions_in"), "headless.session_names"),
@@ -55,6 +56,7 @@ _HOME = {
     ),
     "open_local_source": "headless.session_sources",
     "read_masks": "objects.mask_files",
+    "Prompt": "objects.prompt",
 }
 
 

@@ -21,11 +21,12 @@ from scstream_app.export import (
     check_writable,
 )
 from scstream_app.headless.job_setup import check_formats, make_job, stored_options
-from scstream_app.headless.object_prompts import Prompt, with_prompts
+from scstream_app.headless.object_prompts import with_prompts
 from scstream_app.headless.run_progress import RunCallbacks, RunProgress
 from scstream_app.headless.session_names import resume_command, session_name, sessions_in
-from scstream_app.headless.stored_objects import store_objects
+from scstream_app.headless.stored_objects import apply_due_prompts, apply_stored_prompts, store_objects
 from scstream_app.objects import MarkedObject
+from scstream_app.objects.prompt import Prompt
 from scstream_app.objects.tracker import ObjectTracker
 from scstream_app.pipeline.frame_result import FrameResult
 from scstream_app.pipeline.live_start import shorten_first_frame
@@ -46,7 +47,7 @@ class Run:
     """One segmentation of a source into a session and files.
 
     ``session`` is None until the first frame is segmented; until then nothing is written, and an earlier session
-    stays unchanged. ``waiting`` are the prompts whose frames are still to come: the session does not have them yet.
+    stays unchanged. ``waiting`` are the prompts whose frames are still to come; the session stores them for `resume`.
     """
 
     source: Source
@@ -85,6 +86,7 @@ class Run:
             formats=self.options.formats,
             export=self.options.as_dict(),
             objects=self.objects,
+            prompts=self.waiting,
             overwrite=self.overwrite,
         )
         return self.session
@@ -259,10 +261,14 @@ def _write_all(
         session = stack.enter_context(run.create_session())
         tracked = _with_first(first, (stage.track(result) for result in results))
         everything = write_run(session, tracked, run.segmenter, callbacks.cancel)
+        stored = run.waiting
         for result in stack.enter_context(closing(everything)):
             if result.objects is not None:
                 if session.objects != run.objects:
                     session.objects = run.objects
+                if stored is not run.waiting:
+                    # After the objects: if the process is killed in between, the prompts are only applied twice.
+                    session.waiting_prompts = stored = run.waiting
                 session.store_object_masks(result.index, result.objects, run.objects)
             exporter.write(result)
             if on_result is not None:
@@ -317,20 +323,29 @@ def resume(
         manifest.stop,
         session=session,
     )
+    on_notice = _record_notices(progress, callbacks)
     results = resumption.run(
         cancel=callbacks.cancel,
         on_preview=callbacks.on_preview,
-        on_notice=_record_notices(progress, callbacks),
+        on_notice=on_notice,
         on_repeated=callbacks.on_repeated,
     )
-    return run, _continue_run(session, results, progress)
+    return run, _continue_run(session, source, results, progress, on_notice)
 
 
-def _continue_run(session: Session, results: Generator[FrameResult], progress: RunProgress) -> Generator[RunProgress]:
+def _continue_run(
+    session: Session,
+    source: Source,
+    results: Generator[FrameResult],
+    progress: RunProgress,
+    on_notice: Callable[[Notice], None],
+) -> Generator[RunProgress]:
     with closing(results):
         store_objects(session)
+        waiting = apply_stored_prompts(session, source, on_notice)
         for result in results:
             if not progress.frames:
                 store_objects(session)
+            waiting = apply_due_prompts(session, waiting, result, on_notice)
             progress.add(result)
             yield progress

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from scstream_app.errors import SessionError
-from scstream_app.headless.object_prompts import Prompt, with_prompts
+from scstream_app.errors import SessionError, SourceError
+from scstream_app.headless.object_prompts import with_prompts
 from scstream_app.objects import MarkedObject
+from scstream_app.objects.prompt import Prompt
+from scstream_app.pipeline.frame_result import FrameResult
+from scstream_app.pipeline.run import Notice
 from scstream_app.session import Session
 from scstream_app.sources import Source
 
@@ -33,6 +37,47 @@ def store_objects(session: Session) -> None:
     """Store the objects of an older session's mask unless objects are stored already."""
     if not session.objects and (objects := session_objects(session)):
         session.objects = objects
+
+
+def apply_stored_prompts(session: Session, source: Source, on_notice: Callable[[Notice], None]) -> tuple[Prompt, ...]:
+    """Correct the objects by the stored prompts whose frames the session has; return the others."""
+    frames, waiting = session.frames, session.waiting_prompts
+    for index in sorted({_frame_of(prompt, frames) for prompt in waiting}):
+        if index >= 0:
+            waiting = apply_due_prompts(session, waiting, next(session.results(index, index + 1, source)), on_notice)
+    return waiting
+
+
+def _frame_of(prompt: Prompt, frames: npt.NDArray[np.int64]) -> int:
+    """The frame to which a prompt applies: the next one if its own is damaged; -1 if that is still to come."""
+    place = int(np.searchsorted(frames, prompt.frame or 0))
+    return int(frames[place]) if place < len(frames) else -1
+
+
+def apply_due_prompts(
+    session: Session, waiting: tuple[Prompt, ...], result: FrameResult, on_notice: Callable[[Notice], None]
+) -> tuple[Prompt, ...]:
+    """Correct the objects by the prompts that apply to a frame or to damaged ones before it; return the others.
+
+    Prompts of objects that the user has deleted or renamed meanwhile are dropped, and so are those that mean nothing on
+    their frame, which is reported.
+    """
+    due = [prompt for prompt in waiting if (prompt.frame or 0) <= result.index]
+    if not due:
+        return waiting
+    rest = tuple(prompt for prompt in waiting if (prompt.frame or 0) > result.index)
+    objects = session.objects
+    known = {one.name for one in objects}
+    for prompt in due:
+        if prompt.name in known:
+            try:
+                objects = with_prompts(objects, [prompt], result)
+            except SourceError as error:
+                on_notice(Notice("edit", result.index, str(error)))
+    # First: if the process is killed in between, the prompts are only applied twice.
+    session.objects = objects
+    session.waiting_prompts = rest
+    return rest
 
 
 def replace_objects(session: Session, objects: tuple[MarkedObject, ...]) -> None:

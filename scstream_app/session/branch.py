@@ -19,6 +19,7 @@ from scstream_app.session.storage import (
     object_masks,
     result_merges,
     statistics,
+    waiting_prompts,
 )
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.branch_point import BranchPoint
@@ -68,6 +69,7 @@ def create_branch(
             temporary.mkdir(parents=True)
             _Copy(session, temporary, point.frame).write()
             MarkFiles(temporary, _size(session)).create(objects, names)
+            waiting_prompts.write(temporary, session.waiting_prompts)
             branch_point.write(temporary, point)
             if place is not None:
                 bookmark.write(temporary, place)

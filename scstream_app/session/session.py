@@ -17,6 +17,7 @@ import numpy as np
 from scstream.pixels.statistics import STATISTICS
 from scstream_app.errors import SessionError
 from scstream_app.objects import MarkedObject, members_by_frame
+from scstream_app.objects.prompt import Prompt
 from scstream_app.pipeline.frame_result import FrameResult, ObjectMasks
 from scstream_app.render.image_types import Picture
 from scstream_app.session.reader import SessionReader, reporting_errors
@@ -32,6 +33,7 @@ from scstream_app.session.storage import (
     object_masks,
     result_merges,
     statistics,
+    waiting_prompts,
 )
 from scstream_app.session.storage.bookmark import Bookmark
 from scstream_app.session.storage.branch_point import WaitingMarks
@@ -92,6 +94,7 @@ class Session(SessionReader):
         formats: Iterable[str] = (),
         export: Mapping[str, Any] = MappingProxyType({}),
         objects: Sequence[MarkedObject] = (),
+        prompts: Sequence[Prompt] = (),
         model: VideoSegmenter | None = None,
         snapshot_every: int = 50,
         overwrite: bool = False,
@@ -100,9 +103,9 @@ class Session(SessionReader):
         """Create a session in a new folder NAME.scstream and open it for writing.
 
         ``formats`` and ``export`` say which files to export in the end, see `Manifest`. ``objects`` are those
-        that the user marked on the first frame. ``model`` is the segmenter that the run starts with; by
-        default an untrained one. ``overwrite`` replaces an existing session, but no other file or folder. ``unsaved``
-        marks the session as deletable until the user saves it.
+        that the user marked on the first frame, ``prompts`` corrections of later frames. ``model`` is the segmenter
+        that the run starts with; by default an untrained one. ``overwrite`` replaces an existing session, but no other
+        file or folder. ``unsaved`` marks the session as deletable until the user saves it.
         """
         path = Path(path)
         with reporting_errors(f"Cannot create '{path}'"):
@@ -113,7 +116,7 @@ class Session(SessionReader):
                 new_folder.clear(path, overwrite)
             with new_folder.removing_new_folders(path.parent):
                 path.parent.mkdir(parents=True, exist_ok=True)
-                new_folder.build(path, manifest, objects, model, unsaved)
+                new_folder.build(path, manifest, objects, prompts, model, unsaved)
                 try:
                     files.sync_folder(path.parent)
                     session = cls.open(path, writable=True)
@@ -403,6 +406,17 @@ class Session(SessionReader):
         if point is not None:
             with self._marking():
                 branch_point.write(self.path, replace(point, waiting=waiting))
+
+    @property
+    def waiting_prompts(self) -> tuple[Prompt, ...]:
+        """Corrections of objects on frames that are still to be segmented."""
+        with self._reading():
+            return waiting_prompts.read(self.path, self._size)
+
+    @waiting_prompts.setter
+    def waiting_prompts(self, prompts: Sequence[Prompt]) -> None:
+        with self._marking():
+            waiting_prompts.write(self.path, prompts)
 
     @property
     def masks(self) -> Picture | None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scstream_app import headless
-from scstream_app.plural import counted, listed
+from scstream_app.plural import counted
 from scstream_app.terminal.compilation import on_compilation
 from scstream_app.terminal.console import Interrupted, print_json
 from scstream_app.terminal.interruption import exit_code
@@ -19,7 +19,7 @@ from scstream_app.warmup_messages import COMPILING, PREPARING
 if TYPE_CHECKING:
     from scstream import Preview
     from scstream_app.errors import ExportError
-    from scstream_app.headless import Prompt, Run, RunCallbacks, RunProgress
+    from scstream_app.headless import Run, RunCallbacks, RunProgress
     from scstream_app.pipeline.run import Notice
     from scstream_app.session import Session
     from scstream_app.sources import Source
@@ -115,21 +115,15 @@ def _print_summary(report: dict[str, Any], out: Path, formats: Sequence[str], re
 
 
 @contextmanager
-def explain_interruption(
-    session: Callable[[], Session | None], waiting: Callable[[], Sequence[Prompt]] = tuple
-) -> Iterator[None]:
-    """After an interruption, report how many frames the session has and how to resume it.
-
-    ``waiting`` returns the corrections of later frames, which the session does not have.
-    """
+def explain_interruption(session: Callable[[], Session | None]) -> Iterator[None]:
+    """After an interruption, report how many frames the session has and how to resume it."""
     try:
         yield
     except KeyboardInterrupt as stop:
-        later = sorted({one.frame for one in waiting() if one.frame is not None})
-        raise Interrupted(_interruption_text(session(), later), exit_code(stop)) from None
+        raise Interrupted(_interruption_text(session()), exit_code(stop)) from None
 
 
-def _interruption_text(session: Session | None, later: Sequence[int]) -> str:
+def _interruption_text(session: Session | None) -> str:
     if session is None or not len(session):
         return "Interrupted before the first frame was finished. Nothing was written."
     from scstream_app.sources import STDIN
@@ -139,7 +133,4 @@ def _interruption_text(session: Session | None, later: Sequence[int]) -> str:
         return f"{done} They are saved. What followed on standard input is lost, so the session cannot be resumed."
     if session.manifest.source.live:
         return f"{done} They are saved, but a live source cannot be resumed."
-    if later:
-        frames = f"{'frames' if len(later) > 1 else 'frame'} {listed([str(index) for index in later])}"
-        done += f" Corrections of {frames} are not stored: give them to scstream export when all is segmented."
     return f"{done} Resume with: {headless.resume_command(session.path)}"

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scstream_app.objects import MarkedObject
-from scstream_app.session.storage import files
+from scstream_app.objects.prompt import Prompt
+from scstream_app.session.storage import files, waiting_prompts
 from scstream_app.session.storage.files import InvalidData
 from scstream_app.session.storage.id_volume import IdVolume
 from scstream_app.session.storage.lock import Lock
@@ -49,7 +50,12 @@ def removing_new_folders(folder: Path) -> Iterator[None]:
 
 
 def build(
-    path: Path, manifest: Manifest, objects: Sequence[MarkedObject], model: VideoSegmenter | None, unsaved: bool
+    path: Path,
+    manifest: Manifest,
+    objects: Sequence[MarkedObject],
+    prompts: Sequence[Prompt],
+    model: VideoSegmenter | None,
+    unsaved: bool,
 ) -> None:
     """Write an empty session to a temporary folder, then rename that to ``path``."""
     temporary = path.with_name(f".{path.name}.partial")
@@ -63,6 +69,7 @@ def build(
         for name in ("frames.jsonl", "statistics.bin", *([UNSAVED] if unsaved else [])):
             files.write_new(temporary / name, b"")
         MarkFiles(temporary, (manifest.source.height, manifest.source.width)).create(tuple(objects))
+        waiting_prompts.write(temporary, prompts)
         manifest.write(temporary / "manifest.json")
         os.rename(temporary, path)
     except BaseException:

@@ -102,19 +102,37 @@ def test_an_interrupted_export_changes_no_objects(
         assert [one.name for one in session.objects] == ["square"]
 
 
-def test_an_interruption_names_the_corrections_that_are_not_stored(
-    clip: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("as_json", [False, True])
+def test_corrections_of_later_frames_are_applied_after_an_interruption(
+    clip: Path, as_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fixes = clip.parent / "fixes"
     fixes.mkdir()
     for frame in (1, 4, 5):
         shutil.copy(clip.parent / "truth" / f"{frame:05d}.png", fixes)
-    press_ctrl_c(monkeypatch, Session, "append", 2)
+    if as_json:
+        entries = [{"frame": 1, "box": [3, 4, 9, 8]}, {"frame": 4, "point": [5, 6], "kind": "added", "until": 6}]
+        (fixes := clip.parent / "fixes.json").write_text(
+            json.dumps([*entries, {"frame": 5, "mask": "fixes/00005.png"}])
+        )
     words = ["--object", clip.parent / "truth" / "00000.png", "--corrections", fixes, "--formats", "csv", "--quiet"]
-    assert segment(clip, *words) == 130
-    told = capsys.readouterr().err
-    lost = "Corrections of frames 4 and 5 are not stored: give them to scstream export when all is segmented."
-    assert told.startswith(f"Interrupted after 3 frames. {lost} Resume with: scstream resume")
+    assert segment(clip, *words) == 0
+    with Session.open(clip.parent / "out" / "clip.scstream") as session:
+        expected = session.objects
+        assert session.waiting_prompts == ()
+    with monkeypatch.context() as patched:
+        press_ctrl_c(patched, Session, "append", 2)
+        assert segment(clip, *words, "--overwrite") == 130
+    assert capsys.readouterr().err.startswith("Interrupted after 3 frames. Resume with: scstream resume")
+    path = clip.parent / "out" / "clip.scstream"
+    with Session.open(path) as session:
+        assert [prompt.frame for prompt in session.waiting_prompts] == [4, 5]
+        assert len(session.objects[0].edits) == 2
+    assert run("resume", path, "--quiet") == 0
+    with Session.open(path) as session:
+        assert session.objects == expected
+        assert session.waiting_prompts == ()
+    assert not (path / "prompts.json").exists()
 
 
 def test_soft_edges_change_the_outline_of_mattes_only(clip: Path) -> None:
