@@ -11,6 +11,7 @@
 | masks.png | in older sessions: objects on the first frame, along which its segments were cut |
 | objects.json | the user's objects: name, colour and edits of each; a painted mask is a PNG image as base64 text |
 | object_masks/NNNNNN.mask | the objects of frame NNNNNN as tracked: confidences and a PNG image; may be missing |
+| object_masks.new/ | masks that an export tracks for other objects, until it has all of them |
 | prompts.json | corrections of objects on frames that are still to be segmented; may be missing |
 | names.json | names, colours and visibility that the user gave to segments |
 | merges.json | segments that the user merged in the result; other files stay as the run wrote them; may be missing |

@@ -154,6 +154,7 @@ class Session(SessionReader):
         self._snapshots.drop_after(self._last)
         for leftover in self.path.glob(".*.partial"):
             leftover.unlink()
+        object_masks.discard_staged(self.path)
         self._rows_file = AppendFile(self._rows_path, self._index.rows * statistics.RECORD.itemsize)
         self._log_file = AppendFile(self._index.path, self._index.end)
         self._synced = self._end
@@ -301,11 +302,30 @@ class Session(SessionReader):
             measures.append(self.path, found)
 
     def store_object_masks(
-        self, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject], labels: Relabelling | None = None
+        self,
+        index: int,
+        masks: ObjectMasks,
+        objects: Sequence[MarkedObject],
+        labels: Relabelling | None = None,
+        *,
+        staged: bool = False,
     ) -> None:
-        """Store the masks of a frame, which were made from the edits of these objects, and with these merges."""
+        """Store the masks of a frame, which were made from the edits of these objects, and with these merges.
+
+        ``staged`` masks replace stored ones only when `commit_staged_masks` is called.
+        """
         with self._marking():
-            object_masks.write(self.path, index, masks, objects, (labels or self.relabelling).token(index))
+            object_masks.write(self.path, index, masks, objects, (labels or self.relabelling).token(index), staged)
+
+    def commit_staged_masks(self) -> None:
+        """Replace stored masks by the staged ones."""
+        with self._marking():
+            object_masks.commit_staged(self.path)
+
+    def discard_staged_masks(self) -> None:
+        """Remove staged masks."""
+        with self._marking():
+            object_masks.discard_staged(self.path)
 
     def truncate(self, count: int) -> None:
         """Remove all frames after the first ``count`` ones."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 
 from scstream_app.errors import StudioError
@@ -44,7 +44,8 @@ class ObjectResults:
     def read(self, source: Source | None = None, cancel: threading.Event | None = None) -> Generator[FrameResult]:
         """Yield the frames, with their pictures if there is a ``source``.
 
-        Masks that are not stored are tracked from the first edit on, and stored if the session is open for writing.
+        Masks that are not stored are tracked from the first edit on, and stored if the session is open for writing. If
+        the session has other objects, their masks stay until all frames are tracked.
         Without a source, objects consist of the segments that `Membership` gives them.
         """
         if not self.objects:
@@ -68,20 +69,34 @@ class ObjectResults:
 
     def _tracked(self, source: Source, cancel: threading.Event | None) -> Generator[FrameResult]:
         first = min(self.start, *(one.frame for one in self.objects))
-        with closing(ObjectTracker(self.objects)) as tracker:
+        with self._staging() as staged, closing(ObjectTracker(self.objects)) as tracker:
             for result in self.session.results(first, self.stop, source):
                 if cancel is not None and cancel.is_set():
                     return
                 masks = tracker.advance(result)
-                self._store(result.index, masks)
+                self._store(result.index, masks, staged)
                 if result.index >= self.start:
                     yield replace(result, objects=masks)
+            if staged:
+                with suppress(StudioError):
+                    self.session.commit_staged_masks()
 
-    def _store(self, index: int, masks: ObjectMasks) -> None:
+    @contextmanager
+    def _staging(self) -> Iterator[bool]:
+        """Whether masks are staged, because the session has other objects; in the end none are left."""
+        staged = self.session.writable and self.session.objects != tuple(self.objects)
+        try:
+            yield staged
+        finally:
+            if staged:
+                with suppress(StudioError):
+                    self.session.discard_staged_masks()
+
+    def _store(self, index: int, masks: ObjectMasks, staged: bool) -> None:
         if not self.session.writable:
             return
         try:
-            self.session.store_object_masks(index, masks, self.objects)
+            self.session.store_object_masks(index, masks, self.objects, staged=staged)
         except StudioError:
             # The disk is full, or the session was just closed: the masks can be computed again.
             pass

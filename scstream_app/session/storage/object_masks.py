@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from scstream_app.session.storage import checks, files, marks
 from scstream_app.session.storage.files import InvalidData
 
 FOLDER = "object_masks"
+#: Folder of masks that are to replace stored ones when all are there.
+STAGED = "object_masks.new"
 #: Largest file in bytes.
 _LIMIT = 1 << 26
 _LINE_LIMIT = 1 << 16
@@ -29,10 +32,18 @@ _LINE_LIMIT = 1 << 16
 _PNG = (cv2.IMWRITE_PNG_COMPRESSION, 1, cv2.IMWRITE_PNG_FILTER, cv2.IMWRITE_PNG_FILTER_NONE)
 
 
-def write(folder: Path, index: int, masks: ObjectMasks, objects: Sequence[MarkedObject], merges: str = "") -> None:
+def write(
+    folder: Path,
+    index: int,
+    masks: ObjectMasks,
+    objects: Sequence[MarkedObject],
+    merges: str = "",
+    staged: bool = False,
+) -> None:
     """Write the masks of a frame, which were made from the edits of these objects.
 
-    ``merges`` identifies the merges in the result on which the masks depend.
+    ``merges`` identifies the merges in the result on which the masks depend. ``staged`` masks count after
+    `commit_staged` only.
     """
     numbers = np.ascontiguousarray(masks.numbers)
     done, encoded = cv2.imencode(".png", numbers, _PNG)
@@ -40,16 +51,33 @@ def write(folder: Path, index: int, masks: ObjectMasks, objects: Sequence[Marked
         raise InvalidData("the masks cannot be encoded")
     confidences = [round(value, 4) if math.isfinite(value) else None for value in masks.confidences]
     line = json.dumps({"edits": fingerprint(objects, index) + merges, "confidences": confidences}).encode() + b"\n"
-    (folder / FOLDER).mkdir(exist_ok=True)
-    files.check_folder(folder / FOLDER)
-    files.replace(_path(folder, index), line + encoded.tobytes())
+    place = folder / (STAGED if staged else FOLDER)
+    place.mkdir(exist_ok=True)
+    files.check_folder(place)
+    files.replace(place / _name(index), line + encoded.tobytes())
+
+
+def commit_staged(folder: Path) -> None:
+    """Replace stored masks by the staged ones."""
+    if os.path.lexists(folder / STAGED):
+        files.check_folder(folder / STAGED)
+        (folder / FOLDER).mkdir(exist_ok=True)
+        files.check_folder(folder / FOLDER)
+        for path in (folder / STAGED).iterdir():
+            os.replace(path, folder / FOLDER / path.name)
+        discard_staged(folder)
+
+
+def discard_staged(folder: Path) -> None:
+    """Remove staged masks; a link in their place stays."""
+    shutil.rmtree(folder / STAGED, ignore_errors=True)
 
 
 def read(
     folder: Path, index: int, objects: Sequence[MarkedObject], shape: tuple[int, int], merges: str = ""
 ) -> ObjectMasks | None:
     """Read the masks of a frame; None if there are none that were made from these edits and ``merges``."""
-    path = _path(folder, index)
+    path = folder / FOLDER / _name(index)
     if not objects or not os.path.lexists(path):
         return None
     files.check_folder(folder / FOLDER)
@@ -80,5 +108,5 @@ def _confidence(value: object) -> float:
     return float(value)
 
 
-def _path(folder: Path, index: int) -> Path:
-    return folder / FOLDER / f"{index:06d}.mask"
+def _name(index: int) -> str:
+    return f"{index:06d}.mask"

@@ -108,3 +108,31 @@ def test_without_a_source_objects_consist_of_segments(session: Session) -> None:
     assert found.objects is not None
     assert np.array_equal(found.objects.mask(0), ids == ids[0, 0])
     assert np.isnan(found.objects.confidences[0])
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_masks_of_other_objects_replace_those_of_the_session_when_all_are_tracked(
+    session: Session, complete: bool
+) -> None:
+    session.objects = (KITE,)
+    source = FakeSource(FRAMES)
+    list(ObjectResults(session, [KITE]).read(source))
+    board = MarkedObject.made("board", (0, 160, 0), 0, {1})
+    results = ObjectResults(session, [board]).read(source)
+    for _ in range(len(FRAMES)):
+        next(results)
+        assert ObjectResults(session, [KITE]).stored
+    if complete:
+        assert list(results) == []
+    results.close()
+    assert ObjectResults(session, [KITE]).stored is not complete
+    assert ObjectResults(session, [board]).stored is complete
+    assert not (session.path / "object_masks.new").exists()
+
+
+def test_masks_that_a_killed_export_has_left_are_removed(session: Session) -> None:
+    session.store_object_masks(1, masks_of(session), [KITE], staged=True)
+    assert session.read_object_masks(1, [KITE]) is None
+    session.close()
+    with Session.open(session.path, writable=True):
+        assert not (session.path / "object_masks.new").exists()
