@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import pytest
 from PySide6.QtCore import QSettings, Qt
@@ -334,6 +335,27 @@ def test_listing_recent_files_waits_for_no_drive(settings: QSettings, monkeypatc
     for look in ("lexists", "exists", "isdir"):
         monkeypatch.setattr(os.path, look, lambda path: pytest.fail(f"looked at {path}"))
     assert recent.recent() == ["/share/clip.scstream", "/share/clip.mp4"]
+
+
+def test_a_file_dialog_waits_for_no_drive(settings: QSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recent, answer, real = RecentFiles(settings), threading.Event(), os.path.exists
+    (tmp_path / "clip.mp4").touch()
+    for address in (str(tmp_path / "clip.mp4"), "/share/clip.mp4"):
+        recent.remember(address)
+    asked = []
+
+    def hanging(path: str) -> bool:
+        asked.append(path)
+        return answer.wait(LONG / 1000) if str(path).startswith("/share") else real(path)
+
+    monkeypatch.setattr(os.path, "exists", hanging)
+    begin = monotonic()
+    assert recent.folder() == recent.folder() == tmp_path
+    assert monotonic() - begin < 5.0
+    # The drive is asked again only when it has responded.
+    assert asked.count("/share/clip.mp4") == 1
+    answer.set()
+    assert recent.folders() == [Path("/share"), tmp_path]
 
 
 def test_an_invalid_address_is_reported(window: MainWindow, qtbot: QtBot) -> None:

@@ -9,7 +9,16 @@ from threading import Event
 import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QLabel, QPushButton, QRadioButton, QTableView, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QApplication,
+    QDialog,
+    QLabel,
+    QPushButton,
+    QRadioButton,
+    QTableView,
+    QToolButton,
+)
 from pytestqt.qtbot import QtBot
 
 from helpers.clips import moving_square, write_video
@@ -106,6 +115,16 @@ def test_a_split_on_a_finished_clip_segments_the_rest_again(opened: MainWindow, 
     assert done(opened, qtbot, but=new.path).path == old
     assert not opened.message.isVisible()
     assert new.path.exists()
+
+
+def test_it_waits_until_a_dialog_is_closed(opened: MainWindow, qtbot: QtBot) -> None:
+    old, dialog = opened.document.session, QDialog(opened)
+    opened.actions_["restart_here"].trigger()
+    dialog.open()
+    qtbot.waitUntil(lambda: opened.rerun._free._action is not None, timeout=LONG)
+    assert opened.document.session is old
+    dialog.close()
+    assert same_before(old.path, done(opened, qtbot, but=old.path).path, 4)
 
 
 def test_no_means_no(opened: MainWindow, qtbot: QtBot) -> None:

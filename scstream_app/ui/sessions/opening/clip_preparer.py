@@ -7,22 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock, Thread
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject, Signal, Slot
 
 from scstream_app.addresses import hide_secrets
 from scstream_app.errors import StudioError
 from scstream_app.session import Session
 from scstream_app.sources import Source
 from scstream_app.ui.document.workers.open_clips import close_in_background
+from scstream_app.ui.qt.free_moment import FreeMoment
 from scstream_app.ui.qt.threads.thread_priority import lower_priority
 
 _logger = logging.getLogger(__name__)
 
 Clip = Source | Session
-
-#: Milliseconds between two attempts to hand over a clip while the user is busy.
-_LATER = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +59,7 @@ class ClipPreparer(QObject):
         super().__init__(parent)
         self._attempt: _Attempt | None = None
         self._over.connect(self._on_over)
-        self._later = QTimer(self)
-        self._later.setSingleShot(True)
-        self._later.setInterval(_LATER)
-        self._later.timeout.connect(self._on_over)
+        self._free = FreeMoment(self)
 
     @property
     def name(self) -> str:
@@ -92,23 +86,18 @@ class ClipPreparer(QObject):
 
     @Slot()
     def _on_over(self) -> None:
-        attempt = self._attempt
         # The signal of a request that was replaced may arrive late.
+        if self._attempt is not None and self._attempt.over:
+            self._free.wait(self._deliver)
+
+    def _deliver(self) -> None:
+        attempt = self._attempt
+        # It may have been replaced while the user was busy.
         if attempt is None or not attempt.over:
-            return
-        if _user_is_busy():
-            self._later.start()
             return
         self._attempt = None
         self.changed.emit()
         attempt.deliver()
-
-
-def _user_is_busy() -> bool:
-    """Whether a dialog, a menu or a drag of the mouse is about the present clip."""
-    app = QApplication
-    nothing = Qt.MouseButton.NoButton
-    return app.activeModalWidget() is not None or app.activePopupWidget() is not None or app.mouseButtons() != nothing
 
 
 class _Attempt:

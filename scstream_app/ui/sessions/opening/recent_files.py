@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from PySide6.QtCore import QSettings
@@ -10,6 +9,7 @@ from PySide6.QtCore import QSettings
 from scstream_app.addresses import absolute_address, public_address, split_reading
 from scstream_app.session import SUFFIX
 from scstream_app.session.library import is_unsaved
+from scstream_app.ui.sessions.opening.drive_check import DriveCheck
 
 _MOST = 12
 _KEY = "recent"
@@ -23,6 +23,7 @@ class RecentFiles:
 
     def __init__(self, settings: QSettings) -> None:
         self._settings = settings
+        self._drives = DriveCheck()
 
     def recent(self) -> list[str]:
         """Recent addresses, newest first."""
@@ -53,11 +54,14 @@ class RecentFiles:
         return next(iter(self.folders()), Path.home())
 
     def folders(self, sessions_first: bool = False) -> list[Path]:
-        """Folders of recent files, newest first; optionally the folders of sessions before those of clips."""
+        """Folders of recent files, newest first; optionally the folders of sessions before those of clips.
+
+        Folders on drives that do not respond are left out.
+        """
         firsts = [split_reading(address)[0].partition("\n")[0] for address in self.recent()]
         if sessions_first:
             firsts.sort(key=lambda first: not first.endswith(SUFFIX))
-        return [Path(first).absolute().parent for first in firsts if os.path.exists(first)]
+        return [Path(first).absolute().parent for first in self._drives.existing(firsts)]
 
 
 def _is_unsaved_session(address: str) -> bool:

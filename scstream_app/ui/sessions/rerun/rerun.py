@@ -27,6 +27,7 @@ from scstream_app.ui.document.document import Document
 from scstream_app.ui.document.undo_commands.model_edits import near_end
 from scstream_app.ui.document.undo_commands.rerun import RerunCommand
 from scstream_app.ui.qt.dialogs.confirm import confirm
+from scstream_app.ui.qt.free_moment import FreeMoment
 from scstream_app.ui.qt.message_bar import MessageBar
 from scstream_app.ui.qt.threads.job_queue import JobQueue
 from scstream_app.ui.sessions.opening.document_opener import DocumentOpener
@@ -87,6 +88,7 @@ class Rerun(QObject):
         super().__init__(window)
         self._document, self._opening, self._window = document, opening, window
         self._compare, self._files, self._lists, self._messages = compare, files, lists, messages
+        self._free = FreeMoment(self)
         self._preparing = False
         self._begun: _Begun | None = None
         self._unlocked_split: RerunPlan | None = None
@@ -149,7 +151,11 @@ class Rerun(QObject):
         point = BranchPoint(str(session.path.absolute()), plan.frame, plan.edits, waiting)
         place = Bookmark(plan.frame, document.display.look.view, document.display.selection)
         create = partial(_create, session, partial(create_branch, session, path, point, names, objects, place))
-        opened = partial(self._open, plan, session.path, path, self._opening.turn)
+        replace = partial(self._open, plan, session.path, path, self._opening.turn)
+
+        def opened(dropped: Sequence[Edit]) -> None:
+            # A dialog or menu may be about the present run.
+            self._free.wait(partial(replace, dropped))
 
         def begin(_nothing: None) -> None:
             self._files.do(partial(create, plan.frame), opened, self._on_refused, what="Preparing to segment again")
