@@ -80,6 +80,11 @@ def queue_of(edges: npt.NDArray[np.int64], order: npt.NDArray[np.int64] | None =
     return Queue(edges, np.arange(len(edges) - 1) if order is None else order, np.zeros(1, np.int64))
 
 
+def even_queue(n: int, pieces: int) -> Queue:
+    """Return a queue of nearly equal ranges that cover [0, n)."""
+    return queue_of(split_evenly(n, pieces))
+
+
 def _run_on_all(threads: int, pieces: int, work: Callable[[], None]) -> None:
     if pieces < 2:
         work()

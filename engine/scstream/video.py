@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from copy import copy, deepcopy
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -493,8 +493,10 @@ class VideoSegmenter(Parametrised):
             if "video" not in meta:
                 raise ValueError("it is a model of points: use ScStream.load")
             video = meta["video"]
+            # Files also name parameters that follow from others.
+            given = {field.name for field in fields(VideoParameters) if field.init}
             segmenter._parameters = VideoParameters(
-                **vars(sampler.config),
+                **{name: value for name, value in vars(sampler.config).items() if name in given},
                 colour=video["colour"],
                 scale=video["scale"],
                 detail=video.get("detail", 1.0),

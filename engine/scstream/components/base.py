@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln
 
+from scstream.checks import Array as Array
 from scstream.params import Parametrised
 
-Array = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.int32]
 
 #: A merge with a smaller log ratio is never accepted: no uniform number of 53 bits is below exp(-37).

@@ -193,14 +193,14 @@ class Gaussian(Component):
         out = np.zeros((n_groups, self.n_statistics))
         kernels.gaussian_statistics(points, weight, groups, out)
         if self._rounding is not None:
-            out[:, _squares(self._D)] += out[:, :1] * self._rounding
+            out[:, square_places(self._D)] += out[:, :1] * self._rounding
         return out
 
     def shared_statistics(self, points: Array, weight: Array, groups: Labels, share: Array, n_groups: int) -> Array:
         out = np.zeros((n_groups, self.n_statistics))
         kernels.gaussian_shared_statistics(points, weight, groups, share, out)
         if self._rounding is not None:
-            out[:, _squares(self._D)] += out[:, :1] * self._rounding
+            out[:, square_places(self._D)] += out[:, :1] * self._rounding
         return out
 
     def log_marginal(self, S: Array) -> Array:
@@ -374,7 +374,7 @@ def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
 
 
 @cache
-def _squares(D: int) -> npt.NDArray[np.intp]:
+def square_places(D: int) -> npt.NDArray[np.intp]:
     """Places of the squares in a row of statistics."""
     i = np.arange(D)
     return 1 + D + i * (i + 3) // 2

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Array
-from scstream.kernels import PIXEL_P, WINDOW, Queue
+from scstream.kernels import PIXEL_P, WINDOW
 from scstream.pixels.motion import Luminance, Motion, find_motion, luminance, luminance_shape, luminance_step
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.pieces import find_pieces
@@ -20,7 +20,7 @@ from scstream.pixels.starts import NOMINAL_PIXELS
 from scstream.pixels.tiles import Tiles, pack
 from scstream.sampler.sampler import Sampler
 from scstream.sampler.sweep import sum_subclusters
-from scstream.threads import queue_of, run_queue, split_evenly, threads_for
+from scstream.threads import even_queue, queue_of, run_queue, split_evenly, threads_for
 
 #: Bonus, in nats, for the label that a pixel had, and the change of luminance, in grey levels, at which it is halved.
 _BONUS = 3.0
@@ -73,7 +73,11 @@ class FinalLabels:
         """Return the map (h, w) of the name (n,) of each pixel's cluster, such as its id."""
         out = np.empty(self.labels.shape, np.int32)
         table = names.astype(np.int32)
-        run_queue(threads, _rows(len(out)), lambda queue: kernels.translate_labels(queue, self.labels, table, out))
+        run_queue(
+            threads,
+            even_queue(len(out), _PIECES),
+            lambda queue: kernels.translate_labels(queue, self.labels, table, out),
+        )
         return out
 
     def count_changes(self, tiles: Tiles | None) -> Array:
@@ -83,7 +87,7 @@ class FinalLabels:
             if self.bare is not None and tiles is not None:
                 run_queue(
                     tiles.threads,
-                    _rows(len(self.labels)),
+                    even_queue(len(self.labels), _PIECES),
                     lambda queue: kernels.sum_changes(queue, tiles.pixels, self.bare, self.labels, parts),
                 )
             self.changes = parts.sum(axis=0)
@@ -210,7 +214,7 @@ class Finisher:
         bonus, contrast = np.float32(_BONUS * self.config.steadiness), np.float32(1.0 / _CONTRAST**2)
         run_queue(
             self.threads,
-            _rows(len(labels)),
+            even_queue(len(labels), _PIECES),
             lambda queue: kernels.hold_labels(
                 queue, motion.vectors, motion.spacing, step, last.labels, table, self.luminance, last.luminance, group,
                 tiles.pixels, forms, bonus, contrast, bare, labels,
@@ -246,7 +250,7 @@ class Finisher:
         left_over = np.zeros(len(pieces.small), bool)
         run_queue(
             self.threads,
-            _rows(len(left_over)),
+            even_queue(len(left_over), _PIECES),
             lambda queue: kernels.absorb_pieces(
                 queue, pieces, labels, tiles.pixels, forms, limit, tiny, extent, _LOSS, left_over
             ),
@@ -269,7 +273,3 @@ def _survivors(ids: npt.NDArray[np.int64], sampler: Sampler) -> npt.NDArray[np.i
     live, genealogy = set(sampler.state.ids.tolist()), sampler.genealogy
     survivors = (genealogy.survivor(id) if id not in live and id in genealogy else id for id in ids.tolist())
     return np.array([-1 if id is None else id for id in survivors], np.int64)
-
-
-def _rows(n: int) -> Queue:
-    return queue_of(split_evenly(n, _PIECES))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.kernels import BLOCK, Queue
-from scstream.threads import queue_of, run_queue, split_evenly
+from scstream.threads import even_queue, run_queue
 
 #: Approximate number of pixels of the pictures on which motion is found, for every frame size: about a ninth of
 #: 854 x 480, and few enough that frames of 240 lines are reduced too.
@@ -104,4 +104,4 @@ def _pyramid(picture: Luminance) -> list[Luminance]:
 
 
 def _rows(n: int) -> Queue:
-    return queue_of(split_evenly(n, min(n, _PIECES)))
+    return even_queue(n, min(n, _PIECES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scstream.checks import check_choice, check_number
 from scstream.pixels.colour import COLOURS
@@ -27,7 +27,17 @@ _PATIENCE = 12
 
 @dataclass(frozen=True, kw_only=True)
 class VideoParameters(Parameters):
-    """Parameters of the sampler and of how frames become points; `VideoSegmenter` describes each."""
+    """Parameters of the sampler and of how frames become points; `VideoSegmenter` describes each.
+
+    Examples
+    --------
+    >>> VideoParameters(steadiness=0.5).patience
+    6
+    >>> VideoParameters(patience=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: VideoParameters.__init__() got an unexpected keyword argument 'patience'
+    """
 
     alpha: float = 1000.0
     decay: float = 2.9
@@ -36,6 +46,10 @@ class VideoParameters(Parameters):
     detail: float = 1.0
     smoothing: float = 1.0
     steadiness: float = 1.0
+    #: For video these follow from the steadiness, or are off: they are no arguments.
+    follow: str = field(default="nothing", init=False)
+    revise: int | None = field(default=None, init=False)
+    patience: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()

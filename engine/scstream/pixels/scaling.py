@@ -10,9 +10,8 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components import PixelGaussian
-from scstream.kernels import Queue
 from scstream.sampler.sampler import Sampler
-from scstream.threads import queue_of, run_queue, split_evenly, threads_for
+from scstream.threads import even_queue, run_queue, threads_for
 
 # Number of pieces that the rows of a picture are divided into.
 _PIECES = 16
@@ -34,7 +33,7 @@ def shrink(frame: npt.NDArray[np.uint8], shape: tuple[int, int], threads: int) -
     """Return a frame (H, W, 3) at a smaller size (h, w, 3): each pixel is the mean of the block that it covers."""
     out = np.empty((*shape, 3), np.uint8)
     threads = threads_for(math.prod(shape), threads)
-    run_queue(threads, _rows(shape[0]), lambda queue: kernels.shrink(queue, frame, out))
+    run_queue(threads, even_queue(shape[0], _PIECES), lambda queue: kernels.shrink(queue, frame, out))
     return out
 
 
@@ -51,7 +50,9 @@ def enlarge(picture: npt.NDArray[Any], shape: tuple[int, ...], threads: int) -> 
     # As integers of the same size, so that one kernel serves ids, bools and floats.
     bits = f"i{picture.itemsize}"
     threads = threads_for(math.prod(shape), threads)
-    run_queue(threads, _rows(shape[0]), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits)))
+    run_queue(
+        threads, even_queue(shape[0], _PIECES), lambda queue: kernels.enlarge(queue, picture.view(bits), out.view(bits))
+    )
     return out
 
 
@@ -61,7 +62,3 @@ def resize_model(sampler: Sampler, before: tuple[int, int], after: tuple[int, in
     assert isinstance(sampler.component, PixelGaussian)
     sampler.rescale(factor)
     sampler.component = sampler.component.reweighted(factor)
-
-
-def _rows(n: int) -> Queue:
-    return queue_of(split_evenly(n, _PIECES))

@@ -8,6 +8,7 @@ import numpy as np
 
 from scstream.components import PixelGaussian
 from scstream.components.base import Array
+from scstream.components.gaussian import square_places
 from scstream.kernels import PIXEL_D
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.tiles import Tiles
@@ -86,9 +87,7 @@ def is_better(many: Sampler, one: Sampler, tiles: Tiles) -> bool:
 def _log_posterior(sampler: Sampler, tiles: Tiles) -> float:
     """Log posterior of segments whose pixels are spread over their cells."""
     total = sampler.state.total
-    i = np.arange(PIXEL_D)
-    squares = 1 + PIXEL_D + i * (i + 3) // 2
-    total[..., squares] += total[..., :1] * np.square(_cell(tiles)) / 12.0
+    total[..., square_places(PIXEL_D)] += total[..., :1] * np.square(_cell(tiles)) / 12.0
     return log_posterior(sampler.component, total, sampler.config.log_alpha)
 
 

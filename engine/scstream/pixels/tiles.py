@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Array, Component
-from scstream.components.gaussian import Whitened
+from scstream.components.gaussian import Whitened, square_places
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sampler.sweep import Densities
 from scstream.threads import queue_of, run_queue, split_evenly, threads_for
@@ -21,7 +21,7 @@ from scstream.threads import queue_of, run_queue, split_evenly, threads_for
 _PIECES = 32
 
 #: Places of the squared chroma channels in a row of statistics.
-_SQUARED_CHROMA = [PIXEL_D + (d + 1) * (d + 2) // 2 for d in (2, 3)]
+_SQUARED_CHROMA = square_places(PIXEL_D)[2:4]
 
 #: Number of different noise values: with fewer, improbable labels would be drawn too rarely. A tile takes PIXELS of
 #: them for each cluster and twice as many for the sub-clusters, so these suffice for 4,094 clusters.

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+
+from scstream.checks import Array
 
 #: Weight of a record as a function of its age.
 Kernel = Callable[[float], float]
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from scstream import kernels
+from scstream.checks import Array
 from scstream.components.base import Component
 from scstream.sampler.forgetting import Kernel, is_memoryless, kernel_weights
-
-Array = npt.NDArray[np.float64]
 
 #: When there are this many records, the older half becomes one, if the kernel allows it: slow forgetting would keep
 #: ever more of them.

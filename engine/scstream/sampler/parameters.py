@@ -70,7 +70,7 @@ class Parameters:
 
     def changed(self, **values: Any) -> Self:
         """Return a copy with other values for some parameters."""
-        check_names(values, [field.name for field in fields(self)])
+        check_names(values, [field.name for field in fields(self) if field.init])
         return replace(self, **values)
 
     @property

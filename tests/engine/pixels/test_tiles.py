@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reference import Array, clip_frames, gaussian_row, lab, pixel_noise, rgb_pixels
-from scstream import VideoSegmenter, kernels
+from scstream import VideoSegmenter, kernels, threads
 from scstream.components import PixelGaussian
 from scstream.components.gaussian import Whitened
 from scstream.kernels.basics.layout import ROW_TERMS
 from scstream.kernels.pixels.bounds import bound_scores, prepare_row_terms
 from scstream.kernels.pixels.pixel_scores import score_tile
-from scstream.pixels import final_labels, motion, tiles
+from scstream.pixels import final_labels, tiles
 from scstream.pixels.tiles import Tiles, gumbel_noise, pack
 from scstream.sampler.sweep import Densities, draw_densities, mode_densities
 from scstream.threads import queue_of
@@ -473,8 +473,8 @@ def segment_clip(threads: int) -> tuple[list[npt.NDArray[np.int32]], npt.NDArray
 
 def test_threads_change_nothing() -> None:
     ids, statistics = segment_clip(1)
-    for threads in (2, 7):
-        other_ids, other_statistics = segment_clip(threads)
+    for count in (2, 7):
+        other_ids, other_statistics = segment_clip(count)
         np.testing.assert_array_equal(other_ids, ids)
         np.testing.assert_array_equal(other_statistics, statistics)
 
@@ -489,7 +489,7 @@ def test_the_order_of_the_pieces_changes_nothing(monkeypatch: pytest.MonkeyPatch
         orders.append(rng.permutation(queue.order).tolist())
         return queue._replace(order=np.array(orders[-1]))
 
-    for module in (tiles, final_labels, motion):
+    for module in (tiles, final_labels, threads):
         monkeypatch.setattr(module, "queue_of", in_any_order)
     other_ids, other_statistics = segment_clip(1)
     assert any(order != sorted(order) for order in orders)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 
 from helpers.paths import SAMPLES
 from reference import borders, clip_frames, lab
-from scstream import Preview, VideoSegmenter
+from scstream import Preview, VideoParameters, VideoSegmenter
 from scstream.metrics import oracle_jaccard, temporal_consistency
 from scstream.pixels.uncertainty import uncertainty
 from scstream.sampler.genealogy import Kind
@@ -326,3 +327,28 @@ def test_more_detail_gives_more_segments() -> None:
 def test_detail_is_a_positive_number(detail: float) -> None:
     with pytest.raises(ValueError, match="detail must be"):
         VideoSegmenter(detail=detail)
+
+
+@pytest.mark.parametrize(("name", "value"), [("follow", "halves"), ("patience", 3), ("revise", 2)])
+def test_parameters_that_follow_from_the_steadiness_are_refused(name: str, value: object) -> None:
+    with pytest.raises(TypeError, match=f"unexpected keyword argument '{name}'"):
+        VideoParameters(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises((TypeError, ValueError), match=name):
+        VideoParameters().changed(**{name: value})
+
+
+def test_a_model_file_that_names_them_is_loaded(tmp_path: Path) -> None:
+    segmenter = VideoSegmenter(seed=0, max_init_sweeps=5, steadiness=0.5)
+    frame = np.zeros((48, 64, 3), np.uint8)
+    frame[:, 32:] = 200
+    segmenter.segment(frame)
+    segmenter.save(tmp_path / "model.npz")
+    with np.load(tmp_path / "model.npz") as archive:
+        arrays = dict(archive)
+    meta = json.loads(arrays["meta"].tobytes())
+    meta["parameters"] |= {"follow": "halves", "patience": 99, "revise": 2}
+    arrays["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    np.savez(tmp_path / "model.npz", **arrays)
+    loaded = VideoSegmenter.load(tmp_path / "model.npz")
+    assert loaded.parameters == segmenter.parameters
+    assert (loaded.segment(frame) == segmenter.segment(frame)).all()
