@@ -87,6 +87,8 @@ def clear(path: Path) -> None:
     except OSError as error:
         raise atomic_files.write_error(path, error) from error
     atomic_files.discard(new)
+    for temporary in list(path.rglob(".*.partial.*")):
+        atomic_files.discard(temporary)
 
 
 def _hidden_folders(path: Path) -> tuple[Path, Path]:

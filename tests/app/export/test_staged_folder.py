@@ -9,7 +9,7 @@ import pytest
 
 from helpers.export_scenes import leftovers, result, story
 from helpers.exports import export, full_disk, job_for, made_of, with_masks
-from scstream_app.export import ExportError, staged_folder
+from scstream_app.export import ExportError, atomic_files, staged_folder
 from scstream_app.export.exporter import open_writer
 
 OBJECTS = (made_of("ground", 0), made_of("kite", 1))
@@ -142,6 +142,13 @@ def test_files_that_a_killed_export_was_replacing_are_moved_back(tmp_path, monke
     assert content(tmp_path / "ids") != before
     staged_folder.clear(tmp_path / "ids")
     assert content(tmp_path / "ids") == before
+    assert leftovers(tmp_path) == []
+
+
+def test_a_file_that_a_killed_export_was_writing_is_removed(tmp_path):
+    export(tmp_path, "ids", story())
+    atomic_files.temporary_path(tmp_path / "ids" / "00007.png").write_bytes(b"half")
+    export(tmp_path, "ids", story())
     assert leftovers(tmp_path) == []
 
 

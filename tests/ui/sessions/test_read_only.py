@@ -22,9 +22,11 @@ from scstream_app.session.library import is_unsaved
 from scstream_app.session.storage.new_folder import UNSAVED
 from scstream_app.settings import Settings
 from scstream_app.sources import open_source
-from scstream_app.ui.document.action_availability import READ_ONLY
+from scstream_app.ui.document.action_availability import READ_ONLY, why_unchangeable
 from scstream_app.ui.document.state import State
 from scstream_app.ui.document.workers.open_clips import open_existing
+from scstream_app.ui.qt.toast import Toast
+from scstream_app.ui.timeline.lanes.key_menu import make_key_menu
 from scstream_app.ui.window.main_window import MainWindow
 
 #: Actions that would change the session.
@@ -107,6 +109,20 @@ def test_editing_commands_are_disabled_with_the_reason(locked: Path, window: Mai
         assert READ_ONLY in window.actions_[id].statusTip(), id
     for id in (*VIEWS, "select_object"):
         assert window.actions_[id].isEnabled(), id
+
+
+def test_edits_in_the_lanes_stay_as_they_are(locked: Path, window: MainWindow, qtbot: QtBot) -> None:
+    _open(window, qtbot, locked)
+    rows = window.lanes.rows
+    qtbot.waitUntil(lambda: len(rows.keys) == 1)
+    before = window.document.objects
+    rows.setFocus()
+    qtbot.keyClick(rows, Qt.Key.Key_Delete)
+    assert window.viewer.findChild(Toast).text() == f"{READ_ONLY}."
+    assert window.document.objects == before
+    menu = make_key_menu(rows, rows.keys[0], print, print, print, why_unchangeable(window.document))
+    assert next(action.text() for action in menu.actions() if action.isEnabled()) == "Go to Frame 0"
+    assert not any(action.isEnabled() for action in menu.actions() if action.isCheckable())
 
 
 def test_marks_cannot_be_set(locked: Path, window: MainWindow, qtbot: QtBot) -> None:
