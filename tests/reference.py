@@ -183,6 +183,19 @@ def gaussian_row(X: Array, w: Array) -> Array:
     return np.concatenate([[w.sum()], w @ X, second[np.tril_indices(D)]])
 
 
+def share(scores: Array, nats: float) -> Array:
+    """Shares (N, K) in proportion to exp(score) of the four best, if more than exp(-nats) of the largest."""
+    below = scores - scores.max(axis=1, keepdims=True)
+    rank = np.argsort(np.argsort(-scores, axis=1), axis=1)
+    parts = np.where((below > -nats) & (rank < 4), np.exp(below), 0.0)
+    return np.asarray(parts / parts.sum(axis=1, keepdims=True))
+
+
+def entropy(shares: Array) -> Array:
+    """Entropy (N,) of labels with the probabilities shares (N, K)."""
+    return -special.xlogy(shares, shares).sum(axis=1)
+
+
 def sample_by_uniform(scores: Array, u: float) -> int:
     """Invert the cumulative sum of exp(scores) at u in (0, 1)."""
     p = np.exp(scores - scores.max())

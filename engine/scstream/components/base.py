@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,36 @@ class LikelyMerges(NamedTuple):
     pairs: npt.NDArray[np.int64]
     places: npt.NDArray[np.int64]
     total: int
+
+
+class Shares(Protocol):
+    """Shares of N points in K clusters, in proportion to the exponentials of their scores."""
+
+    @property
+    def labels(self) -> Labels:
+        """The cluster (N,) with the largest share of each point."""
+
+    @property
+    def statistics(self) -> Array:
+        """Statistics (K, P) of the clusters with their shares of the points."""
+
+    @property
+    def entropy(self) -> float:
+        """Weighted sum over the points of the entropy of their labels, in nats."""
+
+    @property
+    def lost(self) -> Array:
+        """Entropy (K, K) that the labels lose if clusters a and b become one, for a < b."""
+
+
+class Sharing(Protocol):
+    """N weighted points that clusters share by their sizes and posterior predictives."""
+
+    def shares(self, S: Array) -> Shares:
+        """Share each point between clusters with statistics S (K, P)."""
+
+    def statistics(self, S: Array) -> Array:
+        """Return the statistics of `shares` alone."""
 
 
 #: Component of each name that a saved model can have. Defining a class adds it.
@@ -124,6 +154,10 @@ class Component(Parametrised, ABC):
         for group, part in zip(groups, share, strict=True):
             total += self.statistics(points, weight * part, group, n_groups)
         return total
+
+    def sharing(self, points: Any, weight: Array) -> Sharing | None:
+        """Return points to be shared between clusters. None: there is no faster way than by a table of scores."""
+        return None
 
     @abstractmethod
     def log_marginal(self, S: Array) -> Array:

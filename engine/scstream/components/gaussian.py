@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,6 +14,8 @@ from scstream import kernels
 from scstream.checks import MAX_VALUE, is_bounded, numeric, scalar
 from scstream.components.base import HOPELESS, Array, Component, Labels, LikelyMerges, log_rising
 from scstream.components.first_batch import bound_resolution, rounding_variance, scale_priors, weighted_moments
+from scstream.components.gaussian_sharing import GaussianSharing
+from scstream.components.second_moments import lower_triangle, square_places
 from scstream.threads import run_ranges
 
 #: Most points scored at a time by one thread, and least scores: starting a thread for fewer does not pay.
@@ -196,12 +198,8 @@ class Gaussian(Component):
             out[:, square_places(self._D)] += out[:, :1] * self._rounding
         return out
 
-    def shared_statistics(self, points: Array, weight: Array, groups: Labels, share: Array, n_groups: int) -> Array:
-        out = np.zeros((n_groups, self.n_statistics))
-        kernels.gaussian_shared_statistics(points, weight, groups, share, out)
-        if self._rounding is not None:
-            out[:, square_places(self._D)] += out[:, :1] * self._rounding
-        return out
+    def sharing(self, points: Array, weight: Array) -> GaussianSharing:
+        return GaussianSharing(points, weight, self._prior, self._rounding)
 
     def log_marginal(self, S: Array) -> Array:
         out = np.empty(len(S))
@@ -267,7 +265,7 @@ class Gaussian(Component):
         n = np.maximum(S[..., :1], 1e-300)
         mean = S[..., 1 : 1 + D] / n
         second = np.empty((*S.shape[:-1], D, D))
-        i, j = _lower(D)
+        i, j = lower_triangle(D)
         second[..., i, j] = second[..., j, i] = S[..., 1 + D :] / n
         return mean + self.origin, second - mean[..., :, None] * mean[..., None, :]
 
@@ -365,16 +363,3 @@ def _symmetry_error(psi: Array) -> Array:
     """Rounding error (D, D) that entries of a symmetric matrix may have, whatever the units of the features."""
     scale = np.sqrt(np.abs(np.diag(psi)))
     return 1e-8 * np.outer(scale, scale)
-
-
-@cache
-def _lower(D: int) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Indices of a lower triangle, row by row: the order of second moments in a row of statistics."""
-    return np.tril_indices(D)
-
-
-@cache
-def square_places(D: int) -> npt.NDArray[np.intp]:
-    """Places of the squares in a row of statistics."""
-    i = np.arange(D)
-    return 1 + D + i * (i + 3) // 2

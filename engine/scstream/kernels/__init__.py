@@ -24,8 +24,9 @@ Folders::
     basics          layout, queue: sizes of tiles and forms, pieces of work
                     intrinsics, scalar_math, linalg, noise: LLVM operations, exp and log, small matrices, random numbers
     components      niw, niw_merge, gaussian, diagonal: points under Gaussians
+                    gaussian_shares: points shared between Gaussians
                     dirichlet, counts: points that are counts
-    sampler         points, sharing: labels and shares from a table of scores
+    sampler         points, sharing, seeds: labels, shares and nearest seeds from a table of scores
                     history, candidates: records of past batches, clusters that may be split or merged
     pixels          tiling, moments, images: frames into tiles, their statistics, pictures
                     pixel_scores, bounds, cluster_choice: scores, their bounds, the best cluster of each pixel
@@ -63,10 +64,10 @@ from scstream.kernels.components.gaussian import (
     gaussian_halve,
     gaussian_own_scores,
     gaussian_scores,
-    gaussian_shared_statistics,
     gaussian_statistics,
     gaussian_translate,
 )
+from scstream.kernels.components.gaussian_shares import SHARED_BLOCK, box_blocks, gaussian_shares, hilbert_places
 from scstream.kernels.components.niw import niw_draw, niw_log_marginal, niw_predictive
 from scstream.kernels.components.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, absorb_pieces
@@ -82,17 +83,18 @@ from scstream.kernels.pixels.tiling import fill_tiles
 from scstream.kernels.sampler.candidates import merge_candidates, split_candidates
 from scstream.kernels.sampler.history import drift, join_halves, store_halves, weighted_sum, weighted_sums_of
 from scstream.kernels.sampler.points import label_halves, label_points
+from scstream.kernels.sampler.seeds import join_seeds
 from scstream.kernels.sampler.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "TILE", "WINDOW", "Noise", "Pieces",
-    "Queue", "absorb_left_over", "absorb_pieces", "code_pairs", "count_nonzeros", "count_statistics", "count_steps",
-    "diagonal_mergeable", "diagonal_scores", "diagonal_statistics", "dirichlet_log_marginal", "dirichlet_mergeable",
-    "dirichlet_shares", "drift", "enlarge", "entropy_between", "fill_tiles", "find_places", "find_runs",
-    "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores", "gaussian_scores",
-    "gaussian_shared_statistics", "gaussian_statistics",
-    "gaussian_translate", "halve", "hold_labels", "join_halves", "key_from", "label_halves", "label_points",
-    "label_tiles", "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
+    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "SHARED_BLOCK", "TILE", "WINDOW",
+    "Noise", "Pieces", "Queue", "absorb_left_over", "absorb_pieces", "box_blocks", "code_pairs", "count_nonzeros",
+    "count_statistics", "count_steps", "diagonal_mergeable", "diagonal_scores", "diagonal_statistics",
+    "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares", "drift", "enlarge", "entropy_between",
+    "fill_tiles", "find_places", "find_runs", "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores",
+    "gaussian_scores", "gaussian_shares", "gaussian_statistics", "gaussian_translate", "halve", "hilbert_places",
+    "hold_labels", "join_halves", "join_seeds", "key_from", "label_halves", "label_points", "label_tiles",
+    "list_small_pieces", "match_coarse", "match_fine", "median_motion", "merge_candidates", "niw_draw",
     "niw_log_marginal", "niw_merge_terms", "niw_mergeable", "niw_predictive", "niw_union_logdets", "pack_forms",
     "refine_borders", "rising_own_scores", "rising_table", "share_points", "shrink", "shrink_luminance", "sparse_rows",
     "split_candidates", "store_halves", "sum_changes", "sum_motion", "sum_touched", "table_own_scores", "table_scores",

@@ -8,7 +8,7 @@ import numpy as np
 
 from scstream.components import PixelGaussian
 from scstream.components.base import Array
-from scstream.components.gaussian import square_places
+from scstream.components.second_moments import square_places
 from scstream.kernels import PIXEL_D
 from scstream.pixels.parameters import VideoParameters
 from scstream.pixels.tiles import Tiles

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from scstream import kernels
 from scstream.components.base import Array, Component
-from scstream.components.gaussian import Whitened, square_places
+from scstream.components.gaussian import Whitened
+from scstream.components.second_moments import square_places
 from scstream.kernels import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE, Noise, Queue
 from scstream.sampler.sweep import Densities
 from scstream.threads import queue_of, run_queue, split_evenly, threads_for

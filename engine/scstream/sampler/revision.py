@@ -18,6 +18,7 @@ from scipy.optimize import linear_sum_assignment
 from scstream.components.base import Array
 from scstream.sampler.genealogy import Kind
 from scstream.sampler.moves import Mover
+from scstream.sampler.points import choose_clusters
 from scstream.sampler.recent import RecentPoints
 from scstream.sampler.soft_clustering import SoftClustering
 from scstream.sampler.sweep import mode_densities, sum_subclusters
@@ -90,7 +91,8 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> Outcome:
         unchanged = _most_common(_overlap(labels, shares.labels, weight, (len(present), len(found))))
         return Outcome.SAME if unchanged >= _UNCHANGED * weight.sum() else Outcome.OTHER
     densities = mode_densities(component, state.total, float(config.alpha))
-    before = component.scores(densities.parameters, densities.log_weight, soft.points).argmax(axis=1)
+    scores = component.scores(densities.parameters, densities.log_weight, soft.points)
+    before = choose_clusters(scores, np.uint32(0), sampling=False)
     overlap = _overlap(before, shares.labels, weight, (len(total), len(found)))
     _replace(mover, found * (size / soft.weight.sum()), overlap)
     return Outcome.BETTER
@@ -98,9 +100,8 @@ def revise(mover: Mover, recent: RecentPoints, size: float) -> Outcome:
 
 def _overlap(before: npt.NDArray[Any], now: npt.NDArray[Any], weight: Array, shape: tuple[int, int]) -> Array:
     """Weight of the points that each earlier cluster shares with each new one, by the labels of both."""
-    overlap = np.zeros(shape)
-    np.add.at(overlap, (before, now), weight)
-    return overlap
+    pairs = np.bincount(before * np.intp(shape[1]) + now, weight, shape[0] * shape[1])
+    return np.asarray(pairs.reshape(shape), np.float64)
 
 
 def _most_common(overlap: Array) -> float:

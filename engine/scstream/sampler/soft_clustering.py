@@ -7,49 +7,22 @@ sampler takes the result as a start or as a proposal; what it samples from does 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln
 
 from scstream import kernels
-from scstream.components.base import Array, Component
-from scstream.threads import run_ranges
+from scstream.components.base import Array, Component, Shares
+from scstream.sampler.sharing import TableSharing
 
-#: Clusters between which a point is shared; the others have next to nothing of it.
-_SHARED_BY = 4
-#: Least scores that are turned into shares at a time by one thread.
-_SCORES = 2**15
 #: Most numbers in the statistics of single points that are computed together.
 _MOST_STATISTICS = 2**24
 #: A fit ends when no cluster gains or loses this many points any more.
 _SETTLED = 0.1
 #: Most rounds of merges.
 _ROUNDS = 30
-
-
-@dataclass(frozen=True, slots=True)
-class Shares:
-    """Shares of the points in clusters.
-
-    Parameters
-    ----------
-    cluster : array (R, N) int32
-        The clusters that share each point, the one with the largest share first.
-    share : array (R, N)
-        Their shares, which sum to 1.
-    """
-
-    cluster: npt.NDArray[np.int32]
-    share: Array
-
-    @property
-    def labels(self) -> npt.NDArray[np.int32]:
-        """The cluster (N,) with the largest share of each point."""
-        labels: npt.NDArray[np.int32] = self.cluster[0]
-        return labels
 
 
 class SoftClustering:
@@ -74,6 +47,9 @@ class SoftClustering:
         # A prior mean far from the data would favour a few large clusters.
         self.component = component.without_location(together)
         self.log_alpha = log_alpha
+        self._sharing = self.component.sharing(self.points, self.weight) or TableSharing(
+            self.component, self.points, self.weight
+        )
         self._shared: tuple[Array, Shares] | None = None
 
     # --- fit
@@ -84,10 +60,12 @@ class SoftClustering:
         Clusters that are left with less than one point are dropped.
         """
         for _ in range(iterations):
+            before = S[:, 0]
+            S = self._sharing.statistics(S)
             counts = S[:, 0]
-            S = self.statistics(self.share(S), len(S))
-            settled = np.abs(S[:, 0] - counts).max() < _SETTLED
-            S = S[S[:, 0] >= min(1.0, S[:, 0].max())]
+            settled = np.abs(counts - before).max() < _SETTLED
+            if counts.min() < 1.0:
+                S = S[counts >= min(1.0, counts.max())]
             if settled:
                 break
         return S
@@ -99,21 +77,8 @@ class SoftClustering:
         """
         if self._shared is not None and self._shared[0] is S:
             return self._shared[1]
-        component = self.component
-        scores = component.scores(component.predictive(S), np.log(np.maximum(S[:, 0], 1e-300)), self.points)
-        shape = min(len(S), _SHARED_BY), len(scores)
-        shares = Shares(np.empty(shape, np.int32), np.empty(shape))
-        run_ranges(
-            len(scores),
-            max(256, _SCORES // len(S)),
-            lambda first, last: kernels.share_points(scores, first, last, shares.cluster, shares.share),
-        )
-        self._shared = S, shares
-        return shares
-
-    def statistics(self, shares: Shares, K: int) -> Array:
-        """Statistics (K, P) of clusters that share points."""
-        return self.component.shared_statistics(self.points, self.weight, shares.cluster, shares.share, K)
+        self._shared = S, self._sharing.shares(S)
+        return self._shared[1]
 
     # --- number of clusters
 
@@ -124,11 +89,10 @@ class SoftClustering:
         the labels, which that counts as known. K! orders of the clusters are one partition.
         """
         shares = self.share(S)
-        S = self.statistics(shares, len(S))
-        entropy = -float(xlogy(shares.share, shares.share).sum(axis=0) @ self.weight)
+        S = shares.statistics
         counts = gammaln(np.maximum(S[:, 0], 1.0)).sum()
         marginal = self.component.log_marginal(S).sum()
-        return float(len(S) * self.log_alpha - gammaln(len(S) + 1.0) + counts + marginal) + entropy
+        return float(len(S) * self.log_alpha - gammaln(len(S) + 1.0) + counts + marginal) + shares.entropy
 
     def merge_down(self, S: Array, iterations: int, least_gain: float = 0.0) -> Array:
         """Fit clusters, then merge pairs as long as that raises the evidence by more than ``least_gain`` nats.
@@ -154,15 +118,13 @@ class SoftClustering:
         pairs = component.mergeable(S, L, np.ones(K, bool), self.log_alpha)
         if not len(pairs):
             return pairs, np.zeros(0)
-        lost = np.zeros((K, K))
-        shares = self.share(S)
-        kernels.entropy_between(shares.cluster, shares.share, self.weight, lost)
         a, b = pairs.min(axis=1), pairs.max(axis=1)
-        counts = np.maximum(S[:, 0], 1.0)
-        log_counts = gammaln(np.maximum(S[a, 0] + S[b, 0], 1.0)) - gammaln(counts[a]) - gammaln(counts[b])
-        union = component.log_marginal_pairs(S, pairs)
-        gains = np.log(K) + log_counts + union - L[a] - L[b] - self.log_alpha - lost[a, b]
-        return pairs[gains > least_gain], gains[gains > least_gain]
+        counts = S[:, 0]
+        own = gammaln(np.maximum(counts, 1.0)) + L
+        gains = gammaln(np.maximum(counts[a] + counts[b], 1.0)) + component.log_marginal_pairs(S, pairs)
+        gains += np.log(K) - self.log_alpha - own[a] - own[b] - self.share(S).lost[a, b]
+        gainful = gains > least_gain
+        return pairs[gainful], gains[gainful]
 
     # --- seeds
 
@@ -195,36 +157,34 @@ class SoftClustering:
             own = np.concatenate([component.twin_scores(self._single_of(chunk)) for chunk in chunks])
         piece = np.zeros(N, np.int32)
         if among is None:
-            distance = np.ones(N)
+            chance = self.weight
+            distance = np.full(N, np.inf)
         else:
             scores = component.scores(component.predictive(among), np.zeros(len(among)), self.points)
             distance = np.maximum(own - scores.max(axis=1), 0.0)
+            chance = distance * self.weight
         n = 0
-        while n < n_pieces and (total := (chance := distance * self.weight).sum()) > 0.0:
-            seeds = draw_indices(chance / total, min(at_a_time, n_pieces - n), rng)
+        while n < n_pieces and chance.any():
+            seeds = draw_indices(chance, min(at_a_time, n_pieces - n), rng)
             single = self._single_of(seeds) if every is None else every[seeds]
             scores = component.scores(component.predictive(single), np.zeros(len(seeds)), self.points)
-            best = scores.max(axis=1)
-            loss = np.maximum(own - best, 0.0)
-            nearer = np.ones(N, bool) if among is None and n == 0 else loss < distance
-            # The first of equally near seeds comes last. For a few seeds, argmax takes twice as long.
-            for k in reversed(range(len(seeds))):
-                piece[nearer & (scores[:, k] == best)] = n + 1 + k
-            np.copyto(distance, loss, where=nearer)
+            kernels.join_seeds(scores, own, n + 1, distance, piece)
             n += len(seeds)
+            chance = distance * self.weight
         # Piece 0 are the points that belong to none.
         S = component.statistics(self.points, self.weight, piece, n + 1)[1:]
         return S[S[:, 0] > 0.0]
 
 
-def draw_indices(p: Array, size: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Draw up to ``size`` different indices with probabilities p (N,).
+def draw_indices(chances: Array, size: int, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Draw up to ``size`` different indices with probabilities in proportion to chances (N,).
 
-    A single one is that of ``rng.choice(N, p=p)``, which spends most of its time on checks.
+    A single one is that of ``rng.choice(N, p=chances / chances.sum())``, which spends most of its time on checks.
     """
-    sums = p.cumsum()
+    sums = chances.cumsum()
     sums /= sums[-1]
-    return np.unique(sums.searchsorted(rng.random(size), side="right"))
+    # For a few numbers, np.unique takes ten times as long.
+    return np.array(sorted({*sums.searchsorted(rng.random(size), side="right").tolist()}))
 
 
 def _merged(S: Array, pairs: npt.NDArray[np.int64]) -> Array:

@@ -205,21 +205,6 @@ def test_gaussian_statistics_are_sums_over_each_group(D: int) -> None:
     assert not out[1].any()
 
 
-@pytest.mark.parametrize("D", [2, 3])
-def test_shared_gaussian_statistics_are_those_of_each_row_added(D: int) -> None:
-    rng = np.random.default_rng(6)
-    X, w, share = rng.exponential(1.0, (50, D)), rng.random(50), rng.dirichlet([1.0, 1.0, 0.1], 50).T.copy()
-    groups = rng.integers(0, 4, (3, 50)).astype(np.int32)
-    out = np.zeros((4, 1 + D + D * (D + 1) // 2))
-    kernels.gaussian_shared_statistics(X, w, groups, share, out)
-    expected = np.zeros_like(out)
-    for row, part in zip(groups, share, strict=True):
-        own = np.zeros_like(out)
-        kernels.gaussian_statistics(X, w * part, row, own)
-        expected += own
-    np.testing.assert_array_equal(out, expected)
-
-
 @pytest.mark.parametrize("dof", [0.0, 3.5])
 def test_diagonal_scores_are_products_of_densities(dof: float) -> None:
     rng = np.random.default_rng(4)

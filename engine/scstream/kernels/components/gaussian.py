@@ -27,11 +27,11 @@ def gaussian_scores(XT, A, b, c, dof, first, last, out):
     """
     y = np.empty((4, last - first))
     for k in range(c.shape[0]):
-        _score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+        score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
 
 
 @leaf(fastmath=FAST)
-def _score_points(XT, first, A, b, c, dof, y, q):
+def score_points(XT, first, A, b, c, dof, y, q):
     """Scores q (n,) of the points XT[:, first : first + n] under one cluster; see `gaussian_scores`.
 
     XT (D, N), A (D, D), zero above its diagonal, b (D,) float64; y (4, n) is scratch.
@@ -55,7 +55,7 @@ def _score_points(XT, first, A, b, c, dof, y, q):
 
 @leaf(fastmath=FAST)
 def _square_distances(XT, first, A, b, y, q):
-    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `_score_points`, but y (n,)."""
+    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `score_points`, but y (n,)."""
     vectorise()
     for n in range(uint(q.shape[0])):
         y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
@@ -202,23 +202,6 @@ def gaussian_statistics(X, weight, groups, out):
     X (N, D), weight (N,), out (groups, P) float64, groups (N,) int32.
     """
     _add_points(X, weight, groups, out)
-
-
-@kernel
-def gaussian_shared_statistics(X, weight, groups, share, out):
-    """out[groups[r, n]] += weight[n] share[r, n] (1, x, lower triangle of x x') for each point x = X[n] and each r.
-
-    X (N, D), weight (N,), share (R, N), out (groups, P) float64, groups (R, N) int32; row after row.
-    """
-    part, own = np.empty(out.shape), np.empty(weight.shape)
-    for r in range(groups.shape[0]):
-        part[:] = 0.0
-        for n in range(uint(own.shape[0])):
-            own[n] = weight[n] * share[r, n]
-        _add_points(X, own, groups[r], part)
-        for k in range(out.shape[0]):
-            for p in range(out.shape[1]):
-                out[k, p] += part[k, p]
 
 
 @leaf
