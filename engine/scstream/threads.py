@@ -124,4 +124,7 @@ def threads_available() -> int:
 
 def run_ranges(n: int, size: int, work: Callable[[int, int], None]) -> None:
     """Call work(first, last) on consecutive ranges of ``size`` that cover [0, n); see `thread_limit`."""
+    if 0 < n <= size:
+        work(0, n)
+        return
     run(_limit.get(), lambda piece: work(piece * size, min((piece + 1) * size, n)), -(-n // size))

@@ -55,7 +55,7 @@ def video_steps() -> list[Step]:
 
     return [
         ("cutting frames into tiles", 18, lambda: Tiles(frame).points()),
-        ("labelling pixels", 208, lambda: segmenter.segment(frame)),
+        ("labelling pixels", 228, lambda: segmenter.segment(frame)),
         ("following segments", 43, follow),
         ("measuring uncertainty", 3, segmenter.uncertainty),
         ("counting pixels", 6, lambda: segmenter.statistics_),
@@ -76,7 +76,7 @@ def stream_steps() -> list[Step]:
 
     return [
         ("Gaussian streams", 19, lambda: stream(Gaussian(), points)),
-        ("diagonal Gaussian streams", 4, lambda: stream(DiagonalGaussian(), points)),
+        ("diagonal Gaussian streams", 19, lambda: stream(DiagonalGaussian(), points)),
         ("count streams", 59, lambda: stream(Multinomial(), counts)),
     ]
 

@@ -156,12 +156,10 @@ class SoftClustering:
             chunks = (slice(first, first + size) for first in range(0, N, size))
             own = np.concatenate([component.twin_scores(self._single_of(chunk)) for chunk in chunks])
         piece = np.zeros(N, np.int32)
-        if among is None:
-            chance = self.weight
-            distance = np.full(N, np.inf)
-        else:
+        distance, chance = np.full(N, np.inf), self.weight
+        if among is not None:
             scores = component.scores(component.predictive(among), np.zeros(len(among)), self.points)
-            distance = np.maximum(own - scores.max(axis=1), 0.0)
+            kernels.join_seeds(scores, own, 0, distance, np.empty(N, np.int32))
             chance = distance * self.weight
         n = 0
         while n < n_pieces and chance.any():
