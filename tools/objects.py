@@ -1,11 +1,13 @@
 """Measure the tracker of objects on clips in the layout of DAVIS 2016: the first mask is given.
 
     python tools/objects.py ROOT [CLIP ...] [--seeds 3] [--ablation] [--corrections 3] [--json]
+    python tools/objects.py ROOT [CLIP ...] --backwards --every 2
     python tools/objects.py ROOT [CLIP ...] --speed
     python tools/objects.py ROOT [CLIP ...] --picture objects.png
 
 ROOT holds JPEGImages/480p/CLIP/*.jpg and Annotations/480p/CLIP/*.png. J and F are means without the first and the last
-frame. Two clips run in parallel with one thread each; masks do not depend on the number of threads.
+frame. Two clips run in parallel with one thread each; masks do not depend on the number of threads. Played backwards,
+or with every second frame only, the clips are others than those that the weights were chosen on.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -46,12 +48,33 @@ SOURCES = {
 }
 
 
-def read_clip(root: Path, clip: str) -> tuple[list[npt.NDArray[np.uint8]], list[Mask]]:
-    """Pictures and masks of a clip."""
-    paths = sorted((root / "JPEGImages/480p" / clip).glob("*.jpg"))
-    pictures = [cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB) for path in paths]
-    masks = [cv2.imread(str(root / "Annotations/480p" / clip / f"{path.stem}.png"), 0) > 0 for path in paths]
-    return [np.asarray(picture, np.uint8) for picture in pictures], [np.asarray(mask) for mask in masks]
+@dataclass(frozen=True, slots=True)
+class Clips:
+    """A folder of clips and how they are played.
+
+    Parameters
+    ----------
+    root : Path
+    backwards : bool
+        From the last frame to the first one, but from the first that shows at least half as much of the object as the
+        median frame does.
+    every : int
+        Only every n-th frame.
+    """
+
+    root: Path
+    backwards: bool = False
+    every: int = 1
+
+    def read(self, clip: str) -> tuple[list[npt.NDArray[np.uint8]], list[Mask]]:
+        """Pictures and masks of a clip."""
+        paths = sorted((self.root / "JPEGImages/480p" / clip).glob("*.jpg"), reverse=self.backwards)[:: self.every]
+        folder = self.root / "Annotations/480p" / clip
+        masks = [np.asarray(cv2.imread(str(folder / f"{path.stem}.png"), 0) > 0) for path in paths]
+        areas = np.array([mask.sum() for mask in masks])
+        first = int(np.argmax(areas >= 0.5 * np.median(areas))) if self.backwards else 0
+        pictures = [cv2.cvtColor(cv2.imread(str(path)), cv2.COLOR_BGR2RGB) for path in paths[first:]]
+        return [np.asarray(picture, np.uint8) for picture in pictures], masks[first:]
 
 
 def segmented(pictures: Sequence[npt.NDArray[np.uint8]], seed: int) -> list[FrameResult]:
@@ -98,9 +121,9 @@ def by_genealogy(results: Sequence[FrameResult], mask: Mask) -> list[Mask]:
     return found
 
 
-def measure(root: Path, clip: str, seed: int, ablation: bool, corrections: int) -> dict[str, Any]:
+def measure(clips: Clips, clip: str, seed: int, ablation: bool, corrections: int) -> dict[str, Any]:
     """Measure one clip with one seed."""
-    pictures, masks = read_clip(root, clip)
+    pictures, masks = clips.read(clip)
     results = segmented(pictures, seed)
     first = painted(0, masks[0])
     found, confidences = tracked(results, [first])
@@ -140,9 +163,9 @@ def correct(results: Sequence[FrameResult], masks: Sequence[Mask], count: int) -
         yield frame, float(np.mean(overlaps(found, masks)))
 
 
-def speed(root: Path, clip: str) -> dict[str, float]:
+def speed(clips: Clips, clip: str) -> dict[str, float]:
     """Milliseconds per frame of the engine alone and with an object, frame by frame in turn, with two threads."""
-    pictures, masks = read_clip(root, clip)
+    pictures, masks = clips.read(clip)
     plain, with_object = (VideoSegmenter(seed=0, threads=2) for _ in range(2))
     times: dict[str, list[float]] = {"engine": [], "with_object": []}
     with closing(ObjectTracker([MarkedObject("object", (255, 0, 0), (painted(0, masks[0]),))])) as tracker:
@@ -161,9 +184,9 @@ def speed(root: Path, clip: str) -> dict[str, float]:
     return {**found, "ratio": found["with_object"] / found["engine"]}
 
 
-def strip(root: Path, clip: str, count: int = 4, width: int = 320) -> npt.NDArray[np.uint8]:
+def strip(clips: Clips, clip: str, count: int = 4, width: int = 320) -> npt.NDArray[np.uint8]:
     """Some frames of a clip in a row: the tracked object tinted, its true outline as a line, and J."""
-    pictures, masks = read_clip(root, clip)
+    pictures, masks = clips.read(clip)
     found = tracked(segmented(pictures, 0), [painted(0, masks[0])])[0]
     tiles = []
     for index in np.linspace(0, len(masks) - 2, count).astype(int):
@@ -209,19 +232,22 @@ def main() -> None:
     parser.add_argument("--speed", action="store_true", help="compare the time of a frame with and without an object")
     parser.add_argument("--picture", type=Path, help="draw four frames of each clip into this PNG image")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--backwards", action="store_true", help="play the clips from the last frame to the first one")
+    parser.add_argument("--every", type=int, default=1, help="use every n-th frame only")
     given = parser.parse_args()
-    clips = given.clips or sorted(path.name for path in (given.root / "JPEGImages/480p").iterdir())
+    clips = Clips(given.root, given.backwards, given.every)
+    names = given.clips or sorted(path.name for path in (given.root / "JPEGImages/480p").iterdir())
     if given.speed:
-        found = {clip: speed(given.root, clip) for clip in clips}
+        found = {name: speed(clips, name) for name in names}
         print(json.dumps(found, indent=1))
         return
     if given.picture is not None:
-        strips = np.vstack([strip(given.root, clip) for clip in clips])
+        strips = np.vstack([strip(clips, name) for name in names])
         cv2.imwrite(str(given.picture), cv2.cvtColor(strips, cv2.COLOR_RGB2BGR))
         return
-    jobs = [(clip, seed) for clip in clips for seed in range(given.seeds)]
+    jobs = [(name, seed) for name in names for seed in range(given.seeds)]
     with ProcessPoolExecutor(2) as pool:
-        futures = [pool.submit(measure, given.root, *job, given.ablation, given.corrections) for job in jobs]
+        futures = [pool.submit(measure, clips, *job, given.ablation, given.corrections) for job in jobs]
         rows = [future.result() for future in futures]
     if given.json:
         print(json.dumps(rows))

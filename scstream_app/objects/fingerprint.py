@@ -9,7 +9,7 @@ from functools import lru_cache
 from scstream_app.objects.marked_object import MarkedObject
 
 #: Number of the method of tracking: masks of another one are computed again.
-METHOD = 4
+METHOD = 5
 
 
 def fingerprint(objects: Sequence[MarkedObject], index: int) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
 
 import cv2
 import numpy as np
@@ -29,13 +30,17 @@ _STRAY_INSIDE, _STRAY_OUTSIDE = 0.1, 0.03
 #: Weight of the surroundings' motion inside the object: parts of it may stand still.
 _CARRIED = 0.3
 #: Difference of the pictures in grey levels from which motion unlike that of the surroundings fully counts, and the
-#: width of the window for it.
-_DIFFERENCE = 10.0
-_WINDOW = 5
+#: width of the window for it, at half the size.
+_DIFFERENCE = 8.0
+_WINDOW = 3
+#: Outside the object, the difference counts less this times what the flow leaves unexplained: spray, smoke and ripples
+#: change their looks as they move, and so do not move like a thing.
+_UNEXPLAINED = 1.2
 #: Largest evidence of the motion, in nats.
 _LIMIT = 2.0
 
 Axis = npt.NDArray[np.float32]
+_Number = TypeVar("_Number", np.uint8, np.float32)
 Image = npt.NDArray[np.float32]
 
 
@@ -86,7 +91,7 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
 
     Displacements that neither the object nor its surroundings explain speak for the object, which may bend. But they
     count only where the picture really differs from the one before, moved like the surroundings: in flat areas the flow
-    is a guess.
+    is a guess. For what has not been part of the object, they count only as far as the flow explains the difference.
 
     Parameters
     ----------
@@ -103,37 +108,99 @@ def motion_evidence(motion: Motion, grey: Picture, warped: Image, region: tuple[
     if inside.sum() < _FEWEST or outside.sum() < _FEWEST:
         return np.zeros_like(warped[region])
     around, own = (fit_motion(places.compress(some, 1), moves.compress(some, 1)) for some in (outside, inside))
-    evidence = _log_odds(motion, own, around, region)
-    differs = _difference(grey, motion.before, around, region)
+    half = HalfRegion.of(motion, region)
+    evidence = half.log_odds(own, around)
+    differs = half.difference(grey, around, warped)
     differs *= 1.0 / _DIFFERENCE
-    np.minimum(differs, 1.0, out=differs)
+    np.clip(differs, 0.0, 1.0, out=differs)
     differs *= evidence
     # The lesser of the two: less evidence for the object, all of that against it.
-    return np.minimum(evidence, differs, out=evidence)
+    np.minimum(evidence, differs, out=evidence)
+    return _resized(evidence, warped[region].shape)
 
 
-def _log_odds(motion: Motion, own: AffineMotion, around: AffineMotion, region: tuple[slice, slice]) -> Image:
-    """Log odds of two maps for the flow in a region, found at half the size: the flow itself has no finer details."""
-    flow = motion.flow[region]
-    height, width = flow.shape[:2]
-    half = (width + 1) // 2, (height + 1) // 2
-    here = [np.asarray(plane, np.float32) for plane in cv2.split(_resized(flow, *half))]
-    rows, columns = (axis[part] for axis, part in zip(_positions(*motion.flow.shape[:2]), region, strict=True))
-    down, across = _resized(rows[:, None], 1, half[1]).ravel(), _resized(columns[None], half[0], 1).ravel()
-    outer, inner = (
-        one.density(here, down, across, weight) for one, weight in ((around, 1.0), (own, 1.0 - _STRAY_INSIDE))
-    )
-    inner += _STRAY_INSIDE * _STRAY_DENSITY
-    inner += _CARRIED * outer
-    outer *= 1.0 - _STRAY_OUTSIDE
-    outer += _STRAY_OUTSIDE * _STRAY_DENSITY
-    inner /= outer
-    odds = np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT, out=inner)
-    return _resized(odds, width, height)
+@dataclass(frozen=True, slots=True)
+class HalfRegion:
+    """A region of a picture at half the size: the flow has no finer details.
+
+    Parameters
+    ----------
+    motion : Motion
+    region : two slices
+    flow : two arrays (n, m)
+        Displacement along columns, and along rows.
+    rows, columns : arrays (n,), (m,)
+        Positions, as `AffineMotion` takes them.
+    """
+
+    motion: Motion
+    region: tuple[slice, slice]
+    flow: tuple[Image, Image]
+    rows: Axis
+    columns: Axis
+
+    @classmethod
+    def of(cls, motion: Motion, region: tuple[slice, slice]) -> HalfRegion:
+        """Reduce the flow of a region."""
+        whole = motion.flow[region]
+        shape = (whole.shape[0] + 1) // 2, (whole.shape[1] + 1) // 2
+        along, down = cv2.split(_resized(whole, shape))
+        rows, columns = (axis[part] for axis, part in zip(_positions(*motion.before.shape), region, strict=True))
+        return cls(
+            motion,
+            region,
+            (np.asarray(along, np.float32), np.asarray(down, np.float32)),
+            _resized(rows[:, None], (shape[0], 1)).ravel(),
+            _resized(columns[None], (1, shape[1])).ravel(),
+        )
+
+    def log_odds(self, own: AffineMotion, around: AffineMotion) -> Image:
+        """Log odds of the object's map and that of its surroundings for the flow."""
+        outer, inner = (
+            one.density(self.flow, self.rows, self.columns, weight)
+            for one, weight in ((around, 1.0), (own, 1.0 - _STRAY_INSIDE))
+        )
+        inner += _STRAY_INSIDE * _STRAY_DENSITY
+        inner += _CARRIED * outer
+        outer *= 1.0 - _STRAY_OUTSIDE
+        outer += _STRAY_OUTSIDE * _STRAY_DENSITY
+        inner /= outer
+        return np.asarray(np.clip(np.log(inner, out=inner), -_LIMIT, _LIMIT, out=inner), np.float32)
+
+    def difference(self, grey: Picture, around: AffineMotion, warped: Image) -> Image:
+        """Mean difference of the picture from the one before, moved like the surroundings, in a window.
+
+        Where the object, ``warped``, has not been, what the flow cannot explain either is taken off.
+        """
+        shape = self.flow[0].shape
+        now, object_shares = _resized(grey[self.region], shape), _resized(warped[self.region], shape)
+        drift = [
+            (constant + slope * self.columns) + (descent * self.rows)[:, None]
+            for constant, slope, descent in around.matrix.T.astype(np.float32)
+        ]
+        by_drift, by_flow = (cv2.absdiff(before, now) for before in self._moved(drift, self.flow))
+        unexplained = by_flow * (_UNEXPLAINED * (1.0 - object_shares))
+        return np.asarray(cv2.boxFilter(by_drift - unexplained, cv2.CV_32F, (_WINDOW, _WINDOW)), np.float32)
+
+    def _moved(self, *displacements: Sequence[Image]) -> Iterator[Picture]:
+        """The picture before, moved along each of some displacements along columns and rows."""
+        height, width = self.motion.before.shape
+        small = (height + 1) // 2, (width + 1) // 2
+        before = _resized(self.motion.before, small)
+        scales = small[1] / width, small[0] / height
+        # Pixels are squares: the centre of the first one of the small picture is no pixel of the large one.
+        places = (self.columns * width + (width + 1) / 2)[None], (self.rows * width + (height + 1) / 2)[:, None]
+        for moves in displacements:
+            maps = [
+                ((place + move) * scale - 0.5).astype(np.float32)
+                for place, move, scale in zip(places, moves, scales, strict=True)
+            ]
+            moved = cv2.remap(before, maps[0], maps[1], cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+            yield np.asarray(moved, np.uint8)
 
 
-def _resized(image: Image, width: int, height: int) -> Image:
-    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_LINEAR), np.float32)
+def _resized(image: npt.NDArray[_Number], shape: tuple[int, ...]) -> npt.NDArray[_Number]:
+    return np.asarray(cv2.resize(image, (shape[1], shape[0]), interpolation=cv2.INTER_LINEAR), image.dtype)
 
 
 def fit_motion(places: npt.NDArray[np.float64], moves: npt.NDArray[np.float64]) -> AffineMotion:
@@ -173,20 +240,6 @@ def _spread(squares: npt.NDArray[np.float64]) -> float:
     middle = len(squares) // 2
     # A median, without what takes np.median most of its time.
     return max(math.sqrt(np.partition(squares, middle)[middle]), _SMALLEST_SPREAD)
-
-
-def _difference(grey: Picture, before: Picture, drift: AffineMotion, region: tuple[slice, slice]) -> Image:
-    """Mean difference of a region from the picture before, moved like ``drift``, in a window around every pixel."""
-    down, along = (np.arange(n, dtype=np.float32)[part] for n, part in zip(grey.shape, region, strict=True))
-    rows, columns = (axis[part] for axis, part in zip(_positions(*grey.shape), region, strict=True))
-    from_columns, from_rows = (
-        (constant + slope * columns) + (descent * rows)[:, None]
-        for constant, slope, descent in drift.matrix.T.astype(np.float32)
-    )
-    from_columns += along
-    from_rows += down[:, None]
-    moved = cv2.remap(before, from_columns, from_rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(cv2.boxFilter(cv2.absdiff(moved, grey[region]), cv2.CV_32F, (_WINDOW, _WINDOW)), np.float32)
 
 
 @lru_cache(4)

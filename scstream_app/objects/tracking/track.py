@@ -21,10 +21,12 @@ SHARPNESS = 1.5
 #: Limit of the log odds of segments' memories, in nats.
 _MEMORY_LIMIT = 4.0
 #: Share of the newest frame in the memory of segments, in the recent colours, and in the expected area.
-_MEMORY_RATE, _COLOUR_RATE, _AREA_RATE = 0.5, 0.2, 0.03
+_MEMORY_RATE, _COLOUR_RATE, _AREA_RATE = 0.5, 0.2, 0.1
 #: The same where the memory of a segment rises that did not belong to the object where the user marked it: that is more
 #: often a leak.
 _DOUBTED_RATE = 0.2
+#: The same in the expected area where the object is smaller than that: it may be about to be hidden.
+_HIDING_RATE = 0.03
 #: Smallest share of the expected area that is expected after a correction.
 _HIDDEN_SHARE = 0.5
 #: Share of a corrected frame in the colours that the object began with.
@@ -186,7 +188,7 @@ class Track:
         area = float(here.sum())
         if area < _LOST_SHARE * expected:
             return replace(self, shares=shares, thin=thin, confidence=0.0)
-        expected += _AREA_RATE * (area - expected)
+        expected += (_AREA_RATE if area > expected else _HIDING_RATE) * (area - expected)
         return replace(
             self,
             shares=shares,

@@ -41,8 +41,8 @@ class Weights:
     distance: float = 0.45
     segment_warped: float = 0.2
     segment_first_colours: float = 0.3
-    segment_motion: float = 0.7
+    segment_motion: float = 1.0
     genealogy: float = 0.5
-    area: float = 1.0
+    area: float = 0.5
     thin_parts: float = 1.0
     bias: float = -0.6
