@@ -44,11 +44,13 @@ class GaussianSharing:
 
     def __init__(self, points: Array, weight: Array, prior: tuple[Any, ...], rounding: Array | None) -> None:
         self._order = np.argsort(_places(points), kind="stable")
-        X = points[self._order]
-        XT = np.ascontiguousarray(X.T)
-        middle, half = np.empty((2, points.shape[1], -(-len(points) // kernels.SHARED_BLOCK)))
+        N, D = points.shape
+        Z = np.zeros((N, -(-(D + 1) // kernels.LANES) * kernels.LANES))
+        Z[:, 0], Z[:, 1 : D + 1] = 1.0, points[self._order]
+        XT = np.ascontiguousarray(Z[:, 1 : D + 1].T)
+        middle, half = np.empty((2, D, -(-N // kernels.SHARED_BLOCK)))
         kernels.box_blocks(XT, middle, half)
-        self._points = X, XT, weight[self._order], middle, half
+        self._points = Z, XT, weight[self._order], middle, half
         self._prior, self._rounding = prior, rounding
 
     def shares(self, S: Array) -> GaussianShares:

@@ -42,7 +42,7 @@ Imports between folders and files go one way; pyproject.toml lists the layers.
 
 from __future__ import annotations
 
-from scstream.kernels.basics.intrinsics import WINDOW
+from scstream.kernels.basics.intrinsics import LANES, WINDOW
 from scstream.kernels.basics.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.basics.noise import Noise, key_from
 from scstream.kernels.basics.queue import Queue
@@ -87,9 +87,9 @@ from scstream.kernels.sampler.seeds import join_seeds
 from scstream.kernels.sampler.sharing import entropy_between, share_points
 
 __all__ = [
-    "BANDS", "BLOCK", "FORM", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "SHARED_BLOCK", "TILE", "WINDOW",
-    "Noise", "Pieces", "Queue", "absorb_left_over", "absorb_pieces", "box_blocks", "code_pairs", "count_nonzeros",
-    "count_statistics", "count_steps", "diagonal_mergeable", "diagonal_scores", "diagonal_statistics",
+    "BANDS", "BLOCK", "FORM", "LANES", "LIKELY", "PIXELS", "PIXEL_D", "PIXEL_P", "RUN", "SHARED_BLOCK", "TILE",
+    "WINDOW", "Noise", "Pieces", "Queue", "absorb_left_over", "absorb_pieces", "box_blocks", "code_pairs",
+    "count_nonzeros", "count_statistics", "count_steps", "diagonal_mergeable", "diagonal_scores", "diagonal_statistics",
     "dirichlet_log_marginal", "dirichlet_mergeable", "dirichlet_shares", "drift", "enlarge", "entropy_between",
     "fill_tiles", "find_places", "find_runs", "gaussian_axis", "gaussian_cut", "gaussian_halve", "gaussian_own_scores",
     "gaussian_scores", "gaussian_shares", "gaussian_statistics", "gaussian_translate", "halve", "hilbert_places",

@@ -11,6 +11,9 @@ from scstream.kernels.basics.layout import TILE
 
 #: Side of the window of `sums_where_equal`.
 WINDOW = 7
+#: float64 numbers of a vector, and points of `square_distances`: four vectors, whose sums do not wait for each other.
+LANES = 8
+SIDE_BY_SIDE = 4 * LANES
 
 
 @intrinsic
@@ -187,6 +190,94 @@ def _repeat(builder, value, row):
 def _load(builder, array, i, row):
     """Vector of type ``row`` that begins at index i of an array."""
     return builder.load(builder.bitcast(builder.gep(array.data, [i]), row.as_pointer()), align=4)
+
+
+@intrinsic
+def square_distances(typingctx, X, A, b, q):
+    """q[n] = |A x + b|^2 of the points x = X[:D, n], n < SIDE_BY_SIDE, whose sums stay in registers.
+
+    X (at least D, SIDE_BY_SIDE), A (D, D), only its lower triangle, b (D,) and q (SIDE_BY_SIDE,) are contiguous float64
+    arrays. A point's result does not depend on the points beside it.
+    """
+
+    def codegen(context, builder, signature, args):
+        row, index = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(64)
+        points, matrix, shift, out = (_array(context, builder, signature, args, n) for n in range(4))
+        (D,) = cgutils.unpack_tuple(builder, shift.shape)
+        sums, totals = ([cgutils.alloca_once(builder, row) for _ in range(SIDE_BY_SIDE // LANES)] for _ in range(2))
+        for total in totals:
+            builder.store(row([0.0] * LANES), total)
+        with cgutils.for_range(builder, D) as outer:
+            start = _repeat(builder, builder.load(builder.gep(shift.data, [outer.index])), row)
+            for part in sums:
+                builder.store(start, part)
+            begin = builder.mul(outer.index, D)
+            with cgutils.for_range(builder, builder.add(outer.index, index(1))) as inner:
+                place = builder.add(begin, inner.index)
+                factor = _repeat(builder, builder.load(builder.gep(matrix.data, [place])), row)
+                here = builder.mul(inner.index, index(SIDE_BY_SIDE))
+                for n, part in enumerate(sums):
+                    x = _load(builder, points, builder.add(here, index(n * LANES)), row)
+                    _muladd_to(builder, factor, x, part)
+            for part, total in zip(sums, totals, strict=True):
+                y = builder.load(part)
+                _muladd_to(builder, y, y, total)
+        for n, total in enumerate(totals):
+            _store(builder, builder.load(total), out, index(n * LANES))
+        return context.get_dummy_value()
+
+    return types.none(X, A, b, q), codegen
+
+
+@intrinsic
+def add_outer_products(typingctx, v, w, y, z, M):
+    """M += v y y' + w z z', only its lower triangle and what is to the right of it in the same vectors.
+
+    v and w are float64, y and z (a multiple of LANES,), M (rows, as many) contiguous float64 arrays.
+    """
+
+    def codegen(context, builder, signature, args):
+        row, lanes = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(64)(LANES)
+        first, second, out = (_array(context, builder, signature, args, n) for n in (2, 3, 4))
+        rows, width = cgutils.unpack_tuple(builder, out.shape)
+        with cgutils.for_range(builder, rows) as outer:
+            factors = [
+                _repeat(builder, builder.fmul(weight, builder.load(builder.gep(array.data, [outer.index]))), row)
+                for weight, array in zip(args, (first, second), strict=False)
+            ]
+            begin = builder.mul(outer.index, width)
+            last = builder.add(outer.index, ir.IntType(64)(1))
+            with cgutils.for_range_slice(builder, ir.IntType(64)(0), last, lanes) as (column, _):
+                place = builder.add(begin, column)
+                total = _load(builder, out, place, row)
+                for factor, array in zip(factors, (first, second), strict=True):
+                    total = _fused(builder, factor, _load(builder, array, column, row), total)
+                _store(builder, total, out, place)
+        return context.get_dummy_value()
+
+    return types.none(types.float64, types.float64, y, z, M), codegen
+
+
+def _array(context, builder, signature, args, n):
+    """The structure of the n-th argument, an array."""
+    return context.make_array(signature.args[n])(context, builder, args[n])
+
+
+def _fused(builder, x, y, z):
+    """x * y + z of vectors of float64, fused where the processor can."""
+    name = f"llvm.fmuladd.v{LANES}f64"
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(x.type, [x.type] * 3), name)
+    return builder.call(function, [x, y, z])
+
+
+def _muladd_to(builder, x, y, place):
+    """Add the product of two vectors to the one at a place in memory."""
+    builder.store(_fused(builder, x, y, builder.load(place)), place)
+
+
+def _store(builder, vector, array, i):
+    """Store a vector of float64 from index i of an array on."""
+    builder.store(vector, builder.bitcast(builder.gep(array.data, [i]), vector.type.as_pointer()), align=8)
 
 
 @intrinsic

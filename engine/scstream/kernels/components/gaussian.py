@@ -7,15 +7,13 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, kernel, leaf
-from scstream.kernels.basics.intrinsics import vectorise
+from scstream.kernels.basics.intrinsics import SIDE_BY_SIDE, square_distances, vectorise
 from scstream.kernels.basics.layout import PIXEL_D, uint
 from scstream.kernels.basics.linalg import symmetric_eigen
 from scstream.kernels.basics.scalar_math import log1p64
 
-#: Points of a cluster that are scored side by side.
+#: Points that are scored under one cluster before the next.
 _CHUNK = 128
-#: Features from which four rows of a matrix at a time take less time than one: with fewer they take more.
-_MANY_FEATURES = 12
 
 
 @kernel(fastmath=FAST)
@@ -23,27 +21,38 @@ def gaussian_scores(XT, A, b, c, dof, first, last, out):
     """Scores out[:, first:last] of the points [first, last) under each whitened Gaussian or Student t.
 
     q = |A x + b|^2; score = c - q / 2, or c - (dof + D) / 2 log(1 + q / dof) if dof > 0.
-    XT (D, N), A (K, D, D), zero above its diagonals, b (K, D), c, dof (K,), out (K, N) float64.
+    XT (D, N), A (K, D, D), only the lower triangles, b (K, D), c, dof (K,), out (K, N) float64.
     """
-    y = np.empty((4, last - first))
-    for k in range(c.shape[0]):
-        score_points(XT, first, A[k], b[k], c[k], dof[k], y, out[k, first:last])
+    X = np.zeros((_CHUNK // SIDE_BY_SIDE, XT.shape[0] + 1, SIDE_BY_SIDE))
+    for begin in range(first, last, _CHUNK):
+        end = min(begin + _CHUNK, last)
+        copy_points(XT, begin, end, X)
+        for k in range(c.shape[0]):
+            score_points(XT, begin, X, A[k], b[k], c[k], dof[k], out[k, begin:end])
+
+
+@leaf
+def copy_points(XT, first, last, X):
+    """Copy the points XT[:, first:last] to X (groups, D + 1, SIDE_BY_SIDE), one group after another."""
+    for n in range(uint(first), uint(last), uint(SIDE_BY_SIDE)):
+        group = X[(n - uint(first)) // uint(SIDE_BY_SIDE)]
+        for j in range(XT.shape[0]):
+            for m in range(min(uint(SIDE_BY_SIDE), uint(last) - n)):
+                group[j, m] = XT[j, n + m]
 
 
 @leaf(fastmath=FAST)
-def score_points(XT, first, A, b, c, dof, y, q):
+def score_points(XT, first, X, A, b, c, dof, q):
     """Scores q (n,) of the points XT[:, first : first + n] under one cluster; see `gaussian_scores`.
 
-    XT (D, N), A (D, D), zero above its diagonal, b (D,) float64; y (4, n) is scratch.
+    XT (D, N), X its copy by `copy_points`, whose last rows are scratch; A (D, D), only its lower triangle, b (D,).
     """
     vectorise()
     D = XT.shape[0]
     if D == 2:
         _square_distances_in_a_plane(XT, first, A, b, q)
-    elif D < _MANY_FEATURES:
-        _square_distances(XT, first, A, b, y[0], q)
     else:
-        _square_distances_by_fours(XT, first, A, b, y, q)
+        _square_distances(X, A, b, q)
     if dof > 0:
         scale, inverse = 0.5 * (dof + D), 1.0 / dof
         for n in range(uint(q.shape[0])):
@@ -53,62 +62,20 @@ def score_points(XT, first, A, b, c, dof, y, q):
             q[n] = c - 0.5 * q[n]
 
 
-@leaf(fastmath=FAST)
-def _square_distances(XT, first, A, b, y, q):
-    """q = |A x + b|^2 of the points XT[:, first : first + n]; arguments as in `score_points`, but y (n,)."""
-    vectorise()
-    for n in range(uint(q.shape[0])):
-        y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
-        q[n] = y0 * y0
-    for i in range(1, XT.shape[0]):
-        for n in range(uint(q.shape[0])):
-            y[n] = b[i] + A[i, 0] * XT[0, uint(first) + n]
-        for j in range(1, i):
-            for n in range(uint(q.shape[0])):
-                y[n] += A[i, j] * XT[j, uint(first) + n]
-        for n in range(uint(q.shape[0])):
-            last = y[n] + A[i, i] * XT[i, uint(first) + n]
-            q[n] += last * last
-
-
-@leaf(fastmath=FAST)
-def _square_distances_by_fours(XT, first, A, b, y, q):
-    """`_square_distances` for many features, four rows of A and two features at a time: y (4, n).
-
-    Points and sums are loaded and stored less often.
-    """
-    vectorise()
-    D, size = XT.shape[0], uint(q.shape[0])
-    y0, y1, y2, y3 = y[0], y[1], y[2], y[3]
-    for n in range(size):
-        q[n] = 0.0
-    for i in range(0, D - 3, 4):
-        for n in range(size):
-            y0[n], y1[n], y2[n], y3[n] = b[i], b[i + 1], b[i + 2], b[i + 3]
-        for j in range(0, i + 4, 2):
-            a0, a1, a2, a3 = A[i, j], A[i + 1, j], A[i + 2, j], A[i + 3, j]
-            c0, c1, c2, c3 = A[i, j + 1], A[i + 1, j + 1], A[i + 2, j + 1], A[i + 3, j + 1]
-            for n in range(size):
-                u, v = XT[j, uint(first) + n], XT[j + 1, uint(first) + n]
-                y0[n] = y0[n] + a0 * u + c0 * v
-                y1[n] = y1[n] + a1 * u + c1 * v
-                y2[n] = y2[n] + a2 * u + c2 * v
-                y3[n] = y3[n] + a3 * u + c3 * v
-        for n in range(size):
-            q[n] = q[n] + y0[n] * y0[n] + y1[n] * y1[n] + y2[n] * y2[n] + y3[n] * y3[n]
-    for i in range(D - D % 4, D):
-        for n in range(size):
-            y0[n] = b[i]
-        for j in range(i + 1):
-            for n in range(size):
-                y0[n] += A[i, j] * XT[j, uint(first) + n]
-        for n in range(size):
-            q[n] += y0[n] * y0[n]
+@leaf
+def _square_distances(X, A, b, q):
+    """q = |A x + b|^2 of the first n of the points X; arguments as in `score_points`."""
+    size, D = uint(q.shape[0]), b.shape[0]
+    for begin in range(uint(0), size, uint(SIDE_BY_SIDE)):
+        group = X[begin // uint(SIDE_BY_SIDE)]
+        square_distances(group, A, b, group[D])
+        for m in range(min(uint(SIDE_BY_SIDE), size - begin)):
+            q[begin + m] = group[D, m]
 
 
 @leaf(fastmath=FAST)
 def _square_distances_in_a_plane(XT, first, A, b, q):
-    """`_square_distances` for two features, in one pass: half the time."""
+    """q = |A x + b|^2 of the points XT[:, first : first + n] with two features."""
     vectorise()
     for n in range(uint(q.shape[0])):
         y0 = b[0] + A[0, 0] * XT[0, uint(first) + n]
@@ -126,7 +93,7 @@ def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
     K = c.shape[0] // 2
     begin, order = np.zeros(K + 1, np.int64), np.empty(last - first, np.int64)
     _sort_by_cluster(labels, first, last, begin, order)
-    X, y, q = np.empty((XT.shape[0], _CHUNK)), np.empty(_CHUNK), np.empty(_CHUNK)
+    X, q = np.zeros((_CHUNK // SIDE_BY_SIDE, XT.shape[0] + 1, SIDE_BY_SIDE)), np.empty(_CHUNK)
     # Points of one cluster side by side: the loops over them vectorise.
     for k in range(K):
         for here in range(begin[k], begin[k + 1], _CHUNK):
@@ -134,7 +101,7 @@ def gaussian_own_scores(XT, A, b, c, dof, labels, first, last, out):
             _gather(XT, points, X)
             for side in range(2):
                 sub = 2 * k + side
-                _score_own(X, len(points), A[sub], b[sub], c[sub], dof[sub], y, q)
+                _score_own(X, A[sub], b[sub], c[sub], dof[sub], q[: len(points)])
                 for m in range(uint(len(points))):
                     out[side, uint(points[m])] = q[m]
 
@@ -163,35 +130,24 @@ def _sort_by_cluster(labels, first, last, begin, order):
 
 @leaf
 def _gather(XT, points, X):
-    """Copy the columns ``points`` (n,) of XT (D, N) to the first n columns of X (D, _CHUNK)."""
+    """Copy the columns ``points`` (n,) of XT (D, N) to X; see `copy_points`."""
+    side = uint(SIDE_BY_SIDE)
     for j in range(XT.shape[0]):
         for m in range(uint(points.shape[0])):
-            X[j, m] = XT[j, uint(points[m])]
+            X[m // side, j, m % side] = XT[j, uint(points[m])]
 
 
 @leaf
-def _score_own(X, size, A, b, c, dof, y, q):
-    """Scores q[:size] of the points X[:, :size] under one cluster, each summed in the same order whatever the size.
-
-    X (D, _CHUNK), A (D, D), b (D,) float64; y and q (_CHUNK,) are scratch and output.
-    """
+def _score_own(X, A, b, c, dof, q):
+    """Scores q (n,) of the first points X under one cluster; see `score_points`."""
     vectorise()
-    D, size = X.shape[0], uint(size)
-    for m in range(size):
-        q[m] = 0.0
-    for i in range(D):
-        for m in range(size):
-            y[m] = b[i]
-        for j in range(i + 1):
-            for m in range(size):
-                y[m] += A[i, j] * X[j, m]
-        for m in range(size):
-            q[m] += y[m] * y[m]
+    D = b.shape[0]
+    _square_distances(X, A, b, q)
     if dof > 0:
-        for m in range(size):
+        for m in range(uint(q.shape[0])):
             q[m] = c - 0.5 * (dof + D) * log1p64(q[m] / dof)
     else:
-        for m in range(size):
+        for m in range(uint(q.shape[0])):
             q[m] = c - 0.5 * q[m]
 
 

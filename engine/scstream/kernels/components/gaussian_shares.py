@@ -10,10 +10,10 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, kernel, leaf
-from scstream.kernels.basics.intrinsics import larger, smaller, vectorise
+from scstream.kernels.basics.intrinsics import SIDE_BY_SIDE, add_outer_products, larger, smaller, vectorise
 from scstream.kernels.basics.layout import uint
 from scstream.kernels.basics.scalar_math import exp64, log1p64, log64
-from scstream.kernels.components.gaussian import score_points
+from scstream.kernels.components.gaussian import copy_points, score_points
 from scstream.kernels.components.niw import niw_predictive
 
 #: Points of a block.
@@ -148,7 +148,7 @@ def _tails(q, c, dof, D):
 
 
 @kernel(fastmath=FAST)
-def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first, last, out, label, lost):
+def gaussian_shares(Z, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first, last, out, label, lost):
     """Share the points of the blocks [first, last) between clusters; returns the entropy of their labels.
 
     The shares of a point sum to 1 and are proportional to a cluster's size times its posterior predictive; those that
@@ -156,8 +156,9 @@ def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
 
     Parameters
     ----------
-    X, XT : arrays (N, D), (D, N) float64
-        The points, in blocks of `SHARED_BLOCK`.
+    Z, XT : arrays (N, more than D), (D, N) float64
+        The points, in blocks of `SHARED_BLOCK`: in rows 1, x, 0, ..., 0 of a multiple of `LANES` numbers, and in
+        columns x.
     weight : array (N,) float64
     middle, half : arrays (D, B) float64
         As `box_blocks` writes them.
@@ -174,7 +175,7 @@ def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
         The entropy in nats that the labels lose if clusters a < b become one is added to it: for shares r and s of a
         point (r + s) log(r + s) - r log r - s log s, times its weight.
     """
-    K, N, D, B = S.shape[0], X.shape[0], X.shape[1], last - first
+    K, D, N, B = S.shape[0], XT.shape[0], XT.shape[1], last - first
     A, b, c, dof = np.zeros((K, D, D)), np.empty((K, D)), np.empty(K), np.empty(K)
     niw_predictive(S, kappa, m, nu, nu_psi, A, b, c, dof)
     for k in range(K):
@@ -183,11 +184,13 @@ def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
     _bound_blocks(
         middle[:, first:last], half[:, first:last], A, b, c, dof, np.empty((2, B)), np.empty(B), most, sure, likely
     )
-    score, y, best = np.empty((K, SHARED_BLOCK)), np.empty((4, SHARED_BLOCK)), np.empty(SHARED_BLOCK)
+    score, top, best = np.empty((K, SHARED_BLOCK)), np.empty((3, SHARED_BLOCK)), np.empty(SHARED_BLOCK)
+    X = np.zeros((SHARED_BLOCK // SIDE_BY_SIDE, D + 1, SIDE_BY_SIDE))
     fourth, total, moment = np.empty(SHARED_BLOCK), np.empty(SHARED_BLOCK), np.empty(SHARED_BLOCK)
     # Only where a loss is asked for.
     own, union = np.empty(score.shape if lost.size else (0, 0)), np.empty(SHARED_BLOCK)
     features = np.empty((6, SHARED_BLOCK))
+    moments = np.zeros((K, 0 if D == 2 else D + 1, Z.shape[1]))
     near = np.empty(K, np.int64)
     entropy = 0.0
     for block in range(first, last):
@@ -196,10 +199,12 @@ def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
         w = weight[begin : begin + size]
         k, sure_here = likely[block - first], sure[block - first]
         best[:] = -np.inf
-        n_near = _score_near(XT, begin, A, b, c, dof, most[:, block - first], sure_here, k, y, score, near, best[:size])
+        bounds = most[:, block - first]
+        copy_points(XT, begin, begin + size, X)
+        n_near = _score_near(XT, begin, X, A, b, c, dof, bounds, sure_here, k, score, near, best[:size])
         n_near = _drop_far(score, best[:size], near, n_near)
         if n_near > 4:
-            _four_best(score, near[:n_near], size, y[0], y[1], y[2], fourth)
+            _four_best(score, near[:n_near], size, top[0], top[1], top[2], fourth)
         else:
             fourth[:] = -np.inf
         total[:] = 0.0
@@ -218,9 +223,10 @@ def gaussian_shares(X, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
             if D == 2:
                 _add_shares_in_a_plane(score[k, :size], features, out[k])
             else:
-                _add_shares(X, begin, score[k, :size], w, out[k])
+                _add_shares(Z, begin, score[k, :size], w, moments[k])
         if lost.size:
             _add_losses(score, near[:n_near], w, own, union, lost)
+    _add_moments(moments, out)
     return entropy
 
 
@@ -234,21 +240,21 @@ def _least(x):
 
 
 @leaf
-def _score_near(XT, begin, A, b, c, dof, most, sure, likely, y, score, near, best):
+def _score_near(XT, begin, X, A, b, c, dof, most, sure, likely, score, near, best):
     """Score a block's points under all clusters that may come near their best scores; returns the number of these.
 
     most (K,) and sure are bounds. Writes the clusters to near (K,), score[k, :n] of these, and the best ones (n,),
     which are -inf before. The ``likely`` cluster comes first, because a high score rules out others.
     """
     size = best.shape[0]
-    score_points(XT, begin, A[likely], b[likely], c[likely], dof[likely], y, score[likely, :size])
+    score_points(XT, begin, X, A[likely], b[likely], c[likely], dof[likely], score[likely, :size])
     n_near = 0
     _raise(score[likely, :size], best)
     for k in range(c.shape[0]):
         if k != likely:
             if most[k] <= max(sure, _least(best)) - NATS:
                 continue
-            score_points(XT, begin, A[k], b[k], c[k], dof[k], y, score[k, :size])
+            score_points(XT, begin, X, A[k], b[k], c[k], dof[k], score[k, :size])
             _raise(score[k, :size], best)
         near[n_near] = k
         n_near += 1
@@ -384,22 +390,35 @@ def _add_shares_in_a_plane(share, features, out):
 
 
 @leaf
-def _add_shares(X, begin, share, weight, S):
-    """S (P,) += the statistics of shares (n,) of the weighted points from ``begin`` on."""
-    vectorise()
-    D = uint(X.shape[1])
-    for n in range(uint(share.shape[0])):
+def _add_shares(Z, begin, share, weight, M):
+    """Add shares (n,) of the weighted products z z' of the points z = Z[begin + m] to the lower triangle of M.
+
+    Z (N, L), M (D + 1, L) float64.
+    """
+    # Two points at a time: sums are loaded and stored less often.
+    v, waiting = 0.0, -1
+    for n in range(share.shape[0]):
         if share[n] == 0.0:
             continue
-        w, x = share[n] * weight[n], X[uint(begin) + n]
-        S[uint(0)] += w
-        e = uint(1) + D
-        for i in range(D):
-            v = w * x[i]
-            S[uint(1) + i] += v
-            for j in range(i + uint(1)):
-                S[e + j] += v * x[j]
-            e += i + uint(1)
+        if waiting < 0:
+            v, waiting = share[n] * weight[n], begin + n
+        else:
+            add_outer_products(v, share[n] * weight[n], Z[waiting], Z[begin + n], M)
+            waiting = -1
+    if waiting >= 0:
+        add_outer_products(v, 0.0, Z[waiting], Z[waiting], M)
+
+
+@leaf
+def _add_moments(M, S):
+    """Add the lower triangles of M (K, D + 1, L) of products z z', z = (1, x, ...), to statistics S (K, P)."""
+    for k in range(M.shape[0]):
+        e = M.shape[1]
+        for i in range(M.shape[1]):
+            S[k, i] += M[k, i, 0]
+            for j in range(i):
+                S[k, e] += M[k, i, j + 1]
+                e += 1
 
 
 @leaf(fastmath=FAST)
