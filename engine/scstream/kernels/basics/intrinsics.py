@@ -14,6 +14,8 @@ WINDOW = 7
 #: float64 numbers of a vector, and points of `square_distances`: four vectors, whose sums do not wait for each other.
 LANES = 8
 SIDE_BY_SIDE = 4 * LANES
+#: Points of `add_outer_products`, for which a sum is loaded and stored once.
+TOGETHER = 4
 
 
 @intrinsic
@@ -230,32 +232,35 @@ def square_distances(typingctx, X, A, b, q):
 
 
 @intrinsic
-def add_outer_products(typingctx, v, w, y, z, M):
-    """M += v y y' + w z z', only its lower triangle and what is to the right of it in the same vectors.
+def add_outer_products(typingctx, Z, rows, weight, m, M):
+    """M += the sum of weight[i] z z', z = Z[rows[i]], over m <= i < m + TOGETHER.
 
-    v and w are float64, y and z (a multiple of LANES,), M (rows, as many) contiguous float64 arrays.
+    Only the lower triangle, and what is to the right of it in the same vectors. Z (N, L), weight, M (D, L), L a
+    multiple of `LANES`, are contiguous float64 arrays, rows is one of int64, m a uint64.
     """
 
     def codegen(context, builder, signature, args):
-        row, lanes = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(64)(LANES)
-        first, second, out = (_array(context, builder, signature, args, n) for n in (2, 3, 4))
-        rows, width = cgutils.unpack_tuple(builder, out.shape)
-        with cgutils.for_range(builder, rows) as outer:
-            factors = [
-                _repeat(builder, builder.fmul(weight, builder.load(builder.gep(array.data, [outer.index]))), row)
-                for weight, array in zip(args, (first, second), strict=False)
-            ]
-            begin = builder.mul(outer.index, width)
-            last = builder.add(outer.index, ir.IntType(64)(1))
-            with cgutils.for_range_slice(builder, ir.IntType(64)(0), last, lanes) as (column, _):
-                place = builder.add(begin, column)
+        row, index = ir.VectorType(ir.DoubleType(), LANES), ir.IntType(64)
+        points, places, weights, out = (_array(context, builder, signature, args, n) for n in (0, 1, 2, 4))
+        height, width = cgutils.unpack_tuple(builder, out.shape)
+        here = [builder.add(args[3], index(n)) for n in range(TOGETHER)]
+        begins = [builder.mul(builder.load(builder.gep(places.data, [n])), width) for n in here]
+        scales = [builder.load(builder.gep(weights.data, [n])) for n in here]
+        with cgutils.for_range(builder, height) as outer:
+            factors = []
+            for begin, scale in zip(begins, scales, strict=True):
+                z = builder.load(builder.gep(points.data, [builder.add(begin, outer.index)]))
+                factors.append(_repeat(builder, builder.fmul(scale, z), row))
+            start, end = builder.mul(outer.index, width), builder.add(outer.index, index(1))
+            with cgutils.for_range_slice(builder, index(0), end, index(LANES)) as (column, _):
+                place = builder.add(start, column)
                 total = _load(builder, out, place, row)
-                for factor, array in zip(factors, (first, second), strict=True):
-                    total = _fused(builder, factor, _load(builder, array, column, row), total)
+                for begin, factor in zip(begins, factors, strict=True):
+                    total = _fused(builder, factor, _load(builder, points, builder.add(begin, column), row), total)
                 _store(builder, total, out, place)
         return context.get_dummy_value()
 
-    return types.none(types.float64, types.float64, y, z, M), codegen
+    return types.none(Z, rows, weight, types.uint64, M), codegen
 
 
 def _array(context, builder, signature, args, n):

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from scstream.kernels._jit import FAST, inlined, kernel, leaf
-from scstream.kernels.basics.intrinsics import SIDE_BY_SIDE, add_outer_products, larger, smaller, vectorise
+from scstream.kernels.basics.intrinsics import SIDE_BY_SIDE, TOGETHER, add_outer_products, larger, smaller, vectorise
 from scstream.kernels.basics.layout import uint
 from scstream.kernels.basics.scalar_math import exp64, log1p64, log64
 from scstream.kernels.components.gaussian import copy_points, score_points
@@ -191,6 +191,7 @@ def gaussian_shares(Z, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
     own, union = np.empty(score.shape if lost.size else (0, 0)), np.empty(SHARED_BLOCK)
     features = np.empty((6, SHARED_BLOCK))
     moments = np.zeros((K, 0 if D == 2 else D + 1, Z.shape[1]))
+    rows, factor = np.empty(SHARED_BLOCK + TOGETHER, np.int64), np.empty(SHARED_BLOCK + TOGETHER)
     near = np.empty(K, np.int64)
     entropy = 0.0
     for block in range(first, last):
@@ -223,7 +224,7 @@ def gaussian_shares(Z, XT, weight, middle, half, S, kappa, m, nu, nu_psi, first,
             if D == 2:
                 _add_shares_in_a_plane(score[k, :size], features, out[k])
             else:
-                _add_shares(Z, begin, score[k, :size], w, moments[k])
+                _add_shares(Z, begin, score[k, :size], w, rows, factor, moments[k])
         if lost.size:
             _add_losses(score, near[:n_near], w, own, union, lost)
     _add_moments(moments, out)
@@ -390,23 +391,20 @@ def _add_shares_in_a_plane(share, features, out):
 
 
 @leaf
-def _add_shares(Z, begin, share, weight, M):
+def _add_shares(Z, begin, share, weight, rows, factor, M):
     """Add shares (n,) of the weighted products z z' of the points z = Z[begin + m] to the lower triangle of M.
 
-    Z (N, L), M (D + 1, L) float64.
+    Z (N, L), M (D + 1, L) float64; rows int64 and factor float64 (n + TOGETHER,) are scratch.
     """
-    # Two points at a time: sums are loaded and stored less often.
-    v, waiting = 0.0, -1
-    for n in range(share.shape[0]):
-        if share[n] == 0.0:
-            continue
-        if waiting < 0:
-            v, waiting = share[n] * weight[n], begin + n
-        else:
-            add_outer_products(v, share[n] * weight[n], Z[waiting], Z[begin + n], M)
-            waiting = -1
-    if waiting >= 0:
-        add_outer_products(v, 0.0, Z[waiting], Z[waiting], M)
+    # Without a branch, which would often be predicted wrongly.
+    n_rows = uint(0)
+    for n in range(uint(share.shape[0])):
+        rows[n_rows], factor[n_rows] = begin + n, share[n] * weight[n]
+        n_rows += uint(share[n] != 0.0)
+    for n in range(n_rows, n_rows + uint(TOGETHER)):
+        rows[n], factor[n] = begin, 0.0
+    for n in range(uint(0), n_rows, uint(TOGETHER)):
+        add_outer_products(Z, rows, factor, n, M)
 
 
 @leaf
