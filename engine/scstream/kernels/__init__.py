@@ -24,7 +24,7 @@ Folders::
     basics          layout, queue: sizes of tiles and forms, pieces of work
                     intrinsics, scalar_math, linalg, noise: LLVM operations, exp and log, small matrices, random numbers
     components      niw, niw_merge, gaussian, diagonal: points under Gaussians
-                    gaussian_shares: points shared between Gaussians
+                    blocks, gaussian_shares: points that lie together, and shared between Gaussians
                     dirichlet, counts: points that are counts
     sampler         points, sharing, seeds: labels, shares and nearest seeds from a table of scores
                     history, candidates: records of past batches, clusters that may be split or merged
@@ -46,6 +46,7 @@ from scstream.kernels.basics.intrinsics import LANES, WINDOW
 from scstream.kernels.basics.layout import BANDS, FORM, LIKELY, PIXEL_D, PIXEL_P, PIXELS, TILE
 from scstream.kernels.basics.noise import Noise, key_from
 from scstream.kernels.basics.queue import Queue
+from scstream.kernels.components.blocks import SHARED_BLOCK, box_blocks, hilbert_places
 from scstream.kernels.components.counts import (
     code_pairs,
     count_nonzeros,
@@ -67,7 +68,7 @@ from scstream.kernels.components.gaussian import (
     gaussian_statistics,
     gaussian_translate,
 )
-from scstream.kernels.components.gaussian_shares import SHARED_BLOCK, box_blocks, gaussian_shares, hilbert_places
+from scstream.kernels.components.gaussian_shares import gaussian_shares
 from scstream.kernels.components.niw import niw_draw, niw_log_marginal, niw_predictive
 from scstream.kernels.components.niw_merge import niw_merge_terms, niw_mergeable, niw_union_logdets
 from scstream.kernels.final_labels.absorbed_pieces import absorb_left_over, absorb_pieces
