@@ -31,9 +31,11 @@ def obeying_permissions() -> Iterator[None]:
     effective = sets[0]
     sets[0] = effective & ~_OVERRIDING
     assert library.capset(header, sets) == 0
-    yield
-    sets[0] = effective
-    assert library.capset(header, sets) == 0
+    try:
+        yield
+    finally:
+        sets[0] = effective
+        assert library.capset(header, sets) == 0
 
 
 @contextmanager
@@ -44,9 +46,11 @@ def without_permission(folder: Path) -> Iterator[None]:
     places = [folder, *folder.rglob("*")]
     for place in places:
         place.chmod(0o555 if place.is_dir() else 0o444)
-    yield
-    for place in places:
-        place.chmod(0o755 if place.is_dir() else 0o644)
+    try:
+        yield
+    finally:
+        for place in places:
+            place.chmod(0o755 if place.is_dir() else 0o644)
 
 
 @contextmanager
